@@ -1,0 +1,31 @@
+# Two commands: `make demo` (the main job) and `make test` (everything CI checks).
+# Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
+.PHONY: build demo test soak format clean help
+.NOTPARALLEL:
+
+build:                ## the release binaries, into build/release/bin
+	@bash cmake/install-packages.sh build
+	@bash cmake/build.sh release programs
+
+demo:                 ## build the demonstration and run it
+	@bash cmake/install-packages.sh build
+	@bash cmake/build.sh release demo
+	@build/release/bin/demo
+
+test:                 ## everything CI checks; `make test STAGES="format release"` runs a part
+	@bash cmake/install-packages.sh test
+	@bash cmake/test.sh $(STAGES)
+
+soak:                 ## the tests again and again with fresh seeds; MINUTES=10
+	@bash cmake/install-packages.sh test
+	@bash cmake/soak.sh $(MINUTES)
+
+format:               ## format every source file in place
+	@bash cmake/install-packages.sh format
+	@bash cmake/format.sh
+
+clean:                ## remove what was built
+	rm -rf build
+
+help:                 ## this list
+	@sed -n 's/^\([a-z]*\): *## /  make \1\t/p' Makefile

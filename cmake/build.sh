@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Configures a preset and builds it: all of it, or with targets named, just those (then a machine
+# without the tests' packages will do, and what is configured already is not configured again).
+# usage: cmake/build.sh PRESET [TARGET…]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+configure() {
+  mkdir -p build/logs
+  cmake --preset "$preset" "$@" >"build/logs/$preset-configure.log" 2>&1 </dev/null ||
+    { cat "build/logs/$preset-configure.log" >&2; exit 1; }
+}
+if (($# == 0)); then
+  configure -DCLEAVE_BUILD_TESTS=ON
+elif [[ ! -e build/$preset/build.ninja ]]; then
+  configure -DCLEAVE_BUILD_TESTS=OFF
+fi
+cmake --build --preset "$preset" ${1:+--target "$@"}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Finds which Debian/Ubuntu packages are missing for a job and installs them with apt.
+# usage: cmake/install-packages.sh build|test|format
+# CLEAVE_NO_INSTALL=1: only say what is missing, and stop with status 2. Silent when nothing is.
+set -euo pipefail
+
+job=${1:-}
+required=() optional=()
+need() { "$2" "$3" || required+=("$1"); }  # package, probe, argument of the probe
+want() { "$2" "$3" || optional+=("$1"); }  # the same; a release of the distribution may lack it
+program() { command -v "$1" >/dev/null 2>&1; }
+header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
+
+compiler_and_libraries() {
+  need g++ program g++
+  need cmake program cmake
+  need ninja-build program ninja
+  need libcli11-dev header CLI/CLI.hpp
+  need nlohmann-json3-dev header nlohmann/json.hpp
+  need libfmt-dev header fmt/format.h
+}
+
+case $job in
+  build) compiler_and_libraries ;;
+  test)
+    compiler_and_libraries
+    need libgtest-dev header gtest/gtest.h
+    need pkg-config program pkg-config
+    need spin program spin
+    want clang-19 program clang++-19
+    want clang-tidy-19 program clang-tidy-19
+    want clang-format-14 program clang-format-14
+    ;;
+  format) need clang-format-14 program clang-format-14 ;;
+  *)
+    echo "usage: cmake/install-packages.sh build|test|format" >&2
+    exit 2
+    ;;
+esac
+((${#required[@]} + ${#optional[@]})) || exit 0
+
+in_apt() { program apt-cache && [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
+lists_are_empty() { ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
+split_optional() {  # -> available, unavailable
+  available=() unavailable=()
+  for package in "${optional[@]}"; do
+    if in_apt "$package"; then available+=("$package"); else unavailable+=("$package"); fi
+  done
+}
+say_skipped() {
+  for package in "${unavailable[@]}"; do
+    echo "cleave: apt has no $package here; the checks that need it are skipped"
+  done
+}
+
+split_optional
+if [[ ${CLEAVE_NO_INSTALL:-} == 1 ]]; then
+  missing=("${required[@]}" "${available[@]}")
+  ((${#missing[@]})) || { say_skipped; exit 0; }
+  echo "cleave: missing packages: ${missing[*]} (not installed because CLEAVE_NO_INSTALL=1);" \
+    "to install: apt-get install ${missing[*]}" >&2
+  exit 2
+fi
+# Only packages that this release of the distribution does not have: nothing to do, no update.
+if ((${#required[@]} + ${#available[@]} == 0)) && ! lists_are_empty; then
+  say_skipped
+  exit 0
+fi
+
+if ! program apt-get; then
+  echo "cleave: missing: ${required[*]} ${optional[*]}; there is no apt-get here, install them by hand" >&2
+  exit 2
+fi
+as_root=()
+if ((EUID != 0)); then
+  program sudo || {
+    echo "cleave: missing packages: ${required[*]} ${optional[*]}; installing them needs root or sudo" >&2
+    exit 2
+  }
+  as_root=(sudo)
+fi
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null; }
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+attempt() {  # quiet unless it fails
+  apt "$@" >"$log" 2>&1 && return
+  cat "$log" >&2
+  echo "cleave: apt-get $* failed" >&2
+  exit 2
+}
+attempt update
+split_optional
+for package in "${required[@]}"; do
+  in_apt "$package" || {
+    echo "cleave: apt has no package $package (on Ubuntu, is the \"universe\" component enabled?)" >&2
+    exit 2
+  }
+done
+say_skipped
+missing=("${required[@]}" "${available[@]}")
+((${#missing[@]})) || exit 0
+echo "cleave: installing with apt: ${missing[*]}"
+attempt install -y --no-install-recommends "${missing[@]}"

@@ -1,0 +1,11 @@
+# Runs a listing: it must exit with 0 and, where the page shows what it prints, print just that.
+execute_process(COMMAND ${PROGRAM} RESULT_VARIABLE status OUTPUT_VARIABLE printed)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} exited with ${status}; it printed:\n${printed}")
+endif()
+if(EXISTS ${EXPECTED})
+  file(READ ${EXPECTED} expected)
+  if(NOT printed STREQUAL expected)
+    message(FATAL_ERROR "The page shows:\n${expected}\nbut the listing prints:\n${printed}")
+  endif()
+endif()

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The tests again and again, shuffled and with a fresh seed each time, until the time is up or one
+# fails. Tests read CLEAVE_TEST_SEED, and may do more when CLEAVE_SOAK=1.
+# usage: cmake/soak.sh [MINUTES]   (10)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+minutes=${1:-10}
+[[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "soak: MINUTES is \"$minutes\"; expected a whole number above 0" >&2; exit 2; }
+presets=(release tsan)
+for preset in "${presets[@]}"; do bash cmake/build.sh "$preset"; done
+export CLEAVE_SOAK=1 GTEST_SHUFFLE=1
+mkdir -p build/logs
+round=0
+while ((SECONDS < minutes * 60)); do
+  ((++round))
+  export CLEAVE_TEST_SEED=$((RANDOM * 32768 + RANDOM))
+  export GTEST_RANDOM_SEED=$((CLEAVE_TEST_SEED % 99999 + 1))
+  for preset in "${presets[@]}"; do
+    run=()
+    if [[ $preset == tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then run=(setarch "$(uname -m)" -R); fi
+    if ! "${run[@]}" ctest --preset "$preset" -LE 'once|timing|deep' >build/logs/soak.log 2>&1 </dev/null; then
+      tail -n 200 build/logs/soak.log
+      echo "soak: round $round failed in preset $preset; CLEAVE_TEST_SEED=$CLEAVE_TEST_SEED repeats it"
+      exit 1
+    fi
+  done
+  echo "soak: round $round passed after $SECONDS s"
+done

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Everything CI checks, stage by stage. A stage that fails does not stop the others, nothing is
+# ever tried twice, and the last line says how many checks passed and failed.
+# usage: cmake/test.sh [STAGE…]   stages: format release clang asan tsan tidy
+set -uo pipefail
+cd "$(dirname "$0")/.."
+logs=build/logs
+mkdir -p "$logs"
+passed=0 failed=0 summary=()
+
+record() {  # name, seconds, what happened
+  local line
+  line=$(printf '  %-16s %5s s  %s' "$1" "$2" "$3")
+  summary+=("$line")
+}
+
+check() {  # name, command…: one check that passes or fails as a whole; its output only if it fails
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  if "$@" >"$logs/$name.log" 2>&1 </dev/null; then
+    ((++passed))
+    record "$name" $((SECONDS - start)) ok
+  else
+    tail -n 200 "$logs/$name.log"
+    ((++failed))
+    record "$name" $((SECONDS - start)) "FAILED, see $logs/$name.log"
+    return 1
+  fi
+}
+
+skip() { echo "== $1: skipped, $2"; record "$1" - "skipped, $2"; }
+
+configure_and_build() { bash cmake/build.sh "$1"; }
+
+fixed_addresses() {  # GCC's sanitizers may not start under strong address randomisation
+  if setarch "$(uname -m)" -R true 2>/dev/null; then setarch "$(uname -m)" -R "$@"; else "$@"; fi
+}
+
+run_tests() {  # preset: every test counts by itself
+  local preset=$1 start=$SECONDS log=$logs/$1-tests.log status=0 run=() bad total
+  echo "== $preset-tests"
+  [[ $preset == asan || $preset == tsan ]] && run=(fixed_addresses)
+  "${run[@]}" ctest --preset "$preset" >"$log" 2>&1 </dev/null || status=$?
+  # "97% tests passed, 1 tests failed out of 40"
+  read -r bad total < <(sed -n 's/.*tests passed, \([0-9]*\) tests\? failed out of \([0-9]*\)$/\1 \2/p' "$log")
+  if [[ -z ${total:-} ]]; then bad=1 total=1; fi
+  if ((status != 0 && bad == 0)); then bad=1; fi
+  ((passed += total - bad, failed += bad))
+  if ((bad)); then
+    tail -n 400 "$log"
+    record "$preset-tests" $((SECONDS - start)) "$bad of $total FAILED, see $log"
+  else
+    record "$preset-tests" $((SECONDS - start)) "$total tests"
+  fi
+}
+
+preset() { check "$1-build" configure_and_build "$1" && run_tests "$1"; }
+
+stage() {
+  case $1 in
+    format)
+      if command -v clang-format-14 >/dev/null; then check format bash cmake/format.sh --check
+      else skip format "no clang-format-14"; fi ;;
+    release | asan | tsan | debug) preset "$1" ;;
+    clang)
+      if command -v clang++-19 >/dev/null; then preset clang
+      else skip clang "no clang++-19"; fi ;;
+    tidy)
+      if ! command -v clang-tidy-19 >/dev/null; then skip tidy "no clang-tidy-19"
+      else
+        [[ -e build/release/compile_commands.json ]] || check release-build configure_and_build release
+        check tidy bash cmake/tidy.sh build/release
+      fi ;;
+    *) echo "cmake/test.sh: no stage \"$1\"; expected format, release, clang, asan, tsan, tidy" >&2; exit 2 ;;
+  esac
+}
+
+for name in "${@:-format release clang asan tsan tidy}"; do
+  for one in $name; do stage "$one"; done
+done
+
+echo
+echo "What ran, in $SECONDS s:"
+printf '%s\n' "${summary[@]}"
+echo "$passed passed, $failed failed" | tee "$logs/result"
+((failed == 0 && passed > 0))

@@ -1,0 +1,21 @@
+# Every C++ listing of README.md and docs/*.md is compiled and run; see listings.sh.
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/*.md)
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/listings)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages} ${PROJECT_SOURCE_DIR}/cmake/listings.sh)
+foreach(page IN LISTS pages)
+  execute_process(COMMAND bash ${PROJECT_SOURCE_DIR}/cmake/listings.sh ${page} ${folder} RESULT_VARIABLE status ERROR_VARIABLE message)
+  if(status)
+    message(FATAL_ERROR "${message}")
+  endif()
+  get_filename_component(name ${page} NAME_WE)
+  file(GLOB programs ${folder}/${name}-*.cpp)
+  foreach(program IN LISTS programs)
+    get_filename_component(listing ${program} NAME_WE)
+    # Users' programs: no warnings target here, only what the tutorial tells them.
+    add_executable(listing-${listing} ${program})
+    target_link_libraries(listing-${listing} PRIVATE cleave::cleave)
+    set_target_properties(listing-${listing} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/programs)
+    add_test(NAME listings/${listing} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:listing-${listing}>
+      -DEXPECTED=${folder}/${listing}.expected -P ${PROJECT_SOURCE_DIR}/cmake/run_listing.cmake)
+  endforeach()
+endforeach()

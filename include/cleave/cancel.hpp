@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace cleave {
+
+/// A stretch of computation that can be stopped before its end:
+///
+///     cancel_scope search;
+///     search.run([&] { ... if (found) search.cancel(); ... });
+///
+/// cancel() makes every worker that computes for the scope, however far down, unwind from its next poll
+/// (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What is
+/// outside of the scope goes on.
+class cancel_scope : detail::scope {
+ public:
+  /// Opens inside the scope that the calling thread works for.
+  cancel_scope() noexcept : scope(detail::here.current) {}
+  cancel_scope(const cancel_scope&) = delete;
+  cancel_scope& operator=(const cancel_scope&) = delete;
+
+  /// Runs f(). Returns whether it ran to its end; if f returns a value, an optional with it, empty when
+  /// cancelled. Throws what f threw. Called by the thread that made the scope.
+  template <class F> auto run(F f) {
+    using result = std::invoke_result_t<F&>;
+    std::optional<detail::value_of<result>> outcome;
+    try {
+      if (!cancelled()) {
+        detail::scope_frame inside(*this);
+        outcome.emplace(detail::value(f));
+      }
+    } catch (const detail::cancelled&) {
+      if (detail::stopped(parent)) throw;
+    }
+    if constexpr (std::is_void_v<result>) {
+      return outcome.has_value();
+    } else {
+      return outcome;
+    }
+  }
+
+  /// Cancels what runs inside, and all that will. Any thread of the process, while the scope lives; does not block.
+  void cancel() noexcept { detail::stop(*this); }
+  bool cancelled() const noexcept { return detail::stopped(this); }
+};
+
+}   // namespace cleave

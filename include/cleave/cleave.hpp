@@ -1,0 +1,13 @@
+#pragma once
+
+// Everything a user needs, one concept per header.
+#include <cleave/both.hpp>
+#include <cleave/cancel.hpp>
+#include <cleave/loop.hpp>
+#include <cleave/poll.hpp>
+#include <cleave/runtime.hpp>
+#include <cleave/shared.hpp>
+#include <cleave/step.hpp>
+#include <cleave/task.hpp>
+#include <cleave/task_group.hpp>
+#include <cleave/version.hpp>

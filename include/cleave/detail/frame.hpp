@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#if defined(__SANITIZE_THREAD__)
+#define CLEAVE_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CLEAVE_TSAN 1
+#endif
+#endif
+
+#define CLEAVE_HOT [[gnu::always_inline]] inline
+#define CLEAVE_COLD [[gnu::noinline, gnu::cold]]
+
+/// What every construct leaves on its own stack, and the one word that every construct polls.
+namespace cleave::detail {
+
+struct frame;
+struct task;
+struct scope;
+class worker;
+
+enum class frame_role : std::uint8_t { work, step, scope };
+
+/// What the slow path can do with a frame. One constant object per construct and closure type, so
+/// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
+struct alignas(8) frame_type {
+  frame_role role;
+  bool portable;                                   // its task names its input: it may leave the process
+  bool (*splittable)(const frame&) noexcept;       // work: is something left to give?
+  task* (*split)(frame&);                          // work: make the task and link it into the frame
+  void (*undo)(frame&) noexcept;                   // step
+  void (*redo)(frame&) noexcept;                   // step
+};
+
+/// A place where work could still be given away, or where the workspace was changed. Lives on the
+/// stack of the construct that pushed it; linked from the innermost outward.
+struct frame {
+  frame* outer;
+  std::uintptr_t tag;    // a frame_type, plus the flags below; written afresh at each push
+  std::uint32_t index;   // position in the worker's list of seen frames; only valid when seen
+
+  static constexpr std::uintptr_t seen = 1;    // the worker's slow path knows this frame
+  static constexpr std::uintptr_t given = 2;   // a part of it was given away
+  static constexpr std::uintptr_t flags = seen | given;
+
+  const frame_type& type() const noexcept {
+    return *reinterpret_cast<const frame_type*>(tag & ~flags);
+  }
+};
+
+CLEAVE_HOT std::uintptr_t fresh(const frame_type& t) noexcept {
+  return reinterpret_cast<std::uintptr_t>(&t);
+}
+
+/// A frame that has work to give. `part` is the last part given, linked to those given before it;
+/// only valid when the tag says `given`, so that a push need not write it.
+struct work_frame : frame {
+  task* part;
+};
+
+/// Bits of the polled word.
+enum signal : std::uint32_t {
+  asked = 1,       // a thief asks: look at the board
+  attention = 2,   // a scope was cancelled: see whether it is one of mine
+  news = 4,        // what I wait for may have happened
+  parked = 8,      // somebody asks, and there was nothing to give when I last looked
+  sleeping = 16,   // I block on this word: wake me
+  checking = 32,   // CLEAVE_CHECK: split at every poll
+};
+
+/// What a thread keeps at hand. The word is written by others, so it has a line of its own.
+struct alignas(128) local {
+  frame* innermost = nullptr;
+  scope* current = nullptr;   // the task, group or cancellation scope that this thread works for
+  worker* self = nullptr;     // null on a thread that is no worker: there nothing is ever divided
+  alignas(64) std::atomic<std::uint32_t> word{0};
+};
+
+inline constinit thread_local local here{};
+
+/// The poll. A volatile load: GCC treats even a relaxed atomic load as something that may read other
+/// memory, and then keeps alive every store before it, also to frames that inlining made dead.
+CLEAVE_HOT std::uint32_t signals() noexcept {
+#ifdef CLEAVE_TSAN
+  return here.word.load(std::memory_order_relaxed);
+#else
+  return *reinterpret_cast<const volatile std::uint32_t*>(&here.word);
+#endif
+}
+
+/// Serves requests, and throws detail::cancelled if the current scope was cancelled.
+CLEAVE_COLD void answer();
+
+/// Polls at the entry of a construct. The frame is linked before, so that the poll finds something
+/// to give, and once more after it, which tells the compiler the list head on both paths: it can then
+/// drop the store wherever an inlined inner construct overwrites it.
+CLEAVE_HOT void enter(frame& f) {
+  if (signals() != 0) [[unlikely]] {
+    here.innermost = &f;
+    answer();
+  }
+  here.innermost = &f;
+}
+
+}   // namespace cleave::detail

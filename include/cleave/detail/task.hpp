@@ -1,0 +1,169 @@
+#pragma once
+
+#include <cleave/detail/frame.hpp>
+#include <cleave/task.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace cleave::detail {
+
+/// Thrown at a poll of a cancelled scope; caught by the scope and at the root of a task. Not a
+/// std::exception, so that only `catch (...)` meets it, which has to rethrow.
+struct cancelled {};
+
+/// A node in the tree of who works for whom: a task, a task group or a cancellation scope.
+/// A scope outlives all that is below it, because whoever opened it waits for that.
+struct scope {
+  explicit scope(scope* up) noexcept : parent(up) {}
+  scope* parent;
+  std::atomic<bool> stopped{false};
+};
+
+/// True if s or anything above it was cancelled.
+bool stopped(const scope* s) noexcept;
+
+/// Marks a scope cancelled and tells all workers. Any thread.
+void stop(scope& s) noexcept;
+
+/// A scope's place in the list of frames: frames further in belong to it.
+struct scope_frame : frame {
+  scope* self;
+  scope* previous;
+  std::uint32_t cursor;   // seen frames of this scope before this index have nothing left to give
+
+  explicit scope_frame(scope& s) noexcept;
+  ~scope_frame() { here.innermost = outer, here.current = previous; }
+  scope_frame(const scope_frame&) = delete;
+  scope_frame& operator=(const scope_frame&) = delete;
+};
+
+/// A piece of work that was given away. The owner of the frame it came from frees it, at the join.
+struct task : scope {
+  static constexpr std::uint32_t begun = 0, finished = 1;
+
+  task() noexcept : scope(nullptr) {}
+  virtual ~task() = default;
+  virtual void execute() noexcept = 0;   // runs the work, keeps its result or its exception
+
+  worker* owner = nullptr;     // who waits; null: a thread that is no worker, or nobody
+  worker* runner = nullptr;    // whom it was given to
+  task* before = nullptr;      // the part of the same frame given before this one
+  bool detached = false;       // nobody joins it
+  std::exception_ptr error;
+  std::atomic<std::uint32_t> progress{begun};   // release by the runner, acquire by the owner
+
+  bool done() const noexcept { return progress.load(std::memory_order_acquire) == finished; }
+};
+
+/// A task group as others see it. Its tasks run detached: they free themselves.
+struct group_scope : scope {
+  group_scope() noexcept : scope(here.current), owner(here.self) {}
+
+  worker* const owner;                     // who waits; null: a thread that is no worker
+  std::atomic<std::uint64_t> pending{0};   // tasks spawned and not finished
+};
+
+/// A task of a group. The last thing its execution does is to count itself off.
+struct group_task : task {
+  explicit group_task(group_scope& g) noexcept { parent = &g, detached = true; }
+};
+
+/// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
+void spawn(group_task& t);
+/// Helps with the group's tasks until none is left; with nothing else.
+void wait(group_scope& g) noexcept;
+
+/// The value of a call that returns nothing.
+template <class R> using value_of = std::conditional_t<std::is_void_v<R>, nothing, R>;
+
+template <class F, class... A> CLEAVE_HOT auto value(F&& f, A&&... a) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F, A...>>) {
+    std::forward<F>(f)(std::forward<A>(a)...);
+    return nothing{};
+  } else {
+    return std::forward<F>(f)(std::forward<A>(a)...);
+  }
+}
+
+/// A task with the user's struct and room for its result.
+template <class Work> struct task_of : task {
+  using result_type = value_of<std::remove_cvref_t<decltype(std::declval<Work&>().run())>>;
+
+  explicit task_of(Work&& w) : work(std::move(w)) {}
+
+  void execute() noexcept override {
+    try {
+      result.emplace(value([this]() -> decltype(auto) { return work.run(); }));
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+
+  Work work;
+  std::optional<result_type> result;
+};
+
+/// A closure as a task: it can only be given within the process.
+template <class F> struct closure_task {
+  F f;
+  decltype(auto) run() { return f(); }
+};
+
+/// Waits until the task is done, helping with parts of it and nothing else; runs it here if nobody
+/// has begun it. Does not throw what the task threw.
+CLEAVE_COLD void join(task& t) noexcept;
+
+/// Cancels a part and those given before it, waits for them and frees them.
+CLEAVE_COLD void abandon(task* last) noexcept;
+
+/// Whether a part of the frame was given away; if not, a changed tag says that the worker has seen the frame.
+inline bool was_given(const frame& f) noexcept { return (f.tag & frame::given) != 0; }
+
+/// Whether the slow path touched the frame since its push. The asm makes the branch behind it load the
+/// tag again, so that this is one comparison in memory.
+CLEAVE_HOT bool touched(frame& f, const frame_type& type) noexcept {
+  if (f.tag == fresh(type)) [[likely]] return false;
+  return true;
+}
+
+/// Takes a frame off the list that an exception leaves, and abandons what was given of it.
+CLEAVE_COLD void abandon_frame(work_frame& f) noexcept;
+
+/// Takes a frame off the list, whatever way it is left. A destructor rather than a catch: less code at every
+/// construct, so that the compiler inlines deeper.
+struct leave {
+  work_frame& f;
+  frame* outer;
+  bool by_exception = true;
+
+  CLEAVE_HOT ~leave() {
+    if (by_exception) {
+      abandon_frame(f);
+    } else {
+      here.innermost = outer;
+    }
+  }
+};
+
+/// How a frame keeps a closure: small trivial ones by value (the caller's copy then stays in
+/// registers), others by address.
+template <class T>
+inline constexpr bool kept_by_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 48;
+
+template <class T, bool = kept_by_value<T>> struct kept {
+  T value;
+  CLEAVE_HOT explicit kept(T& t) : value(t) {}
+  T& get() noexcept { return value; }
+};
+template <class T> struct kept<T, false> {
+  T* address;
+  CLEAVE_HOT explicit kept(T& t) : address(&t) {}
+  T& get() noexcept { return *address; }
+};
+
+}   // namespace cleave::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cleave/detail/frame.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace cleave {
+
+/// A change of the workspace that can be undone: `step placed{do, undo};` does it now and undoes it
+/// when the scope is left, in whatever way. When a worker goes back in time to give work away, it
+/// undoes the steps made since, innermost first, and redoes them afterwards.
+///
+/// Capture by value what the change needs to know (`[=, &b]`): a captured address forces the
+/// variable into memory. Neither closure may enter a construct or poll; the one that undoes must not
+/// throw, and neither may when called again for a split: that terminates. If `do` throws here, nothing was done.
+/// Source: Tascell's dynamic_wind.
+template <class Do, class Undo> class [[nodiscard]] step : detail::frame {
+ public:
+  CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
+    do_();
+    outer = detail::here.innermost;
+    tag = detail::fresh(type_);
+    detail::here.innermost = this;
+  }
+  CLEAVE_HOT ~step() {
+    detail::here.innermost = outer;
+    undo_();
+  }
+  step(const step&) = delete;
+  step& operator=(const step&) = delete;
+
+ private:
+  static void undo(frame& f) noexcept { static_cast<step&>(f).undo_(); }
+  static void redo(frame& f) noexcept { static_cast<step&>(f).do_(); }
+  static constexpr detail::frame_type type_{detail::frame_role::step, false, nullptr, nullptr,
+                                            &undo, &redo};
+  [[no_unique_address]] Do do_;
+  [[no_unique_address]] Undo undo_;
+};
+
+}   // namespace cleave

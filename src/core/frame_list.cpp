@@ -1,0 +1,82 @@
+#include "core/worker.hpp"
+
+#include <algorithm>
+
+namespace cleave::detail {
+
+void frame_list::update(frame* innermost) {
+  std::size_t fresh_frames = 0;
+  frame* f = innermost;
+  for (; f != nullptr && (f->tag & frame::seen) == 0; f = f->outer) ++fresh_frames;
+  // A seen frame that is still linked tells by its index how much of the list still stands.
+  const std::size_t standing = f == nullptr ? 0 : f->index + std::size_t{1};
+  const std::size_t total = standing + fresh_frames;
+  seen_.reserve(total);
+  steps_.reserve(total);
+  scopes_.reserve(scopes_.size() + fresh_frames);
+
+  while (!steps_.empty() && steps_.back() >= standing) steps_.pop_back();
+  while (!scopes_.empty() && scopes_.back() >= standing) scopes_.pop_back();
+  const auto limit = static_cast<std::uint32_t>(standing);
+  for (std::size_t k = 0; k < scopes_.size(); ++k) scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
+
+  seen_.resize(total);
+  f = innermost;
+  for (std::size_t i = total; i-- > standing; f = f->outer) seen_[i] = f;
+  for (std::size_t i = standing; i < total; ++i) {
+    frame& g = *seen_[i];
+    g.index = static_cast<std::uint32_t>(i);
+    g.tag |= frame::seen;
+    const frame_role role = g.type().role;
+    if (role == frame_role::step) steps_.push_back(g.index);
+    if (role == frame_role::scope) {
+      scopes_.push_back(g.index);
+      static_cast<scope_frame&>(g).cursor = g.index + 1;
+    }
+  }
+  searched += fresh_frames;
+}
+
+frame* frame_list::oldest(const scope* wanted, bool& mine) {
+  mine = false;
+  for (std::size_t k = 0; k < scopes_.size(); ++k) {
+    scope_frame& base = scope_at(k);
+    const scope* s = base.self;
+    while (wanted != nullptr && s != nullptr && s != wanted) s = s->parent;
+    if (wanted != nullptr && s == nullptr) continue;
+    mine = true;
+    // What has nothing left to give never will again, so the cursor only moves inward.
+    for (auto& i = base.cursor; i < seen_.size(); ++i, ++searched) {
+      frame& f = *seen_[i];
+      if (f.type().role == frame_role::work && f.type().splittable(f)) return &f;
+    }
+    return nullptr;
+  }
+  return nullptr;
+}
+
+scope* frame_list::scope_of(const frame& f) const noexcept {
+  const auto after = std::upper_bound(scopes_.begin(), scopes_.end(), f.index);
+  if (after == scopes_.begin()) return nullptr;
+  return static_cast<scope_frame*>(seen_[*(after - 1)])->self;
+}
+
+void frame_list::undo_to(const frame& f) noexcept {
+  const std::size_t first = static_cast<std::size_t>(
+      std::upper_bound(steps_.begin(), steps_.end(), f.index) - steps_.begin());
+  for (std::size_t k = steps_.size(); k-- > first;) {
+    frame& s = *seen_[steps_[k]];
+    s.type().undo(s);
+  }
+  undone += steps_.size() - first;
+}
+
+void frame_list::redo_from(const frame& f) noexcept {
+  const auto first = std::upper_bound(steps_.begin(), steps_.end(), f.index);
+  for (auto k = first; k != steps_.end(); ++k) {
+    frame& s = *seen_[*k];
+    s.type().redo(s);
+  }
+}
+
+}   // namespace cleave::detail

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cleave/detail/frame.hpp>
+
+#include <cstdint>
+
+/// How workers ask each other for work, hand it over, and sleep. All of the protocol's shared state and every
+/// transition of it is in this file; README.md argues why nothing can be lost, and
+/// tests/model runs this code through every interleaving.
+namespace cleave::detail {
+
+/// A worker's request, as others see it:
+///
+///              post                  claim                 hand
+///     resting ------> asking (what) ------> claimed ------------> a task
+///        ^  ^ withdraw |   ^  reopen  |                            |  | reclaim
+///        |  +----------+   +----------+                            |  v
+///        +---------------------------------------------- collect --+- reclaimed
+///
+/// The worker itself posts, withdraws and collects; a victim claims, reopens, hands and reclaims.
+/// Encoded in one word: asking is the wanted scope (0: anything) with the lowest bit set, a task its address.
+using request = std::uintptr_t;
+inline constexpr request resting = 0;
+inline constexpr request claimed = 2;
+inline constexpr request reclaimed = 4;
+
+inline request asking(const scope* wanted) noexcept { return reinterpret_cast<request>(wanted) | 1; }
+inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
+inline request wanted_by(request r) noexcept { return r & ~request{1}; }
+
+/// Platform says what an atomic is and how to block on one, so that the model checker can stand in.
+template <class Platform> class mailbox {
+ public:
+  using word_type = typename Platform::template atomic<std::uint32_t>;
+
+  explicit mailbox(word_type& polled) noexcept : word_(&polled) {}
+
+  // Any thread.
+
+  /// Sets bits in the word that the owner polls and sleeps on. Release: what the bits announce was written
+  /// before; acquired by signals().
+  void ring(std::uint32_t bits) noexcept {
+    const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
+    if ((old & sleeping) != 0) Platform::wake(*word_);
+  }
+
+  request posted() const noexcept { return request_.load(std::memory_order_acquire); }
+
+  /// Takes on a request seen before: nobody else will answer it, and the asker waits for the answer. Acquire:
+  /// from the asker's post.
+  bool claim(request seen) noexcept {
+    return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+  /// Gives a claimed request back unanswered.
+  void reopen(request seen) noexcept { request_.store(seen, std::memory_order_release); }
+  /// Answers a claimed request. Release: the task's fields, acquired by collect() or reclaim().
+  void hand(request task) noexcept {
+    request_.store(task, std::memory_order_release);
+    ring(news);
+  }
+  /// Takes a task back that its thief has not collected. The asker then finds nothing and asks again.
+  bool reclaim(request task) noexcept {
+    return request_.compare_exchange_strong(task, reclaimed, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+
+  // The owner only.
+
+  /// seq_cst: partner of the victims' look at the board after they begin to work (see README).
+  void post(request what) noexcept { request_.store(what, std::memory_order_seq_cst); }
+  /// Withdraws; false if a victim has claimed the request meanwhile.
+  bool withdraw(request what) noexcept {
+    return request_.compare_exchange_strong(what, resting, std::memory_order_acq_rel, std::memory_order_acquire);
+  }
+  /// Whether an answer is there to collect.
+  bool answered() const noexcept {
+    const request r = posted();
+    return r != claimed && !is_asking(r);
+  }
+  /// Ends a request. Returns the task, or 0 if there is none.
+  request collect() noexcept {
+    const request r = request_.exchange(resting, std::memory_order_acquire);
+    return r == reclaimed ? 0 : r;
+  }
+
+  /// Takes the bits that others rang. Acquire: partner of ring().
+  std::uint32_t take_signals() noexcept {
+    return word_->fetch_and(checking, std::memory_order_acq_rel);
+  }
+  /// Rings oneself.
+  void remind(std::uint32_t bits) noexcept { word_->fetch_or(bits, std::memory_order_relaxed); }
+  void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
+
+  /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever there are
+  /// signals; serve takes them. Spins as long as spin() says so, then blocks.
+  template <class Ready, class Serve, class Spin> void wait(Ready ready, Serve serve, Spin spin) {
+    while (!ready()) {
+      std::uint32_t bits = word_->load(std::memory_order_acquire);
+      if ((bits & (asked | attention | news)) != 0) {
+        serve();
+      } else if (!spin()) {
+        // Fails if anything was rung since: a ring after this one sees `sleeping` and wakes.
+        if (!word_->compare_exchange_strong(bits, bits | sleeping, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed)) {
+          continue;
+        }
+        Platform::block(*word_, bits | sleeping);
+        word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel);
+      }
+    }
+  }
+
+ private:
+  word_type* word_;
+  alignas(64) typename Platform::template atomic<request> request_{resting};
+};
+
+/// Which workers ask, one bit each, and which compute. A worker that begins to compute sets its bit and then looks
+/// for askers; one that asks posts and then looks for workers that compute: one of the two sees the other.
+template <class Platform> class bit_board {
+ public:
+  static constexpr unsigned bits = 64;
+  static constexpr unsigned capacity = 1024;
+
+  explicit bit_board(unsigned size) noexcept : used_((size + bits - 1) / bits) {}
+
+  void set(unsigned i) noexcept {
+    words_[i / bits].fetch_or(std::uint64_t{1} << i % bits, std::memory_order_seq_cst);
+  }
+  void clear(unsigned i) noexcept {
+    words_[i / bits].fetch_and(~(std::uint64_t{1} << i % bits), std::memory_order_seq_cst);
+  }
+  bool any() const noexcept {
+    for (unsigned i = 0; i < used_; ++i) {
+      if (words_[i].load(std::memory_order_seq_cst) != 0) return true;
+    }
+    return false;
+  }
+  /// Calls f(i) for the set bits from `start` on, round about, until one returns true; returns whether one did.
+  template <class F> bool visit(unsigned start, F f) const {
+    for (unsigned k = 0; k <= used_; ++k) {
+      const unsigned at = (start / bits + k) % used_;
+      std::uint64_t w = words_[at].load(std::memory_order_seq_cst);
+      const std::uint64_t below = (std::uint64_t{1} << start % bits) - 1;
+      if (k == 0) w &= ~below;
+      if (k == used_) w &= below;
+      for (; w != 0; w &= w - 1) {
+        if (f(at * bits + static_cast<unsigned>(__builtin_ctzll(w)))) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  unsigned used_;
+  typename Platform::template atomic<std::uint64_t> words_[capacity / bits]{};
+};
+
+}   // namespace cleave::detail

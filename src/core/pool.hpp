@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/worker.hpp"
+#include "machine/thread.hpp"
+
+#include <cleave/runtime.hpp>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace cleave::detail {
+
+/// The workers of one runtime and what they share.
+class pool {
+ public:
+  pool(unsigned workers, std::size_t stack_bytes, bool check);
+  ~pool();
+
+  /// Hands a root task to a worker and blocks until it is done.
+  void run(task& root);
+  task* take_root() noexcept;
+  bool has_root() const noexcept { return roots_waiting.load(std::memory_order_seq_cst) != 0; }
+  /// Tells every worker of every pool that some scope was stopped.
+  static void interrupt_all() noexcept;
+
+  worker& at(unsigned i) noexcept { return *workers[i]; }
+  unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
+
+  bit_board<native> askers;      // workers with a request posted
+  bit_board<native> computing;   // workers with a task: they poll, or wait for a part of it
+  std::atomic<bool> stopping{false};
+  std::atomic<bool> check;       // CLEAVE_CHECK is on and not paused
+  const bool check_asked;
+
+ private:
+  static constexpr unsigned failed = ~0u;   // `started` of a pool whose threads could not be had
+  static void begin(void* self);
+
+  std::vector<std::unique_ptr<worker>> workers;
+  std::atomic<unsigned> started{0};
+  std::atomic<unsigned> leaving{0};
+  std::mutex roots_mutex;
+  std::deque<task*> roots;
+  std::atomic<std::size_t> roots_waiting{0};
+  std::vector<std::unique_ptr<machine::thread>> threads;
+};
+
+}   // namespace cleave::detail
+
+class cleave::runtime::state : public detail::pool {
+ public:
+  using pool::pool;
+};

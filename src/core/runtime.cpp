@@ -1,0 +1,273 @@
+#include <cleave/runtime.hpp>
+
+#include "core/pool.hpp"
+#include "machine/cpus.hpp"
+#include "machine/futex.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace cleave {
+namespace detail {
+
+// ---- the functions that constructs call
+
+void answer() {
+  if (here.self != nullptr) return here.self->answer();
+  // On a thread that is no worker only a cancellation can have rung.
+  here.word.store(0, std::memory_order_relaxed);
+  if (stopped(here.current)) throw cancelled{};
+}
+
+bool stopped(const scope* s) noexcept {
+  for (; s != nullptr; s = s->parent) {
+    if (s->stopped.load(std::memory_order_acquire)) return true;
+  }
+  return false;
+}
+
+void stop(scope& s) noexcept {
+  s.stopped.store(true, std::memory_order_seq_cst);
+  if (here.self == nullptr) here.word.fetch_or(attention, std::memory_order_relaxed);
+  pool::interrupt_all();
+}
+
+scope_frame::scope_frame(scope& s) noexcept : self(&s), previous(here.current) {
+  static constexpr frame_type type{frame_role::scope, false, nullptr, nullptr, nullptr, nullptr};
+  outer = here.innermost;
+  tag = fresh(type);
+  here.innermost = this;
+  here.current = &s;
+}
+
+void join(task& t) noexcept { here.self->join(t); }
+
+void abandon(task* last) noexcept {
+  for (task* t = last; t != nullptr; t = t->before) stop(*t);
+  while (last != nullptr) {
+    task* const t = last;
+    last = t->before;
+    here.self->await_abandoned(*t);
+    delete t;
+  }
+}
+
+void abandon_frame(work_frame& f) noexcept {
+  here.innermost = f.outer;
+  if (was_given(f)) abandon(f.part);
+}
+
+void spawn(group_task& t) {
+  auto& group = static_cast<group_scope&>(*t.parent);
+  if (here.self != nullptr) {
+    group.pending.fetch_add(1, std::memory_order_relaxed);
+    here.self->spawn(t);
+    return;
+  }
+  scope_frame inside(group);
+  if (!stopped(&group)) t.execute();
+  delete &t;
+}
+
+void wait(group_scope& g) noexcept {
+  if (here.self != nullptr) here.self->wait(g);
+}
+
+// ---- the pool
+
+namespace {
+
+std::mutex pools_mutex;
+std::vector<pool*> pools;
+
+}   // namespace
+
+pool::pool(unsigned count, std::size_t stack_bytes, bool check_on)
+    : askers(count), computing(count), check(check_on), check_asked(check_on), workers(count) {
+  try {
+    for (unsigned i = 0; i < count; ++i) {
+      threads.push_back(std::make_unique<machine::thread>(stack_bytes, &begin, this));
+    }
+  } catch (...) {
+    started.store(failed, std::memory_order_release);
+    started.notify_all();
+    threads.clear();
+    throw;
+  }
+  for (unsigned n; (n = started.load(std::memory_order_acquire)) < count;) started.wait(n);
+  std::lock_guard lock(pools_mutex);
+  pools.push_back(this);
+}
+
+pool::~pool() {
+  {
+    std::lock_guard lock(pools_mutex);
+    std::erase(pools, this);
+  }
+  stopping.store(true, std::memory_order_release);
+  for (auto& w : workers) w->box().ring(news);
+  threads.clear();
+}
+
+void pool::begin(void* self) {
+  auto& p = *static_cast<pool*>(self);
+  static std::mutex numbering;
+  unsigned id;
+  {
+    std::lock_guard lock(numbering);
+    id = p.started.load(std::memory_order_relaxed);
+    if (id == failed) return;
+    p.workers[id] = std::make_unique<worker>(p, id);   // by the thread itself: the polled word is thread-local
+    if (!p.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
+  }
+  p.started.notify_all();
+  for (unsigned n; (n = p.started.load(std::memory_order_acquire)) < p.size();) p.started.wait(n);
+  if (p.started.load(std::memory_order_relaxed) == failed) return;
+  p.workers[id]->work();
+  // Nobody may ring a word that is gone: all leave together.
+  if (p.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 == p.size()) {
+    p.leaving.notify_all();
+  } else {
+    for (unsigned n; (n = p.leaving.load(std::memory_order_acquire)) < p.size();) p.leaving.wait(n);
+  }
+}
+
+task* pool::take_root() noexcept {
+  if (!has_root()) return nullptr;
+  std::lock_guard lock(roots_mutex);
+  if (roots.empty()) return nullptr;
+  task* const t = roots.front();
+  roots.pop_front();
+  roots_waiting.store(roots.size(), std::memory_order_relaxed);
+  return t;
+}
+
+void pool::run(task& root) {
+  {
+    std::lock_guard lock(roots_mutex);
+    roots.push_back(&root);
+    // seq_cst: partner of an asker that posts and then looks for a root.
+    roots_waiting.store(roots.size(), std::memory_order_seq_cst);
+  }
+  askers.visit(0, [&](unsigned i) {
+    at(i).box().ring(news);
+    return false;
+  });
+  while (!root.done()) machine::block(root.progress, task::begun);
+}
+
+void pool::interrupt_all() noexcept {
+  std::lock_guard lock(pools_mutex);
+  for (pool* p : pools) {
+    for (auto& w : p->workers) w->box().ring(attention);
+  }
+}
+
+}   // namespace detail
+
+namespace {
+
+/// A whole number from a setting, or an exception that names the setting.
+long number(std::string_view name, std::string_view text, long least, long most) {
+  long n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size() || n < least || n > most) {
+    throw std::invalid_argument(std::string(name) + ": expected a whole number from " + std::to_string(least) +
+                                " to " + std::to_string(most) + ", got '" + std::string(text) + "'");
+  }
+  return n;
+}
+
+constexpr long most_workers = detail::bit_board<detail::native>::capacity;
+
+long setting(const char* name, long least, long most, long otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr || *text == '\0' ? otherwise : number(name, text, least, most);
+}
+
+std::unique_ptr<runtime::state> start(const options& o) {
+  long workers = o.workers;
+  if (workers < 0 || workers > most_workers) number("workers", std::to_string(workers), 1, most_workers);
+  if (workers == 0) workers = setting("CLEAVE_WORKERS", 1, most_workers, 0);
+  if (workers == 0) workers = std::min<long>(machine::usable_cpus(), most_workers);
+  std::size_t stack = o.stack_bytes;
+  if (stack == 0) stack = static_cast<std::size_t>(setting("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
+  const bool check = o.check || setting("CLEAVE_CHECK", 0, 1, 0) == 1;
+  if (check) workers = 1;   // one process, one worker: it gives to nobody and the joins run the parts
+  return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check);
+}
+
+[[noreturn]] void refuse(const std::exception& e) {
+  std::fprintf(stderr, "cleave: %s\n", e.what());
+  std::exit(2);
+}
+
+/// Takes `--workers N` or `--workers=N` out of the command line.
+options from_command_line(int& argc, char** argv) try {
+  options o;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view a = argv[i];
+    if (a == "--workers" || a.starts_with("--workers=")) {
+      const bool apart = a == "--workers";
+      if (apart && i + 1 == argc) throw std::invalid_argument("--workers: expected a number after it");
+      o.workers = static_cast<int>(number("--workers", apart ? argv[++i] : a.substr(10), 1, most_workers));
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  if (kept < argc) argv[kept] = nullptr;
+  argc = kept;
+  return o;
+} catch (const std::invalid_argument& e) {
+  refuse(e);
+}
+
+}   // namespace
+
+runtime::runtime(const options& o) : state_(start(o)) {}
+
+runtime::runtime(int& argc, char** argv) try : runtime(from_command_line(argc, argv)) {
+} catch (const std::invalid_argument& e) {
+  refuse(e);
+}
+
+runtime::~runtime() = default;
+
+int runtime::workers() const noexcept { return static_cast<int>(state_->size()); }
+
+counters runtime::statistics() const noexcept {
+  counters all;
+  for (unsigned i = 0; i < state_->size(); ++i) {
+    const counters one = state_->at(i).read_counters();
+    all.splits += one.splits, all.spawns += one.spawns;
+    all.requests += one.requests, all.takebacks += one.takebacks;
+    all.undone += one.undone, all.sleeps += one.sleeps, all.searched += one.searched;
+    all.deepest = std::max(all.deepest, one.deepest);
+  }
+  return all;
+}
+
+bool runtime::is_worker() const noexcept {
+  return detail::here.self != nullptr && &detail::here.self->of == state_.get();
+}
+bool runtime::checking() const noexcept { return state_->check_asked && !is_worker(); }
+void runtime::run_root(detail::task& root) { state_->run(root); }
+
+runtime::check_pause::check_pause(runtime& r) noexcept : of(r) {
+  of.state_->check.store(false, std::memory_order_relaxed);
+}
+runtime::check_pause::~check_pause() { of.state_->check.store(true, std::memory_order_relaxed); }
+
+void runtime::fail_check() {
+  throw check_error(
+      "CLEAVE_CHECK: the divided run gave another result than the undivided one: is a change of the workspace not "
+      "a step, a put not a copy, or a closure not by value?");
+}
+
+}   // namespace cleave

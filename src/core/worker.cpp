@@ -1,0 +1,305 @@
+#include "core/worker.hpp"
+
+#include "core/pool.hpp"
+#include "machine/futex.hpp"
+
+#include <chrono>
+#include <new>
+
+namespace cleave::detail {
+namespace {
+
+/// How long a waiter spins before it blocks: about twice what blocking and being woken costs.
+constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(10);
+
+/// True until `spin_time` has passed since the first call.
+class spinner {
+ public:
+  bool operator()() noexcept {
+    for (int i = 0; i < 4; ++i) machine::pause();
+    const auto now = std::chrono::steady_clock::now();
+    if (end_ == std::chrono::steady_clock::time_point{}) end_ = now + spin_time;
+    return now < end_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point end_{};
+};
+
+request address(task& t) noexcept { return reinterpret_cast<request>(&t); }
+
+}   // namespace
+
+void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  machine::block(word, expected);
+}
+void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wake(word); }
+
+worker::worker(pool& p, unsigned number) noexcept
+    : of(p), id(number), box_(here.word), random_(number * 2654435761u + 1) {}
+
+void worker::set(count c, std::uint64_t n) noexcept { counted_[c].store(n, std::memory_order_relaxed); }
+void worker::add(count c) noexcept { set(c, counted_[c].load(std::memory_order_relaxed) + 1); }   // one writer
+
+counters worker::read_counters() const noexcept {
+  auto get = [&](count c) { return counted_[c].load(std::memory_order_relaxed); };
+  return {get(splits), get(spawns), get(requests), get(takebacks), get(undone), get(sleeps), get(searched), get(deepest)};
+}
+
+// ---- victim
+
+void worker::answer() {
+  const std::uint32_t signals = box_.take_signals();
+  if ((signals & checking) != 0) split_everywhere();
+  if ((signals & (asked | parked)) != 0) serve_askers();
+  if ((signals & attention) != 0 || interrupted_) {
+    interrupted_ = false;
+    if (stopped(here.current)) throw cancelled{};
+  }
+}
+
+/// Answers without throwing, while waiting: a cancellation is kept for the next poll, and a put that throws gives nothing.
+void worker::respond() noexcept {
+  const std::uint32_t signals = box_.take_signals();
+  if ((signals & attention) != 0) interrupted_ = true;
+  if ((signals & (asked | parked)) != 0) {
+    try {
+      serve_askers();
+    } catch (...) {
+      box_.remind(parked);
+    }
+  }
+}
+
+void worker::serve_askers() {
+  bool nothing_to_give = false;
+  const bool served = of.askers.visit(id, [&](unsigned i) {
+    worker& asker = of.at(i);
+    const request seen = asker.box_.posted();
+    if (i == id || !is_asking(seen)) return false;
+    const outcome o = serve(asker, seen);
+    nothing_to_give |= o == outcome::nothing;
+    return o == outcome::given;
+  });
+  // One part for each poll: whoever got it helps to serve the others.
+  if (served && of.askers.any()) {
+    box_.remind(asked);
+  } else if (nothing_to_give) {
+    box_.remind(parked);
+  }
+}
+
+worker::outcome worker::serve(worker& asker, request seen) {
+  auto* wanted = reinterpret_cast<const scope*>(wanted_by(seen));
+  task* t = ready.steal(wanted);
+  frame* f = nullptr;
+  if (t == nullptr) {
+    look();
+    bool mine = false;
+    f = frames_.oldest(wanted, mine);
+    if (!mine) return outcome::not_mine;
+    if (f == nullptr) return outcome::nothing;
+  }
+  if (!asker.box_.claim(seen)) {
+    if (t != nullptr) ready.push(*t);
+    return outcome::not_mine;
+  }
+  of.askers.clear(asker.id);
+  if (t == nullptr) {
+    try {
+      t = &split(*f);
+    } catch (...) {
+      asker.box_.reopen(seen);
+      of.askers.set(asker.id);
+      throw;
+    }
+  }
+  t->runner = &asker;
+  asker.box_.hand(address(*t));
+  return outcome::given;
+}
+
+void worker::look() {
+  frames_.update(here.innermost);
+  set(searched, frames_.searched);
+  if (frames_.size() > counted_[deepest].load(std::memory_order_relaxed)) set(deepest, frames_.size());
+}
+
+task& worker::split(frame& f) {
+  struct redo_at_exit {
+    frame_list& list;
+    frame& from;
+    ~redo_at_exit() { list.redo_from(from); }
+  };
+  frames_.undo_to(f);
+  set(undone, frames_.undone);
+  redo_at_exit redo{frames_, f};
+  task& t = *f.type().split(f);
+  t.parent = frames_.scope_of(f);
+  t.owner = this;
+  add(splits);
+  return t;
+}
+
+/// CLEAVE_CHECK: gives away what can be given, to nobody; the join runs it.
+void worker::split_everywhere() {
+  look();
+  bool mine = false;
+  if (frame* f = frames_.oldest(nullptr, mine)) split(*f);
+}
+
+// ---- thief
+
+void worker::work() {
+  here.self = this;
+  auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
+  while (!stopping()) {
+    task* t = find_ready(nullptr);
+    if (t == nullptr) {
+      t = of.take_root();
+      if (t != nullptr && of.check.load(std::memory_order_relaxed)) box_.remind(checking);
+    }
+    if (t == nullptr) {
+      t = obtain(nullptr, nullptr, [&] {
+        if (stopping() || of.has_root()) return true;
+        for (unsigned i = 0; i < of.size(); ++i) {
+          if (!of.at(i).ready.empty()) return true;
+        }
+        return false;
+      });
+    }
+    if (t != nullptr) execute(*t);
+    box_.forget(checking);
+  }
+  here.self = nullptr;
+}
+
+task* worker::find_ready(const scope* group) noexcept {
+  const unsigned n = of.size();
+  for (unsigned k = 0; k < n; ++k) {
+    worker& victim = of.at((id + k) % n);
+    if (task* t = victim.ready.steal(group)) {
+      if (k != 0) add(spawns);
+      return t;
+    }
+  }
+  return nullptr;
+}
+
+/// Asks for a part of `wanted` (null: for anything) until ready() or there is a task; returns the task. Asks one
+/// worker first, `likely` if that is not null; all that compute before it blocks.
+template <class Ready>
+task* worker::obtain(const scope* wanted, worker* likely, Ready ready_now) noexcept {
+  const request what = asking(wanted);
+  box_.post(what);
+  of.askers.set(id);
+  add(wanted == nullptr ? requests : takebacks);
+
+  random_ = random_ * 1664525u + 1013904223u;
+  if (likely != nullptr && likely != this) {
+    likely->box_.ring(asked);
+  } else {
+    of.computing.visit((random_ >> 8) % of.size(), [&](unsigned i) {
+      if (i != id) of.at(i).box_.ring(asked);
+      return i != id;
+    });
+  }
+  bool asked_all = false;
+  spinner spin;
+  box_.wait([&] { return box_.answered() || (is_asking(box_.posted()) && ready_now()); }, [this] { respond(); },
+            [&] {
+              if (spin()) return true;
+              if (!asked_all) {
+                asked_all = true;
+                spin = spinner{};
+                of.computing.visit(0, [&](unsigned i) {
+                  if (i != id) of.at(i).box_.ring(asked);
+                  return false;
+                });
+                return true;
+              }
+              add(sleeps);
+              return false;
+            });
+  of.askers.clear(id);
+  if (is_asking(box_.posted()) && box_.withdraw(what)) return nullptr;
+  // Claimed at the last moment: the answer is being made.
+  spinner patience;
+  box_.wait([&] { return box_.answered(); }, [this] { respond(); }, patience);
+  return reinterpret_cast<task*>(box_.collect());
+}
+
+void worker::execute(task& t) noexcept {
+  {
+    scope_frame inside(t);
+    if (inside.previous == nullptr) of.computing.set(id);
+    // Partner of obtain(): post, then ring those that compute.
+    if (of.askers.any()) box_.remind(asked);
+    if (stopped(&t)) {
+      t.error = std::make_exception_ptr(cancelled{});
+    } else {
+      t.execute();
+    }
+    if (inside.previous == nullptr) of.computing.clear(id);
+  }
+  if (t.detached) {
+    auto& group = static_cast<group_scope&>(*t.parent);
+    worker* const owner = group.owner;
+    delete &t;
+    // Release: what the task wrote, to the owner that sees zero. The group may be gone afterwards.
+    if (group.pending.fetch_sub(1, std::memory_order_acq_rel) == 1 && owner != this) owner->box_.ring(news);
+    return;
+  }
+  worker* const owner = t.owner;
+  t.progress.store(task::finished, std::memory_order_release);   // from here on t may be gone
+  if (owner == nullptr) {
+    machine::wake(t.progress);
+  } else if (owner != this) {
+    owner->box_.ring(news);
+  }
+}
+
+// ---- joins
+
+void worker::join(task& t) noexcept {
+  // Not begun: nobody else can have it now.
+  if (t.runner == nullptr || t.runner->box_.reclaim(address(t))) {
+    execute(t);
+    return;
+  }
+  while (!t.done()) {
+    if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
+  }
+  if (interrupted_) box_.remind(attention);
+}
+
+bool worker::await_abandoned(task& t) noexcept {
+  if (t.runner == nullptr || t.runner->box_.reclaim(address(t))) return false;
+  spinner spin;
+  box_.wait([&] { return t.done(); }, [this] { respond(); }, spin);
+  if (interrupted_) box_.remind(attention);
+  return true;
+}
+
+void worker::spawn(task& t) {
+  ready.push(t);
+  // seq_cst, after the push: partner of an asker that rings and then looks into the deques.
+  if (here.word.load(std::memory_order_seq_cst) != 0) answer();
+}
+
+void worker::wait(group_scope& group) noexcept {
+  auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
+  while (!finished()) {
+    task* t = ready.take();
+    if (t != nullptr && t->parent != &group) {
+      ready.push(*t);
+      t = nullptr;
+    }
+    if (t == nullptr) t = find_ready(&group);
+    if (t == nullptr) t = obtain(&group, nullptr, finished);
+    if (t != nullptr) execute(*t);
+  }
+  if (interrupted_) box_.remind(attention);
+}
+
+}   // namespace cleave::detail

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "core/deque.hpp"
+#include "core/mailbox.hpp"
+
+#include <cleave/detail/task.hpp>
+#include <cleave/runtime.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace cleave::detail {
+
+/// The machine's own atomics and futex.
+struct native {
+  template <class T> using atomic = std::atomic<T>;
+  static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+  static void wake(const std::atomic<std::uint32_t>& word) noexcept;
+};
+
+class pool;
+
+/// The frames on one worker's stack, as far as its slow path has seen them, from the outermost inward. Each frame
+/// is walked over once after its push, so that finding the oldest with something to give costs an amortised
+/// constant. Owner only.
+class frame_list {
+ public:
+  /// Takes in the frames pushed since, drops those popped. Throws std::bad_alloc.
+  void update(frame* innermost);
+
+  /// The oldest frame with something to give that belongs to `wanted` or below (null: any). Sets `mine` to
+  /// whether there is such a scope on this stack.
+  frame* oldest(const scope* wanted, bool& mine);
+
+  /// The scope that a frame belongs to; null: the one of a thread that is no worker.
+  scope* scope_of(const frame& f) const noexcept;
+
+  /// Goes back to the moment when f was pushed: undoes the steps of its scope made since, innermost first.
+  void undo_to(const frame& f) noexcept;
+  void redo_from(const frame& f) noexcept;
+
+  std::size_t size() const noexcept { return seen_.size(); }
+  std::uint64_t searched = 0;
+  std::uint64_t undone = 0;
+
+ private:
+  scope_frame& scope_at(std::size_t k) const noexcept { return *static_cast<scope_frame*>(seen_[scopes_[k]]); }
+
+  std::vector<frame*> seen_;
+  std::vector<std::uint32_t> steps_;    // where in seen_ the steps are
+  std::vector<std::uint32_t> scopes_;   // and the scopes
+};
+
+/// One thread that computes. Everything but the mailbox, the deque and the counters belongs to that thread alone.
+class worker {
+ public:
+  worker(pool& p, unsigned number) noexcept;
+
+  /// The life of a worker: find work or sleep until the pool stops.
+  void work();
+
+  /// Runs a task here and tells whoever waits for it.
+  void execute(task& t) noexcept;
+
+  /// Serves the signals of the polled word. Throws `cancelled`, and what a put threw.
+  void answer();
+  /// Waits until the task is done, or takes it back and runs it.
+  void join(task& t) noexcept;
+  /// Waits until the task is done, without helping; false if nobody had begun it.
+  bool await_abandoned(task& t) noexcept;
+  /// Runs and helps with tasks of the group until none is left.
+  void wait(group_scope& group) noexcept;
+  void spawn(task& t);
+
+  mailbox<native>& box() noexcept { return box_; }
+  counters read_counters() const noexcept;
+
+  pool& of;
+  const unsigned id;
+  deque ready;
+
+ private:
+  enum class outcome { given, nothing, not_mine };
+  enum count : unsigned { splits, spawns, requests, takebacks, undone, sleeps, searched, deepest, counts };
+
+  void serve_askers();
+  outcome serve(worker& asker, request seen);
+  /// Brings the frame list up to date.
+  void look();
+  /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put threw.
+  task& split(frame& f);
+  void split_everywhere();
+  void respond() noexcept;
+  task* find_ready(const scope* group) noexcept;
+  template <class Ready> task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;
+  template <class Ready> void wait_until(Ready ready) noexcept;
+  void add(count c) noexcept;
+  void set(count c, std::uint64_t n) noexcept;
+
+  mailbox<native> box_;
+  frame_list frames_;
+  bool interrupted_ = false;   // an attention arrived while this worker could not throw
+  std::uint32_t random_;
+  std::array<std::atomic<std::uint64_t>, counts> counted_{};
+};
+
+}   // namespace cleave::detail

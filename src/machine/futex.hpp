@@ -1,0 +1,25 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+/// Blocking on a word, as the operating system offers it.
+namespace cleave::machine {
+
+/// Blocks while the word holds `expected`; may return early. std::atomic::wait would do the same after spinning
+/// on its own account, which the caller has already done.
+void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+
+/// Wakes whoever blocks on the word. Touches only its address.
+void wake(const std::atomic<std::uint32_t>& word) noexcept;
+
+/// Tells the core that this is a spin loop.
+inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}   // namespace cleave::machine
