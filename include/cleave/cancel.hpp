@@ -15,7 +15,9 @@ namespace cleave {
 ///
 /// cancel() makes every worker that computes for the scope, however far down, unwind from its next poll
 /// (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What is
-/// outside of the scope goes on.
+/// outside of the scope goes on. Capture a scope by reference.
+///
+/// Outside runtime::run only the thread that computes can cancel; there nobody else can reach its polls.
 class cancel_scope : detail::scope {
  public:
   /// Opens inside the scope that the calling thread works for.
@@ -43,7 +45,7 @@ class cancel_scope : detail::scope {
     }
   }
 
-  /// Cancels what runs inside, and all that will. Any thread of the process, while the scope lives; does not block.
+  /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal handler. Does not block.
   void cancel() noexcept { detail::stop(*this); }
   bool cancelled() const noexcept { return detail::stopped(this); }
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cleave/detail/task.hpp>
+#include <cleave/step.hpp>
 
 #include <concepts>
 #include <memory>
@@ -10,13 +11,17 @@
 namespace cleave {
 namespace detail {
 
+/// The steps of a loop that makes none.
+struct no_steps {};
+
 /// The frame of a loop: iterations after `current` and before `end` can still be given away. The owner
 /// alone changes current, a split (which the owner makes too) alone lowers end.
-template <std::integral I, class Make> struct loop_frame : work_frame {
+template <std::integral I, class Steps, class Make> struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
   using given_task = task_of<work_type>;
+  static constexpr bool stepping = !std::is_same_v<Steps, no_steps>;
 
-  CLEAVE_HOT loop_frame(frame* out, I first, I last, Make& m) : current(first), end(last), make(m) {
+  CLEAVE_HOT loop_frame(frame* out, I last, Steps& s, Make& m) : end(last), steps(s), make(m) {
     outer = out;
     tag = fresh(type);
   }
@@ -36,11 +41,24 @@ template <std::integral I, class Make> struct loop_frame : work_frame {
     self.tag |= given;
     return self.part = t;
   }
-  static constexpr frame_type type{frame_role::work, portable_task<work_type>, &splittable, &split,
-                                   nullptr, nullptr};
+  static void undo(frame& f) noexcept {
+    auto& self = static_cast<loop_frame&>(f);
+    if constexpr (stepping) self.steps.get().undo(self.current);
+  }
+  static void redo(frame& f) noexcept {
+    auto& self = static_cast<loop_frame&>(f);
+    if constexpr (stepping) self.steps.get().make(self.current);
+  }
+  static constexpr frame_type type{frame_role::work,
+                                   portable_task<work_type>,
+                                   &splittable,
+                                   &split,
+                                   stepping ? &undo : nullptr,
+                                   stepping ? &redo : nullptr};
 
-  I current;
+  I current;   // where the owner is; valid whenever it polls
   I end;
+  [[no_unique_address]] kept<Steps> steps;
   kept<Make> make;
 };
 
@@ -70,23 +88,70 @@ template <class Task, class Merge> CLEAVE_COLD auto merge_parts(task* last, Merg
   return all;
 }
 
+/// When a loop polls: in each iteration, so that a flat loop of long bodies is divided and cancelled like any other;
+/// or only at its entry, where a poll in each of many dead iterations would show.
+enum class polls { each_iteration, at_entry };
+
 /// The loop under every form: body(i) in order, parts made by make(from, to); take<Task>(last part) at the end.
-template <std::integral I, class Body, class Make, class Take>
+template <polls When, std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   if (!(first < last)) return;
-  using frame_of = loop_frame<I, Make>;
+  no_steps none;
+  using frame_of = loop_frame<I, no_steps, Make>;
   frame* const outer = here.innermost;
-  frame_of rest(outer, first, last, make);
+  frame_of rest(outer, last, none, make);
   {
     leave left{rest, outer};
-    enter(rest);
+    rest.current = first;
+    if constexpr (When == polls::at_entry) {
+      enter(rest);
+    } else {
+      here.innermost = &rest;
+    }
     for (I i = first; i < rest.end; ++i) {
       rest.current = i;
+      if constexpr (When == polls::each_iteration) {
+        if (signals() != 0) [[unlikely]] answer();
+      }
       body(i);
     }
     left.by_exception = false;
   }
-  if (touched(rest, frame_of::type) && was_given(rest)) [[unlikely]] {
+  // A split lowers the end, which is at hand: cheaper to test than the tag.
+  if (rest.end != last) [[unlikely]] {
+    take.template operator()<typename frame_of::given_task>(rest.part);
+    here.innermost = outer;
+  }
+}
+
+/// Undoes the step of one iteration, whatever way it is left.
+template <class I, class Steps> struct stepped {
+  Steps& steps;
+  I i;
+  CLEAVE_HOT ~stepped() { steps.undo(i); }
+};
+
+/// The same for a loop that makes a step in each iteration. It polls after the step: the slow path always finds one
+/// iteration begun, and its step made.
+template <std::integral I, class Where, class Steps, class Body, class Make, class Take>
+CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body, Make& make, Take&& take) {
+  using frame_of = loop_frame<I, Steps, Make>;
+  frame* const outer = here.innermost;
+  frame_of rest(outer, last, steps, make);
+  {
+    leave left{rest, outer};
+    here.innermost = &rest;
+    for (I i = first; i < rest.end; ++i) {
+      if (!where(i)) continue;   // as in a plain loop: nothing is stored
+      steps.make(i);
+      stepped<I, Steps> made{steps, i};
+      rest.current = i;
+      if (signals() != 0) [[unlikely]] answer();
+      body(i);
+    }
+    left.by_exception = false;
+  }
+  if (rest.end != last) [[unlikely]] {
     take.template operator()<typename frame_of::given_task>(rest.part);
     here.innermost = outer;
   }
@@ -104,21 +169,41 @@ template <class I, class Form> CLEAVE_HOT auto make_range(Form form) {
   return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
 }
 
+/// What the general form does with its parts, on this worker. Inlined into the cold end of the loop, so
+/// that what get() captures need not live in memory.
+template <class Get> struct get_parts {
+  Get& get;
+  template <class Task> CLEAVE_HOT void operator()(task* part) {
+    parts rest{part};
+    while (rest.last != nullptr) {
+      const auto done = rest.next<Task>();
+      if constexpr (std::is_same_v<typename Task::result_type, nothing>) {
+        get();
+      } else {
+        get(std::move(*done->result));
+      }
+    }
+  }
+};
+
 template <class A, class B>
 concept range = std::integral<A> && std::integral<B>;
 
-template <class I, class Body, class Make> CLEAVE_HOT auto sum_loop(I first, I last, Body& body, Make& make) {
-  using result = std::remove_cvref_t<std::invoke_result_t<Body&, I>>;
-  result total{};
-  loop(first, last, [&](I i) { total += body(i); }, make, [&]<class Task>(task* part) {
-    total += merge_parts<Task>(part, [](result& all, auto&& next) { all += std::move(next); });
-  });
-  return total;
-}
+/// What body(i) returns, as a value.
+template <class A, class B, class Body>
+using sum_of = std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>;
 
-template <class I, class T, class Body, class Merge, class Make>
+/// What a sum does with its parts. A copy of the total: see merge_parts.
+template <class R> struct add_parts {
+  R& total;
+  template <class Task> CLEAVE_HOT void operator()(task* part) {
+    total += merge_parts<Task>(part, [](R& all, auto&& next) { all += std::move(next); });
+  }
+};
+
+template <polls When, class I, class T, class Body, class Merge, class Make>
 CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
-  loop(first, last, [&](I i) { total = merge(std::move(total), body(i)); }, make, [&]<class Task>(task* part) {
+  loop<When>(first, last, [&](I i) { total = merge(std::move(total), body(i)); }, make, [&]<class Task>(task* part) {
     total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto&& next) {
                     all = merge(std::move(all), std::move(next));
                   }));
@@ -132,25 +217,51 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
 /// body is what a thief gets, so it captures by value and changes no workspace. The result starts
 /// from a value-initialised one and needs `+=`; parts are added in program order.
 ///
-/// A thief gets the upper half, rounded up, of the iterations left in the oldest loop. Throws what the
-/// earliest iteration threw. Blocks at the end for parts given away, helping with them only.
+/// Polls once in each iteration: make a loop of a few instructions a plain one, inside the body. A thief gets the
+/// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest iteration threw. Blocks at the end for parts given away, helping with them only.
 /// Source: Tascell's parallel for.
 template <class A, class B, class Body>
   requires detail::range<A, B>
-CLEAVE_HOT auto sum(A first, B last, Body body) {
+CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body) {
   using I = std::common_type_t<A, B>;
   auto make = detail::make_range<I>([body](I from, I to) { return cleave::sum(from, to, body); });
-  return detail::sum_loop(static_cast<I>(first), static_cast<I>(last), body, make);
+  detail::sum_of<A, B, Body> total{};
+  detail::loop<detail::polls::each_iteration>(static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, make,
+               detail::add_parts<decltype(total)>{total});
+  return total;
 }
 
 /// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose result is
-/// their sum. It is called with every step undone that was made since the loop began.
+/// their sum. It is called with every step undone that was made since the loop began. Polls when it begins, not in each
+/// iteration: where bodies are long and enter no construct, call poll() in them.
 template <class A, class B, class Body, class Put>
   requires detail::range<A, B>
-CLEAVE_HOT auto sum(A first, B last, Body body, Put put) {
+CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body, Put put) {
   using I = std::common_type_t<A, B>;
   static_assert(task<std::invoke_result_t<Put&, I, I>>, "put(from, to) must return a task: a struct with run()");
-  return detail::sum_loop(static_cast<I>(first), static_cast<I>(last), body, put);
+  detail::sum_of<A, B, Body> total{};
+  detail::loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, put,
+               detail::add_parts<decltype(total)>{total});
+  return total;
+}
+
+/// The form for backtracking: over those i only for which where(i) holds, makes the step, adds body(i), undoes it.
+///
+///     sum(first, last, [&](int i) { return b.free(row, i); },
+///         steps{[=, &b](int i) { b.place(row, i); }, [=, &b](int i) { b.remove(row, i); }},
+///         [&](int) { return search(b, row + 1, 0, b.n); },
+///         [=, &b](int from, int to) { return piece{b, row, from, to}; });
+///
+/// The same as a `step` in the body, at less than half its cost: one frame serves loop and step, and an
+/// iteration that where() rejects costs what it costs in a plain loop. where must be a mere test.
+template <class A, class B, class Where, class Do, class Undo, class Body, class Put>
+  requires detail::range<A, B>
+CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Where where, steps<Do, Undo> made, Body body, Put put) {
+  using I = std::common_type_t<A, B>;
+  detail::sum_of<A, B, Body> total{};
+  detail::stepping_loop(static_cast<I>(first), static_cast<I>(last), where, made, [&](I i) { total += body(i); },
+                        put, detail::add_parts<decltype(total)>{total});
+  return total;
 }
 
 /// Merges body(i) for i from first to last - 1, in program order, onto `identity`, which must be the neutral
@@ -161,7 +272,7 @@ CLEAVE_HOT T reduce(A first, B last, T identity, Body body, Merge merge) {
   using I = std::common_type_t<A, B>;
   auto make = detail::make_range<I>(
       [=](I from, I to) { return cleave::reduce(from, to, identity, body, merge); });
-  return detail::reduce_loop(static_cast<I>(first), static_cast<I>(last), identity, body, merge, make);
+  return detail::reduce_loop<detail::polls::each_iteration>(static_cast<I>(first), static_cast<I>(last), identity, body, merge, make);
 }
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
@@ -169,7 +280,7 @@ template <class A, class B, class T, class Body, class Merge, class Put>
   requires detail::range<A, B>
 CLEAVE_HOT T reduce(A first, B last, T identity, Body body, Merge merge, Put put) {
   using I = std::common_type_t<A, B>;
-  return detail::reduce_loop(static_cast<I>(first), static_cast<I>(last), std::move(identity), body, merge, put);
+  return detail::reduce_loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), std::move(identity), body, merge, put);
 }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
@@ -179,17 +290,16 @@ template <class A, class B, class Body, class Put, class Get>
   requires detail::range<A, B>
 CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
   using I = std::common_type_t<A, B>;
-  detail::loop(static_cast<I>(first), static_cast<I>(last), body, put, [&]<class Task>(detail::task* part) {
-    detail::parts rest{part};
-    while (rest.last != nullptr) {
-      const auto done = rest.next<Task>();
-      if constexpr (std::is_same_v<typename Task::result_type, nothing>) {
-        get();
-      } else {
-        get(std::move(*done->result));
-      }
-    }
-  });
+  detail::loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), body, put, detail::get_parts<Get>{get});
+}
+
+/// The form for backtracking, as for sum.
+template <class A, class B, class Where, class Do, class Undo, class Body, class Put, class Get>
+  requires detail::range<A, B>
+CLEAVE_HOT void each(A first, B last, Where where, steps<Do, Undo> made, Body body, Put put, Get get) {
+  using I = std::common_type_t<A, B>;
+  detail::stepping_loop(static_cast<I>(first), static_cast<I>(last), where, made, body, put,
+                        detail::get_parts<Get>{get});
 }
 
 /// The same for tasks that return nothing.
@@ -205,7 +315,7 @@ template <class A, class B, class Body>
 CLEAVE_HOT void each(A first, B last, Body body) {
   using I = std::common_type_t<A, B>;
   auto make = detail::make_range<I>([body](I from, I to) { cleave::each(from, to, body); });
-  detail::loop(static_cast<I>(first), static_cast<I>(last), body, make, []<class Task>(detail::task* part) {
+  detail::loop<detail::polls::each_iteration>(static_cast<I>(first), static_cast<I>(last), body, make, []<class Task>(detail::task* part) {
     detail::merge_parts<Task>(part, [](nothing, nothing) {});
   });
 }

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -37,8 +38,10 @@ class task_group : detail::group_scope {
   }
 
   /// Blocks until all tasks are done, helping with them and with nothing else. Returns false if the group was cancelled.
-  /// Throws what the earliest spawned of the tasks that threw did; the others have run all the same.
+  /// Throws what the earliest spawned of the tasks that threw did; the others have run all the same. Throws
+  /// std::logic_error on a thread that did not make the group.
   bool wait() {
+    if (!detail::is_mine(*this)) throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
     detail::wait(*this);
     std::exception_ptr error;
     {

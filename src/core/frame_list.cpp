@@ -28,7 +28,7 @@ void frame_list::update(frame* innermost) {
     g.index = static_cast<std::uint32_t>(i);
     g.tag |= frame::seen;
     const frame_role role = g.type().role;
-    if (role == frame_role::step) steps_.push_back(g.index);
+    if (g.type().undo != nullptr) steps_.push_back(g.index);
     if (role == frame_role::scope) {
       scopes_.push_back(g.index);
       static_cast<scope_frame&>(g).cursor = g.index + 1;
@@ -63,7 +63,7 @@ scope* frame_list::scope_of(const frame& f) const noexcept {
 
 void frame_list::undo_to(const frame& f) noexcept {
   const std::size_t first = static_cast<std::size_t>(
-      std::upper_bound(steps_.begin(), steps_.end(), f.index) - steps_.begin());
+      std::lower_bound(steps_.begin(), steps_.end(), f.index) - steps_.begin());
   for (std::size_t k = steps_.size(); k-- > first;) {
     frame& s = *seen_[steps_[k]];
     s.type().undo(s);
@@ -72,7 +72,7 @@ void frame_list::undo_to(const frame& f) noexcept {
 }
 
 void frame_list::redo_from(const frame& f) noexcept {
-  const auto first = std::upper_bound(steps_.begin(), steps_.end(), f.index);
+  const auto first = std::lower_bound(steps_.begin(), steps_.end(), f.index);
   for (auto k = first; k != steps_.end(); ++k) {
     frame& s = *seen_[*k];
     s.type().redo(s);

@@ -32,8 +32,8 @@ class pool {
   bit_board<native> askers;      // workers with a request posted
   bit_board<native> computing;   // workers with a task: they poll, or wait for a part of it
   std::atomic<bool> stopping{false};
-  std::atomic<bool> check;       // CLEAVE_CHECK is on and not paused
-  const bool check_asked;
+  const bool check;                      // CLEAVE_CHECK
+  std::atomic<unsigned> check_pauses{0};   // undivided runs under way
 
  private:
   static constexpr unsigned failed = ~0u;   // `started` of a pool whose threads could not be had

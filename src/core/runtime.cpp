@@ -75,8 +75,11 @@ void spawn(group_task& t) {
 }
 
 void wait(group_scope& g) noexcept {
-  if (here.self != nullptr) here.self->wait(g);
+  if (here.self != nullptr) return here.self->wait(g);
+  for (std::uint32_t n; (n = g.pending.load(std::memory_order_acquire)) != 0;) machine::block(g.pending, n);
 }
+
+bool is_mine(const group_scope& g) noexcept { return g.owner == here.self; }
 
 // ---- the pool
 
@@ -88,7 +91,7 @@ std::vector<pool*> pools;
 }   // namespace
 
 pool::pool(unsigned count, std::size_t stack_bytes, bool check_on)
-    : askers(count), computing(count), check(check_on), check_asked(check_on), workers(count) {
+    : askers(count), computing(count), check(check_on), workers(count) {
   try {
     for (unsigned i = 0; i < count; ++i) {
       threads.push_back(std::make_unique<machine::thread>(stack_bytes, &begin, this));
@@ -233,7 +236,7 @@ options from_command_line(int& argc, char** argv) try {
 runtime::runtime(const options& o) : state_(start(o)) {}
 
 runtime::runtime(int& argc, char** argv) try : runtime(from_command_line(argc, argv)) {
-} catch (const std::invalid_argument& e) {
+} catch (const std::exception& e) {
   refuse(e);
 }
 
@@ -256,13 +259,11 @@ counters runtime::statistics() const noexcept {
 bool runtime::is_worker() const noexcept {
   return detail::here.self != nullptr && &detail::here.self->of == state_.get();
 }
-bool runtime::checking() const noexcept { return state_->check_asked && !is_worker(); }
+bool runtime::checking() const noexcept { return state_->check && !is_worker(); }
 void runtime::run_root(detail::task& root) { state_->run(root); }
 
-runtime::check_pause::check_pause(runtime& r) noexcept : of(r) {
-  of.state_->check.store(false, std::memory_order_relaxed);
-}
-runtime::check_pause::~check_pause() { of.state_->check.store(true, std::memory_order_relaxed); }
+runtime::check_pause::check_pause(runtime& r) noexcept : of(r) { ++of.state_->check_pauses; }
+runtime::check_pause::~check_pause() { --of.state_->check_pauses; }
 
 void runtime::fail_check() {
   throw check_error(

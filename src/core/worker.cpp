@@ -65,8 +65,7 @@ void worker::respond() noexcept {
   if ((signals & (asked | parked)) != 0) {
     try {
       serve_askers();
-    } catch (...) {
-      box_.remind(parked);
+    } catch (...) {   // a put threw: it has given nothing
     }
   }
 }
@@ -111,6 +110,7 @@ worker::outcome worker::serve(worker& asker, request seen) {
     } catch (...) {
       asker.box_.reopen(seen);
       of.askers.set(asker.id);
+      box_.remind(parked);   // it still asks: try again at the next construct
       throw;
     }
   }
@@ -141,11 +141,12 @@ task& worker::split(frame& f) {
   return t;
 }
 
-/// CLEAVE_CHECK: gives away what can be given, to nobody; the join runs it.
+/// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as it is now: a
+/// part that shares it by mistake shows.
 void worker::split_everywhere() {
   look();
   bool mine = false;
-  if (frame* f = frames_.oldest(nullptr, mine)) split(*f);
+  if (frame* f = frames_.oldest(here.current, mine)) execute(split(*f));
 }
 
 // ---- thief
@@ -157,7 +158,9 @@ void worker::work() {
     task* t = find_ready(nullptr);
     if (t == nullptr) {
       t = of.take_root();
-      if (t != nullptr && of.check.load(std::memory_order_relaxed)) box_.remind(checking);
+      if (t != nullptr && of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) {
+        box_.remind(checking);
+      }
     }
     if (t == nullptr) {
       t = obtain(nullptr, nullptr, [&] {
@@ -247,7 +250,12 @@ void worker::execute(task& t) noexcept {
     worker* const owner = group.owner;
     delete &t;
     // Release: what the task wrote, to the owner that sees zero. The group may be gone afterwards.
-    if (group.pending.fetch_sub(1, std::memory_order_acq_rel) == 1 && owner != this) owner->box_.ring(news);
+    if (group.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (owner == nullptr) {
+      machine::wake(group.pending);
+    } else if (owner != this) {
+      owner->box_.ring(news);
+    }
     return;
   }
   worker* const owner = t.owner;
@@ -262,11 +270,8 @@ void worker::execute(task& t) noexcept {
 // ---- joins
 
 void worker::join(task& t) noexcept {
-  // Not begun: nobody else can have it now.
-  if (t.runner == nullptr || t.runner->box_.reclaim(address(t))) {
-    execute(t);
-    return;
-  }
+  // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
+  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) execute(t);
   while (!t.done()) {
     if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
   }
@@ -274,7 +279,7 @@ void worker::join(task& t) noexcept {
 }
 
 bool worker::await_abandoned(task& t) noexcept {
-  if (t.runner == nullptr || t.runner->box_.reclaim(address(t))) return false;
+  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return false;
   spinner spin;
   box_.wait([&] { return t.done(); }, [this] { respond(); }, spin);
   if (interrupted_) box_.remind(attention);

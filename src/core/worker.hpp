@@ -37,7 +37,8 @@ class frame_list {
   /// The scope that a frame belongs to; null: the one of a thread that is no worker.
   scope* scope_of(const frame& f) const noexcept;
 
-  /// Goes back to the moment when f was pushed: undoes the steps of its scope made since, innermost first.
+  /// Goes back to the moment when f was pushed: undoes the steps made since, innermost first, and the
+  /// one that f itself is in, if it is a loop that makes steps.
   void undo_to(const frame& f) noexcept;
   void redo_from(const frame& f) noexcept;
 
@@ -49,7 +50,7 @@ class frame_list {
   scope_frame& scope_at(std::size_t k) const noexcept { return *static_cast<scope_frame*>(seen_[scopes_[k]]); }
 
   std::vector<frame*> seen_;
-  std::vector<std::uint32_t> steps_;    // where in seen_ the steps are
+  std::vector<std::uint32_t> steps_;    // where in seen_ the frames with a step are
   std::vector<std::uint32_t> scopes_;   // and the scopes
 };
 

@@ -79,7 +79,8 @@ struct alignas(128) local {
   alignas(64) std::atomic<std::uint32_t> word{0};
 };
 
-inline constinit thread_local local here{};
+/// Visible whatever the user's -fvisibility: the library and the program must share it.
+[[gnu::visibility("default")]] inline constinit thread_local local here{};
 
 /// The poll. A volatile load: GCC treats even a relaxed atomic load as something that may read other
 /// memory, and then keeps alive every store before it, also to frames that inlining made dead.

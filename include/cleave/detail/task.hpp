@@ -65,7 +65,7 @@ struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
 
   worker* const owner;                     // who waits; null: a thread that is no worker
-  std::atomic<std::uint64_t> pending{0};   // tasks spawned and not finished
+  std::atomic<std::uint32_t> pending{0};   // tasks spawned and not finished
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.
@@ -75,8 +75,10 @@ struct group_task : task {
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
-/// Helps with the group's tasks until none is left; with nothing else.
+/// Helps with the group's tasks until none is left; with nothing else. Only for the thread that made the group.
 void wait(group_scope& g) noexcept;
+/// Whether the calling thread made the group.
+bool is_mine(const group_scope& g) noexcept;
 
 /// The value of a call that returns nothing.
 template <class R> using value_of = std::conditional_t<std::is_void_v<R>, nothing, R>;
