@@ -10,7 +10,8 @@ namespace cleave {
 namespace detail {
 
 /// The frame of a `both` whose second branch has not begun. Make turns it into a task.
-template <class Make> struct branch_frame : work_frame {
+template <class Make>
+struct branch_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
   using given_task = task_of<work_type>;
 
@@ -26,21 +27,23 @@ template <class Make> struct branch_frame : work_frame {
     self.tag |= given;
     return self.part = t;
   }
-  static constexpr frame_type type{frame_role::work, portable_task<work_type>, &splittable, &split,
-                                   nullptr, nullptr};
+  static constexpr frame_type type{
+      frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
 
   kept<Make> make;
 };
 
 /// Waits for the second branch and hands out its result.
-template <class Task> CLEAVE_COLD auto collect(task* t) {
+template <class Task>
+CLEAVE_COLD auto collect(task* t) {
   std::unique_ptr<Task> part(static_cast<Task*>(t));
   join(*part);
   if (part->error) std::rethrow_exception(part->error);
   return std::move(*part->result);
 }
 
-template <class F> CLEAVE_HOT auto run_first(F& f, work_frame& branch, frame* outer) {
+template <class F>
+CLEAVE_HOT auto run_first(F& f, work_frame& branch, frame* outer) {
   leave left{branch, outer};
   enter(branch);
   auto result = value(f);
@@ -48,7 +51,8 @@ template <class F> CLEAVE_HOT auto run_first(F& f, work_frame& branch, frame* ou
   return result;
 }
 
-template <class F, class G, class Make> CLEAVE_HOT auto branches(F& f, G& second, Make& make) {
+template <class F, class G, class Make>
+CLEAVE_HOT auto branches(F& f, G& second, Make& make) {
   using first_type = value_of<std::invoke_result_t<F&>>;
   using second_type = value_of<std::invoke_result_t<G&>>;
   using pair = std::pair<first_type, second_type>;
@@ -65,9 +69,11 @@ template <class F, class G, class Make> CLEAVE_HOT auto branches(F& f, G& second
 }
 
 /// Two branches that return nothing make a statement.
-template <class F, class S> inline constexpr bool both_void = std::is_void_v<F> && std::is_void_v<S>;
+template <class F, class S>
+inline constexpr bool both_void = std::is_void_v<F>&& std::is_void_v<S>;
 
-template <class F, class G, class Make> CLEAVE_HOT auto statement_or_pair(F& f, G& second, Make& make) {
+template <class F, class G, class Make>
+CLEAVE_HOT auto statement_or_pair(F& f, G& second, Make& make) {
   if constexpr (both_void<std::invoke_result_t<F&>, std::invoke_result_t<G&>>) {
     branches(f, second, make);
   } else {
@@ -75,7 +81,7 @@ template <class F, class G, class Make> CLEAVE_HOT auto statement_or_pair(F& f, 
   }
 }
 
-}   // namespace detail
+}  // namespace detail
 
 /// Runs f and g, which may run at the same time: `auto [x, y] = both(f, g)`. f runs now, here; g runs
 /// here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE: g is copied out
@@ -85,8 +91,7 @@ template <class F, class G, class Make> CLEAVE_HOT auto statement_or_pair(F& f, 
 /// Blocks only if g was given away and is not done; helps with parts of g meanwhile.
 /// Source: Tascell's do_two.
 template <class F, class G>
-  requires std::is_invocable_v<G&>
-CLEAVE_HOT auto both(F f, G g) {
+requires std::is_invocable_v<G&> CLEAVE_HOT auto both(F f, G g) {
   if constexpr (detail::kept_by_value<G>) {
     auto make = [g] { return detail::closure_task<G>{g}; };
     return detail::statement_or_pair(f, g, make);
@@ -113,9 +118,8 @@ CLEAVE_HOT auto both(F f, T second) {
 /// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that workspace
 /// only when a thief asks. put is called with all steps undone that f made.
 template <class F, class G, class Put>
-  requires task<std::invoke_result_t<Put&>>
-CLEAVE_HOT auto both(F f, G g, Put put) {
+requires task<std::invoke_result_t<Put&>> CLEAVE_HOT auto both(F f, G g, Put put) {
   return detail::statement_or_pair(f, g, put);
 }
 
-}   // namespace cleave
+}  // namespace cleave

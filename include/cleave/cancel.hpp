@@ -19,7 +19,7 @@ namespace cleave {
 ///
 /// Outside runtime::run only the thread that computes can cancel; there nobody else can reach its polls.
 class cancel_scope : detail::scope {
- public:
+public:
   /// Opens inside the scope that the calling thread works for.
   cancel_scope() noexcept : scope(detail::here.current) {}
   cancel_scope(const cancel_scope&) = delete;
@@ -27,7 +27,8 @@ class cancel_scope : detail::scope {
 
   /// Runs f(). Returns whether it ran to its end; if f returns a value, an optional with it, empty when
   /// cancelled. Throws what f threw. Called by the thread that made the scope.
-  template <class F> auto run(F f) {
+  template <class F>
+  auto run(F f) {
     using result = std::invoke_result_t<F&>;
     std::optional<detail::value_of<result>> outcome;
     try {
@@ -50,4 +51,4 @@ class cancel_scope : detail::scope {
   bool cancelled() const noexcept { return detail::stopped(this); }
 };
 
-}   // namespace cleave
+}  // namespace cleave

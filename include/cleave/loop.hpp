@@ -16,7 +16,8 @@ struct no_steps {};
 
 /// The frame of a loop: iterations after `current` and before `end` can still be given away. The owner
 /// alone changes current, a split (which the owner makes too) alone lowers end.
-template <std::integral I, class Steps, class Make> struct loop_frame : work_frame {
+template <std::integral I, class Steps, class Make>
+struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
   using given_task = task_of<work_type>;
   static constexpr bool stepping = !std::is_same_v<Steps, no_steps>;
@@ -49,14 +50,11 @@ template <std::integral I, class Steps, class Make> struct loop_frame : work_fra
     auto& self = static_cast<loop_frame&>(f);
     if constexpr (stepping) self.steps.get().make(self.current);
   }
-  static constexpr frame_type type{frame_role::work,
-                                   portable_task<work_type>,
-                                   &splittable,
-                                   &split,
-                                   stepping ? &undo : nullptr,
-                                   stepping ? &redo : nullptr};
+  static constexpr frame_type type{
+      frame_role::work, portable_task<work_type>,   &splittable,
+      &split,           stepping ? &undo : nullptr, stepping ? &redo : nullptr};
 
-  I current;   // where the owner is; valid whenever it polls
+  I current;  // where the owner is; valid whenever it polls
   I end;
   [[no_unique_address]] kept<Steps> steps;
   kept<Make> make;
@@ -70,7 +68,8 @@ struct parts {
   }
 
   /// Waits for the part given last, which is the next in program order. Throws what it threw.
-  template <class Task> CLEAVE_COLD std::unique_ptr<Task> next() {
+  template <class Task>
+  CLEAVE_COLD std::unique_ptr<Task> next() {
     std::unique_ptr<Task> part(static_cast<Task*>(last));
     last = last->before;
     join(*part);
@@ -81,7 +80,8 @@ struct parts {
 
 /// Merges the results of all parts, in program order, onto the first of them. Cold, and of no variable of the
 /// loop: passing an accumulator's address here would keep it in memory for the whole loop.
-template <class Task, class Merge> CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
+template <class Task, class Merge>
+CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
   parts rest{last};
   auto all = std::move(*rest.next<Task>()->result);
   while (rest.last != nullptr) merge(all, std::move(*rest.next<Task>()->result));
@@ -111,7 +111,8 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
     for (I i = first; i < rest.end; ++i) {
       rest.current = i;
       if constexpr (When == polls::each_iteration) {
-        if (signals() != 0) [[unlikely]] answer();
+        if (signals() != 0) [[unlikely]]
+          answer();
       }
       body(i);
     }
@@ -125,7 +126,8 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
 }
 
 /// Undoes the step of one iteration, whatever way it is left.
-template <class I, class Steps> struct stepped {
+template <class I, class Steps>
+struct stepped {
   Steps& steps;
   I i;
   CLEAVE_HOT ~stepped() { steps.undo(i); }
@@ -134,7 +136,8 @@ template <class I, class Steps> struct stepped {
 /// The same for a loop that makes a step in each iteration. It polls after the step: the slow path always finds one
 /// iteration begun, and its step made.
 template <std::integral I, class Where, class Steps, class Body, class Make, class Take>
-CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body, Make& make, Take&& take) {
+CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body, Make& make,
+                              Take&& take) {
   using frame_of = loop_frame<I, Steps, Make>;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, steps, make);
@@ -142,11 +145,12 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
     leave left{rest, outer};
     here.innermost = &rest;
     for (I i = first; i < rest.end; ++i) {
-      if (!where(i)) continue;   // as in a plain loop: nothing is stored
+      if (!where(i)) continue;  // as in a plain loop: nothing is stored
       steps.make(i);
       stepped<I, Steps> made{steps, i};
       rest.current = i;
-      if (signals() != 0) [[unlikely]] answer();
+      if (signals() != 0) [[unlikely]]
+        answer();
       body(i);
     }
     left.by_exception = false;
@@ -158,22 +162,26 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
-template <class I, class Form> struct range_task {
+template <class I, class Form>
+struct range_task {
   I from;
   I to;
   Form form;
   decltype(auto) run() { return form(from, to); }
 };
 
-template <class I, class Form> CLEAVE_HOT auto make_range(Form form) {
+template <class I, class Form>
+CLEAVE_HOT auto make_range(Form form) {
   return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
 }
 
 /// What the general form does with its parts, on this worker. Inlined into the cold end of the loop, so
 /// that what get() captures need not live in memory.
-template <class Get> struct get_parts {
+template <class Get>
+struct get_parts {
   Get& get;
-  template <class Task> CLEAVE_HOT void operator()(task* part) {
+  template <class Task>
+  CLEAVE_HOT void operator()(task* part) {
     parts rest{part};
     while (rest.last != nullptr) {
       const auto done = rest.next<Task>();
@@ -194,24 +202,28 @@ template <class A, class B, class Body>
 using sum_of = std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>;
 
 /// What a sum does with its parts. A copy of the total: see merge_parts.
-template <class R> struct add_parts {
+template <class R>
+struct add_parts {
   R& total;
-  template <class Task> CLEAVE_HOT void operator()(task* part) {
+  template <class Task>
+  CLEAVE_HOT void operator()(task* part) {
     total += merge_parts<Task>(part, [](R& all, auto&& next) { all += std::move(next); });
   }
 };
 
 template <polls When, class I, class T, class Body, class Merge, class Make>
 CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
-  loop<When>(first, last, [&](I i) { total = merge(std::move(total), body(i)); }, make, [&]<class Task>(task* part) {
-    total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto&& next) {
-                    all = merge(std::move(all), std::move(next));
-                  }));
-  });
+  loop<When>(
+      first, last, [&](I i) { total = merge(std::move(total), body(i)); }, make,
+      [&]<class Task>(task* part) {
+        total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto&& next) {
+                        all = merge(std::move(all), std::move(next));
+                      }));
+      });
   return total;
 }
 
-}   // namespace detail
+}  // namespace detail
 
 /// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without a put, a copy of the
 /// body is what a thief gets, so it captures by value and changes no workspace. The result starts
@@ -221,29 +233,32 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
 /// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest iteration threw. Blocks at the end for parts given away, helping with them only.
 /// Source: Tascell's parallel for.
 template <class A, class B, class Body>
-  requires detail::range<A, B>
-CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body) {
-  using I = std::common_type_t<A, B>;
-  auto make = detail::make_range<I>([body](I from, I to) { return cleave::sum(from, to, body); });
-  detail::sum_of<A, B, Body> total{};
-  detail::loop<detail::polls::each_iteration>(static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, make,
-               detail::add_parts<decltype(total)>{total});
-  return total;
-}
+  requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,
+                                                                         Body body) {
+    using I = std::common_type_t<A, B>;
+    auto make = detail::make_range<I>([body](I from, I to) { return cleave::sum(from, to, body); });
+    detail::sum_of<A, B, Body> total{};
+    detail::loop<detail::polls::each_iteration>(
+        static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, make,
+        detail::add_parts<decltype(total)>{total});
+    return total;
+  }
 
 /// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose result is
 /// their sum. It is called with every step undone that was made since the loop began. Polls when it begins, not in each
 /// iteration: where bodies are long and enter no construct, call poll() in them.
 template <class A, class B, class Body, class Put>
-  requires detail::range<A, B>
-CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body, Put put) {
-  using I = std::common_type_t<A, B>;
-  static_assert(task<std::invoke_result_t<Put&, I, I>>, "put(from, to) must return a task: a struct with run()");
-  detail::sum_of<A, B, Body> total{};
-  detail::loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, put,
-               detail::add_parts<decltype(total)>{total});
-  return total;
-}
+  requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body,
+                                                                         Put put) {
+    using I = std::common_type_t<A, B>;
+    static_assert(task<std::invoke_result_t<Put&, I, I>>,
+                  "put(from, to) must return a task: a struct with run()");
+    detail::sum_of<A, B, Body> total{};
+    detail::loop<detail::polls::at_entry>(
+        static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, put,
+        detail::add_parts<decltype(total)>{total});
+    return total;
+  }
 
 /// The form for backtracking: over those i only for which where(i) holds, makes the step, adds body(i), undoes it.
 ///
@@ -255,48 +270,54 @@ CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body, Put put) {
 /// The same as a `step` in the body, at less than half its cost: one frame serves loop and step, and an
 /// iteration that where() rejects costs what it costs in a plain loop. where must be a mere test.
 template <class A, class B, class Where, class Do, class Undo, class Body, class Put>
-  requires detail::range<A, B>
-CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Where where, steps<Do, Undo> made, Body body, Put put) {
-  using I = std::common_type_t<A, B>;
-  detail::sum_of<A, B, Body> total{};
-  detail::stepping_loop(static_cast<I>(first), static_cast<I>(last), where, made, [&](I i) { total += body(i); },
-                        put, detail::add_parts<decltype(total)>{total});
-  return total;
-}
+  requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,
+                                                                         Where where,
+                                                                         steps<Do, Undo> made,
+                                                                         Body body, Put put) {
+    using I = std::common_type_t<A, B>;
+    detail::sum_of<A, B, Body> total{};
+    detail::stepping_loop(
+        static_cast<I>(first), static_cast<I>(last), where, made, [&](I i) { total += body(i); },
+        put, detail::add_parts<decltype(total)>{total});
+    return total;
+  }
 
 /// Merges body(i) for i from first to last - 1, in program order, onto `identity`, which must be the neutral
 /// element of merge: every part starts from it. merge(a, b) must be associative, nothing else.
 template <class A, class B, class T, class Body, class Merge>
-  requires detail::range<A, B>
-CLEAVE_HOT T reduce(A first, B last, T identity, Body body, Merge merge) {
-  using I = std::common_type_t<A, B>;
-  auto make = detail::make_range<I>(
-      [=](I from, I to) { return cleave::reduce(from, to, identity, body, merge); });
-  return detail::reduce_loop<detail::polls::each_iteration>(static_cast<I>(first), static_cast<I>(last), identity, body, merge, make);
-}
+  requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
+                                                   Merge merge) {
+    using I = std::common_type_t<A, B>;
+    auto make = detail::make_range<I>(
+        [=](I from, I to) { return cleave::reduce(from, to, identity, body, merge); });
+    return detail::reduce_loop<detail::polls::each_iteration>(
+        static_cast<I>(first), static_cast<I>(last), identity, body, merge, make);
+  }
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
 template <class A, class B, class T, class Body, class Merge, class Put>
-  requires detail::range<A, B>
-CLEAVE_HOT T reduce(A first, B last, T identity, Body body, Merge merge, Put put) {
-  using I = std::common_type_t<A, B>;
-  return detail::reduce_loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), std::move(identity), body, merge, put);
-}
+  requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
+                                                   Merge merge, Put put) {
+    using I = std::common_type_t<A, B>;
+    return detail::reduce_loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last),
+                                                        std::move(identity), body, merge, put);
+  }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
 /// the end, on this worker and in program order, get(result) takes in what each task returned (get() if its
 /// run() returns nothing).
 template <class A, class B, class Body, class Put, class Get>
-  requires detail::range<A, B>
-CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
+requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
   using I = std::common_type_t<A, B>;
-  detail::loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), body, put, detail::get_parts<Get>{get});
+  detail::loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), body, put,
+                                        detail::get_parts<Get>{get});
 }
 
 /// The form for backtracking, as for sum.
 template <class A, class B, class Where, class Do, class Undo, class Body, class Put, class Get>
-  requires detail::range<A, B>
-CLEAVE_HOT void each(A first, B last, Where where, steps<Do, Undo> made, Body body, Put put, Get get) {
+requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Where where,
+                                                  steps<Do, Undo> made, Body body, Put put,
+                                                  Get get) {
   using I = std::common_type_t<A, B>;
   detail::stepping_loop(static_cast<I>(first), static_cast<I>(last), where, made, body, put,
                         detail::get_parts<Get>{get});
@@ -304,20 +325,19 @@ CLEAVE_HOT void each(A first, B last, Where where, steps<Do, Undo> made, Body bo
 
 /// The same for tasks that return nothing.
 template <class A, class B, class Body, class Put>
-  requires detail::range<A, B>
-CLEAVE_HOT void each(A first, B last, Body body, Put put) {
+requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put) {
   cleave::each(first, last, std::move(body), std::move(put), [] {});
 }
 
 /// The same without a put: a copy of the body is what a thief gets, so it captures by value.
 template <class A, class B, class Body>
-  requires detail::range<A, B>
-CLEAVE_HOT void each(A first, B last, Body body) {
+requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
   using I = std::common_type_t<A, B>;
   auto make = detail::make_range<I>([body](I from, I to) { cleave::each(from, to, body); });
-  detail::loop<detail::polls::each_iteration>(static_cast<I>(first), static_cast<I>(last), body, make, []<class Task>(detail::task* part) {
-    detail::merge_parts<Task>(part, [](nothing, nothing) {});
-  });
+  detail::loop<detail::polls::each_iteration>(
+      static_cast<I>(first), static_cast<I>(last), body, make, []<class Task>(detail::task* part) {
+        detail::merge_parts<Task>(part, [](nothing, nothing) {});
+      });
 }
 
-}   // namespace cleave
+}  // namespace cleave

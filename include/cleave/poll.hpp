@@ -9,7 +9,8 @@ namespace cleave {
 /// Throws (a private type) if the scope it runs in was cancelled.
 CLEAVE_HOT void poll() {
   // A request that could not be met stays parked until a construct adds something to give.
-  if ((detail::signals() & ~std::uint32_t{detail::parked}) != 0) [[unlikely]] detail::answer();
+  if ((detail::signals() & ~std::uint32_t{detail::parked}) != 0) [[unlikely]]
+    detail::answer();
 }
 
-}   // namespace cleave
+}  // namespace cleave

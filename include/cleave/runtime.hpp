@@ -13,20 +13,21 @@ namespace cleave {
 
 /// How often what happened, over all workers, since the runtime began.
 struct counters {
-  std::uint64_t splits = 0;      // tasks made of frames
-  std::uint64_t spawns = 0;      // tasks of task groups that another worker ran
-  std::uint64_t requests = 0;    // times a worker asked for anything
-  std::uint64_t takebacks = 0;   // times a waiting worker asked for a part of what it waits for
-  std::uint64_t undone = 0;      // steps undone and redone to go back in time
-  std::uint64_t sleeps = 0;      // times a worker blocked
-  std::uint64_t searched = 0;    // frames looked at in search of the oldest with something to give
-  std::uint64_t deepest = 0;     // most frames seen on one worker's stack at once
+  std::uint64_t splits = 0;     // tasks made of frames
+  std::uint64_t spawns = 0;     // tasks of task groups that another worker ran
+  std::uint64_t requests = 0;   // times a worker asked for anything
+  std::uint64_t takebacks = 0;  // times a waiting worker asked for a part of what it waits for
+  std::uint64_t undone = 0;     // steps undone and redone to go back in time
+  std::uint64_t sleeps = 0;     // times a worker blocked
+  std::uint64_t searched = 0;   // frames looked at in search of the oldest with something to give
+  std::uint64_t deepest = 0;    // most frames seen on one worker's stack at once
 };
 
 struct options {
-  int workers = 0;               // 0: CLEAVE_WORKERS, else the CPUs this process may really use
-  std::size_t stack_bytes = 0;   // of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up)
-  bool check = false;            // CLEAVE_CHECK=1 sets it
+  int workers = 0;  // 0: CLEAVE_WORKERS, else the CPUs this process may really use
+  std::size_t stack_bytes =
+      0;               // of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up)
+  bool check = false;  // CLEAVE_CHECK=1 sets it
 };
 
 /// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave.
@@ -37,7 +38,7 @@ struct check_error : std::logic_error {
 /// The workers of a process. Construction starts them; they sleep while there is nothing to do. Outside run(),
 /// every construct simply runs its sequential program.
 class runtime {
- public:
+public:
   /// From CLEAVE_WORKERS, CLEAVE_STACK and CLEAVE_CHECK. Throws std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
   /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits with
@@ -57,7 +58,8 @@ class runtime {
   ///
   /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results can be
   /// compared and differ, throws check_error.
-  template <class F> auto run(F f) {
+  template <class F>
+  auto run(F f) {
     using result = std::remove_cvref_t<std::invoke_result_t<F&>>;
     if constexpr (std::is_void_v<result>) {
       run_once(f);
@@ -71,8 +73,9 @@ class runtime {
 
   class state;
 
- private:
-  template <class F> auto run_once(F& f) {
+private:
+  template <class F>
+  auto run_once(F& f) {
     if (is_worker()) return f();
     auto call = [&f] { return f(); };
     detail::task_of<detail::closure_task<decltype(call)>> root({call});
@@ -80,21 +83,25 @@ class runtime {
     if (root.error) std::rethrow_exception(root.error);
     if constexpr (!std::is_void_v<std::invoke_result_t<F&>>) return std::move(*root.result);
   }
-  template <class F> auto run_undivided(F& f) {
+  template <class F>
+  auto run_undivided(F& f) {
     check_pause undivided(*this);
     return run_once(f);
   }
-  template <class R> static void compare(const R& divided, const R& undivided) {
+  template <class R>
+  static void compare(const R& divided, const R& undivided) {
     if constexpr (std::is_floating_point_v<R>) {
       const R scale = (divided < 0 ? -divided : divided) + (undivided < 0 ? -undivided : undivided);
       const R gap = divided < undivided ? undivided - divided : divided - undivided;
       if (!(gap <= scale * R(1e-6))) fail_check();
-    } else if constexpr (requires { { divided == undivided } -> std::convertible_to<bool>; }) {
+    } else if constexpr (requires {
+                           { divided == undivided } -> std::convertible_to<bool>;
+                         }) {
       if (!(divided == undivided)) fail_check();
     }
   }
 
-  struct check_pause {   // run undivided while it lives
+  struct check_pause {  // run undivided while it lives
     explicit check_pause(runtime& r) noexcept;
     ~check_pause();
     runtime& of;
@@ -108,4 +115,4 @@ class runtime {
   std::unique_ptr<state> state_;
 };
 
-}   // namespace cleave
+}  // namespace cleave

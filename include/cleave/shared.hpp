@@ -10,10 +10,16 @@ namespace cleave {
 
 /// Merge functions: of two values the better one.
 struct max {
-  template <class T> constexpr T operator()(T a, T b) const { return a < b ? b : a; }
+  template <class T>
+  constexpr T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
 };
 struct min {
-  template <class T> constexpr T operator()(T a, T b) const { return b < a ? b : a; }
+  template <class T>
+  constexpr T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
 };
 
 /// A value that all workers share and that only improves: the bound of a branch and bound search, with
@@ -22,10 +28,12 @@ struct min {
 ///
 /// All functions may be called by any thread. What get() returns may be old, never wrong: it
 /// was the best at some moment, and later calls of one thread never go back.
-template <class T, class Merge = max, class Witness = void> class shared {
-  static_assert(std::atomic<T>::is_always_lock_free, "a shared value must fit in one lock-free atomic word");
+template <class T, class Merge = max, class Witness = void>
+class shared {
+  static_assert(std::atomic<T>::is_always_lock_free,
+                "a shared value must fit in one lock-free atomic word");
 
- public:
+public:
   explicit shared(T initial) noexcept : value_(initial) {}
   shared(const shared&) = delete;
   shared& operator=(const shared&) = delete;
@@ -34,9 +42,7 @@ template <class T, class Merge = max, class Witness = void> class shared {
   T get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
   /// Merges v in; true if that improved the value. Lock-free.
-  bool offer(T v) noexcept
-    requires std::is_void_v<Witness>
-  {
+  bool offer(T v) noexcept requires std::is_void_v<Witness> {
     T old = get();
     for (;;) {
       const T merged = Merge{}(old, v);
@@ -45,7 +51,7 @@ template <class T, class Merge = max, class Witness = void> class shared {
     }
   }
 
- private:
+private:
   std::atomic<T> value_;
 };
 
@@ -53,9 +59,10 @@ template <class T, class Merge = max, class Witness = void> class shared {
 template <class T, class Merge, class Witness>
   requires(!std::is_void_v<Witness>)
 class shared<T, Merge, Witness> {
-  static_assert(std::atomic<T>::is_always_lock_free, "a shared value must fit in one lock-free atomic word");
+  static_assert(std::atomic<T>::is_always_lock_free,
+                "a shared value must fit in one lock-free atomic word");
 
- public:
+public:
   explicit shared(T initial) noexcept : value_(initial) {}
   shared(const shared&) = delete;
   shared& operator=(const shared&) = delete;
@@ -81,10 +88,10 @@ class shared<T, Merge, Witness> {
     return {get(), witness_};
   }
 
- private:
+private:
   std::atomic<T> value_;
   mutable std::mutex mutex_;
   std::optional<Witness> witness_;
 };
 
-}   // namespace cleave
+}  // namespace cleave

@@ -15,8 +15,9 @@ namespace cleave {
 /// variable into memory. Neither closure may enter a construct or poll; the one that undoes must not
 /// throw, and neither may when called again for a split: that terminates. If `do` throws here, nothing was done.
 /// Source: Tascell's dynamic_wind.
-template <class Do, class Undo> class [[nodiscard]] step : detail::frame {
- public:
+template <class Do, class Undo>
+class [[nodiscard]] step : detail::frame {
+public:
   CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
     do_();
     outer = detail::here.innermost;
@@ -30,21 +31,23 @@ template <class Do, class Undo> class [[nodiscard]] step : detail::frame {
   step(const step&) = delete;
   step& operator=(const step&) = delete;
 
- private:
+private:
   static void undo(frame& f) noexcept { static_cast<step&>(f).undo_(); }
   static void redo(frame& f) noexcept { static_cast<step&>(f).do_(); }
-  static constexpr detail::frame_type type_{detail::frame_role::step, false, nullptr, nullptr,
-                                            &undo, &redo};
+  static constexpr detail::frame_type type_{
+      detail::frame_role::step, false, nullptr, nullptr, &undo, &redo};
   [[no_unique_address]] Do do_;
   [[no_unique_address]] Undo undo_;
 };
 
 /// The step that each iteration of a loop makes: `steps{do, undo}`, both called with the iteration's number. For the
 /// loops that take it (loop.hpp); the same rules as for step.
-template <class Do, class Undo> struct steps {
+template <class Do, class Undo>
+struct steps {
   [[no_unique_address]] Do make;
   [[no_unique_address]] Undo undo;
 };
-template <class Do, class Undo> steps(Do, Undo) -> steps<Do, Undo>;
+template <class Do, class Undo>
+steps(Do, Undo) -> steps<Do, Undo>;
 
-}   // namespace cleave
+}  // namespace cleave

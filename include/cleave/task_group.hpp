@@ -20,7 +20,7 @@ namespace cleave {
 /// A group belongs to the thread that made it: only that one waits. Its tasks may spawn into it too, and may use
 /// every construct. On a thread that is no worker, spawn runs the task at once.
 class task_group : detail::group_scope {
- public:
+public:
   task_group() noexcept = default;
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
@@ -32,7 +32,8 @@ class task_group : detail::group_scope {
   }
 
   /// Makes f() (or f.run(), of a task struct) ready. Polls, so it may throw if the group's scope was cancelled.
-  template <class F> void spawn(F f) {
+  template <class F>
+  void spawn(F f) {
     std::uint64_t order = spawned_.fetch_add(1, std::memory_order_relaxed);
     detail::spawn(*new spawned<F>(*this, order, std::move(f)));
   }
@@ -41,7 +42,8 @@ class task_group : detail::group_scope {
   /// Throws what the earliest spawned of the tasks that threw did; the others have run all the same. Throws
   /// std::logic_error on a thread that did not make the group.
   bool wait() {
-    if (!detail::is_mine(*this)) throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
+    if (!detail::is_mine(*this))
+      throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
     detail::wait(*this);
     std::exception_ptr error;
     {
@@ -55,8 +57,9 @@ class task_group : detail::group_scope {
   /// Drops the tasks not begun and makes the others unwind at their next poll. Any thread.
   void cancel() noexcept { detail::stop(*this); }
 
- private:
-  template <class F> struct spawned final : detail::group_task {
+private:
+  template <class F>
+  struct spawned final : detail::group_task {
     spawned(task_group& g, std::uint64_t number, F&& work)
         : group_task(g), order(number), f(std::move(work)) {}
     void execute() noexcept override {
@@ -69,7 +72,8 @@ class task_group : detail::group_scope {
       } catch (const detail::cancelled&) {
         // The group, or a scope around it, was cancelled: wait() tells.
       } catch (...) {
-        static_cast<task_group*>(static_cast<group_scope*>(parent))->keep(order, std::current_exception());
+        static_cast<task_group*>(static_cast<group_scope*>(parent))
+            ->keep(order, std::current_exception());
       }
     }
     std::uint64_t order;
@@ -88,4 +92,4 @@ class task_group : detail::group_scope {
   std::uint64_t error_order_ = 0;
 };
 
-}   // namespace cleave
+}  // namespace cleave

@@ -14,7 +14,7 @@ namespace cleave::detail {
 /// Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al., PPoPP 2013; the fences are seq_cst
 /// accesses, which ThreadSanitizer understands.
 class deque {
- public:
+public:
   deque() : ring_(new ring(256)) { rings_.emplace_back(ring_.load(std::memory_order_relaxed)); }
 
   /// Owner only. seq_cst: partner of an asker that rings and then looks into every deque.
@@ -34,7 +34,8 @@ class deque {
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     if (t < b) return r->at(b).item.load(std::memory_order_relaxed);
     task* last = nullptr;
-    if (t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
+    if (t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
+                                               std::memory_order_relaxed)) {
       last = r->at(b).item.load(std::memory_order_relaxed);
     }
     bottom_.store(b + 1, std::memory_order_relaxed);
@@ -50,7 +51,9 @@ class deque {
     const scope* const of = e.group.load(std::memory_order_relaxed);
     if (group != nullptr && group != of) return nullptr;
     // Success means that nobody moved top: both loads were of the entry at t.
-    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) return nullptr;
+    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
+                                      std::memory_order_relaxed))
+      return nullptr;
     return item;
   }
 
@@ -58,14 +61,16 @@ class deque {
     return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
   }
 
- private:
+private:
   struct entry {
     std::atomic<task*> item{nullptr};
     std::atomic<const scope*> group{nullptr};
   };
   struct ring {
     explicit ring(std::int64_t n) : capacity(n), entries(new entry[static_cast<std::size_t>(n)]) {}
-    entry& at(std::int64_t i) const noexcept { return entries[static_cast<std::size_t>(i & (capacity - 1))]; }
+    entry& at(std::int64_t i) const noexcept {
+      return entries[static_cast<std::size_t>(i & (capacity - 1))];
+    }
     void put(std::int64_t i, task* t, const scope* group) noexcept {
       at(i).item.store(t, std::memory_order_relaxed);
       at(i).group.store(group, std::memory_order_relaxed);
@@ -75,13 +80,14 @@ class deque {
   };
 
   ring* grow(const ring& old, std::int64_t bottom) {
-    rings_.emplace_back(new ring(old.capacity * 2));   // thieves may still read the old one
+    rings_.emplace_back(new ring(old.capacity * 2));  // thieves may still read the old one
     ring* const bigger = rings_.back().get();
     for (std::int64_t i = top_.load(std::memory_order_relaxed); i < bottom; ++i) {
-      const entry& e = old.at(i);   // the task itself may be stolen and gone by now
-      bigger->put(i, e.item.load(std::memory_order_relaxed), e.group.load(std::memory_order_relaxed));
+      const entry& e = old.at(i);  // the task itself may be stolen and gone by now
+      bigger->put(i, e.item.load(std::memory_order_relaxed),
+                  e.group.load(std::memory_order_relaxed));
     }
-    ring_.store(bigger, std::memory_order_release);   // acquired by steal()
+    ring_.store(bigger, std::memory_order_release);  // acquired by steal()
     return bigger;
   }
 
@@ -91,4 +97,4 @@ class deque {
   std::vector<std::unique_ptr<ring>> rings_;
 };
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail

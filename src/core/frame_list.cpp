@@ -18,7 +18,8 @@ void frame_list::update(frame* innermost) {
   while (!steps_.empty() && steps_.back() >= standing) steps_.pop_back();
   while (!scopes_.empty() && scopes_.back() >= standing) scopes_.pop_back();
   const auto limit = static_cast<std::uint32_t>(standing);
-  for (std::size_t k = 0; k < scopes_.size(); ++k) scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
+  for (std::size_t k = 0; k < scopes_.size(); ++k)
+    scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
 
   seen_.resize(total);
   f = innermost;
@@ -79,4 +80,4 @@ void frame_list::redo_from(const frame& f) noexcept {
   }
 }
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail

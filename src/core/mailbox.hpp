@@ -24,13 +24,16 @@ inline constexpr request resting = 0;
 inline constexpr request claimed = 2;
 inline constexpr request reclaimed = 4;
 
-inline request asking(const scope* wanted) noexcept { return reinterpret_cast<request>(wanted) | 1; }
+inline request asking(const scope* wanted) noexcept {
+  return reinterpret_cast<request>(wanted) | 1;
+}
 inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
 inline request wanted_by(request r) noexcept { return r & ~request{1}; }
 
 /// Platform says what an atomic is and how to block on one, so that the model checker can stand in.
-template <class Platform> class mailbox {
- public:
+template <class Platform>
+class mailbox {
+public:
   using word_type = typename Platform::template atomic<std::uint32_t>;
 
   explicit mailbox(word_type& polled) noexcept : word_(&polled) {}
@@ -49,7 +52,8 @@ template <class Platform> class mailbox {
   /// Takes on a request seen before: nobody else will answer it, and the asker waits for the answer. Acquire:
   /// from the asker's post.
   bool claim(request seen) noexcept {
-    return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel, std::memory_order_relaxed);
+    return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
   }
   /// Gives a claimed request back unanswered.
   void reopen(request seen) noexcept { request_.store(seen, std::memory_order_release); }
@@ -60,7 +64,8 @@ template <class Platform> class mailbox {
   }
   /// Takes a task back that its thief has not collected. The asker then finds nothing and asks again.
   bool reclaim(request task) noexcept {
-    return request_.compare_exchange_strong(task, reclaimed, std::memory_order_acq_rel, std::memory_order_relaxed);
+    return request_.compare_exchange_strong(task, reclaimed, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
   }
 
   // The owner only.
@@ -69,7 +74,8 @@ template <class Platform> class mailbox {
   void post(request what) noexcept { request_.store(what, std::memory_order_seq_cst); }
   /// Withdraws; false if a victim has claimed the request meanwhile.
   bool withdraw(request what) noexcept {
-    return request_.compare_exchange_strong(what, resting, std::memory_order_acq_rel, std::memory_order_acquire);
+    return request_.compare_exchange_strong(what, resting, std::memory_order_acq_rel,
+                                            std::memory_order_acquire);
   }
   /// Whether an answer is there to collect.
   bool answered() const noexcept {
@@ -92,7 +98,8 @@ template <class Platform> class mailbox {
 
   /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever there are
   /// signals; serve takes them. Spins as long as spin() says so, then blocks.
-  template <class Ready, class Serve, class Spin> void wait(Ready ready, Serve serve, Spin spin) {
+  template <class Ready, class Serve, class Spin>
+  void wait(Ready ready, Serve serve, Spin spin) {
     while (!ready()) {
       std::uint32_t bits = word_->load(std::memory_order_acquire);
       if ((bits & (asked | attention | news)) != 0) {
@@ -109,15 +116,16 @@ template <class Platform> class mailbox {
     }
   }
 
- private:
+private:
   word_type* word_;
   alignas(64) typename Platform::template atomic<request> request_{resting};
 };
 
 /// Which workers ask, one bit each, and which compute. A worker that begins to compute sets its bit and then looks
 /// for askers; one that asks posts and then looks for workers that compute: one of the two sees the other.
-template <class Platform> class bit_board {
- public:
+template <class Platform>
+class bit_board {
+public:
   static constexpr unsigned bits = 64;
   static constexpr unsigned capacity = 1024;
 
@@ -136,7 +144,8 @@ template <class Platform> class bit_board {
     return false;
   }
   /// Calls f(i) for the set bits from `start` on, round about, until one returns true; returns whether one did.
-  template <class F> bool visit(unsigned start, F f) const {
+  template <class F>
+  bool visit(unsigned start, F f) const {
     for (unsigned k = 0; k <= used_; ++k) {
       const unsigned at = (start / bits + k) % used_;
       std::uint64_t w = words_[at].load(std::memory_order_seq_cst);
@@ -150,9 +159,9 @@ template <class Platform> class bit_board {
     return false;
   }
 
- private:
+private:
   unsigned used_;
   typename Platform::template atomic<std::uint64_t> words_[capacity / bits]{};
 };
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail

@@ -15,7 +15,7 @@ namespace cleave::detail {
 
 /// The workers of one runtime and what they share.
 class pool {
- public:
+public:
   pool(unsigned workers, std::size_t stack_bytes, bool check);
   ~pool();
 
@@ -29,14 +29,14 @@ class pool {
   worker& at(unsigned i) noexcept { return *workers[i]; }
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 
-  bit_board<native> askers;      // workers with a request posted
-  bit_board<native> computing;   // workers with a task: they poll, or wait for a part of it
+  bit_board<native> askers;     // workers with a request posted
+  bit_board<native> computing;  // workers with a task: they poll, or wait for a part of it
   std::atomic<bool> stopping{false};
-  const bool check;                      // CLEAVE_CHECK
-  std::atomic<unsigned> check_pauses{0};   // undivided runs under way
+  const bool check;                       // CLEAVE_CHECK
+  std::atomic<unsigned> check_pauses{0};  // undivided runs under way
 
- private:
-  static constexpr unsigned failed = ~0u;   // `started` of a pool whose threads could not be had
+private:
+  static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had
   static void begin(void* self);
 
   std::vector<std::unique_ptr<worker>> workers;
@@ -48,9 +48,9 @@ class pool {
   std::vector<std::unique_ptr<machine::thread>> threads;
 };
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail
 
 class cleave::runtime::state : public detail::pool {
- public:
+public:
   using pool::pool;
 };

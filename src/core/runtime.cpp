@@ -76,7 +76,8 @@ void spawn(group_task& t) {
 
 void wait(group_scope& g) noexcept {
   if (here.self != nullptr) return here.self->wait(g);
-  for (std::uint32_t n; (n = g.pending.load(std::memory_order_acquire)) != 0;) machine::block(g.pending, n);
+  for (std::uint32_t n; (n = g.pending.load(std::memory_order_acquire)) != 0;)
+    machine::block(g.pending, n);
 }
 
 bool is_mine(const group_scope& g) noexcept { return g.owner == here.self; }
@@ -88,7 +89,7 @@ namespace {
 std::mutex pools_mutex;
 std::vector<pool*> pools;
 
-}   // namespace
+}  // namespace
 
 pool::pool(unsigned count, std::size_t stack_bytes, bool check_on)
     : askers(count), computing(count), check(check_on), workers(count) {
@@ -125,7 +126,8 @@ void pool::begin(void* self) {
     std::lock_guard lock(numbering);
     id = p.started.load(std::memory_order_relaxed);
     if (id == failed) return;
-    p.workers[id] = std::make_unique<worker>(p, id);   // by the thread itself: the polled word is thread-local
+    p.workers[id] =
+        std::make_unique<worker>(p, id);  // by the thread itself: the polled word is thread-local
     if (!p.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
   }
   p.started.notify_all();
@@ -171,7 +173,7 @@ void pool::interrupt_all() noexcept {
   }
 }
 
-}   // namespace detail
+}  // namespace detail
 
 namespace {
 
@@ -180,8 +182,9 @@ long number(std::string_view name, std::string_view text, long least, long most)
   long n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc{} || end != text.data() + text.size() || n < least || n > most) {
-    throw std::invalid_argument(std::string(name) + ": expected a whole number from " + std::to_string(least) +
-                                " to " + std::to_string(most) + ", got '" + std::string(text) + "'");
+    throw std::invalid_argument(std::string(name) + ": expected a whole number from " +
+                                std::to_string(least) + " to " + std::to_string(most) + ", got '" +
+                                std::string(text) + "'");
   }
   return n;
 }
@@ -195,13 +198,15 @@ long setting(const char* name, long least, long most, long otherwise) {
 
 std::unique_ptr<runtime::state> start(const options& o) {
   long workers = o.workers;
-  if (workers < 0 || workers > most_workers) number("workers", std::to_string(workers), 1, most_workers);
+  if (workers < 0 || workers > most_workers)
+    number("workers", std::to_string(workers), 1, most_workers);
   if (workers == 0) workers = setting("CLEAVE_WORKERS", 1, most_workers, 0);
   if (workers == 0) workers = std::min<long>(machine::usable_cpus(), most_workers);
   std::size_t stack = o.stack_bytes;
   if (stack == 0) stack = static_cast<std::size_t>(setting("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
   const bool check = o.check || setting("CLEAVE_CHECK", 0, 1, 0) == 1;
-  if (check) workers = 1;   // one process, one worker: it gives to nobody and the joins run the parts
+  if (check)
+    workers = 1;  // one process, one worker: it gives to nobody and the joins run the parts
   return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check);
 }
 
@@ -218,8 +223,10 @@ options from_command_line(int& argc, char** argv) try {
     const std::string_view a = argv[i];
     if (a == "--workers" || a.starts_with("--workers=")) {
       const bool apart = a == "--workers";
-      if (apart && i + 1 == argc) throw std::invalid_argument("--workers: expected a number after it");
-      o.workers = static_cast<int>(number("--workers", apart ? argv[++i] : a.substr(10), 1, most_workers));
+      if (apart && i + 1 == argc)
+        throw std::invalid_argument("--workers: expected a number after it");
+      o.workers =
+          static_cast<int>(number("--workers", apart ? argv[++i] : a.substr(10), 1, most_workers));
     } else {
       argv[kept++] = argv[i];
     }
@@ -227,18 +234,14 @@ options from_command_line(int& argc, char** argv) try {
   if (kept < argc) argv[kept] = nullptr;
   argc = kept;
   return o;
-} catch (const std::invalid_argument& e) {
-  refuse(e);
-}
+} catch (const std::invalid_argument& e) { refuse(e); }
 
-}   // namespace
+}  // namespace
 
 runtime::runtime(const options& o) : state_(start(o)) {}
 
 runtime::runtime(int& argc, char** argv) try : runtime(from_command_line(argc, argv)) {
-} catch (const std::exception& e) {
-  refuse(e);
-}
+} catch (const std::exception& e) { refuse(e); }
 
 runtime::~runtime() = default;
 
@@ -267,8 +270,9 @@ runtime::check_pause::~check_pause() { --of.state_->check_pauses; }
 
 void runtime::fail_check() {
   throw check_error(
-      "CLEAVE_CHECK: the divided run gave another result than the undivided one: is a change of the workspace not "
+      "CLEAVE_CHECK: the divided run gave another result than the undivided one: is a change of "
+      "the workspace not "
       "a step, a put not a copy, or a closure not by value?");
 }
 
-}   // namespace cleave
+}  // namespace cleave

@@ -14,7 +14,7 @@ constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(10);
 
 /// True until `spin_time` has passed since the first call.
 class spinner {
- public:
+public:
   bool operator()() noexcept {
     for (int i = 0; i < 4; ++i) machine::pause();
     const auto now = std::chrono::steady_clock::now();
@@ -22,13 +22,13 @@ class spinner {
     return now < end_;
   }
 
- private:
+private:
   std::chrono::steady_clock::time_point end_{};
 };
 
 request address(task& t) noexcept { return reinterpret_cast<request>(&t); }
 
-}   // namespace
+}  // namespace
 
 void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   machine::block(word, expected);
@@ -38,12 +38,17 @@ void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wa
 worker::worker(pool& p, unsigned number) noexcept
     : of(p), id(number), box_(here.word), random_(number * 2654435761u + 1) {}
 
-void worker::set(count c, std::uint64_t n) noexcept { counted_[c].store(n, std::memory_order_relaxed); }
-void worker::add(count c) noexcept { set(c, counted_[c].load(std::memory_order_relaxed) + 1); }   // one writer
+void worker::set(count c, std::uint64_t n) noexcept {
+  counted_[c].store(n, std::memory_order_relaxed);
+}
+void worker::add(count c) noexcept {
+  set(c, counted_[c].load(std::memory_order_relaxed) + 1);
+}  // one writer
 
 counters worker::read_counters() const noexcept {
   auto get = [&](count c) { return counted_[c].load(std::memory_order_relaxed); };
-  return {get(splits), get(spawns), get(requests), get(takebacks), get(undone), get(sleeps), get(searched), get(deepest)};
+  return {get(splits), get(spawns), get(requests), get(takebacks),
+          get(undone), get(sleeps), get(searched), get(deepest)};
 }
 
 // ---- victim
@@ -65,7 +70,7 @@ void worker::respond() noexcept {
   if ((signals & (asked | parked)) != 0) {
     try {
       serve_askers();
-    } catch (...) {   // a put threw: it has given nothing
+    } catch (...) {  // a put threw: it has given nothing
     }
   }
 }
@@ -110,7 +115,7 @@ worker::outcome worker::serve(worker& asker, request seen) {
     } catch (...) {
       asker.box_.reopen(seen);
       of.askers.set(asker.id);
-      box_.remind(parked);   // it still asks: try again at the next construct
+      box_.remind(parked);  // it still asks: try again at the next construct
       throw;
     }
   }
@@ -122,7 +127,8 @@ worker::outcome worker::serve(worker& asker, request seen) {
 void worker::look() {
   frames_.update(here.innermost);
   set(searched, frames_.searched);
-  if (frames_.size() > counted_[deepest].load(std::memory_order_relaxed)) set(deepest, frames_.size());
+  if (frames_.size() > counted_[deepest].load(std::memory_order_relaxed))
+    set(deepest, frames_.size());
 }
 
 task& worker::split(frame& f) {
@@ -209,7 +215,8 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready ready_now) noexc
   }
   bool asked_all = false;
   spinner spin;
-  box_.wait([&] { return box_.answered() || (is_asking(box_.posted()) && ready_now()); }, [this] { respond(); },
+  box_.wait([&] { return box_.answered() || (is_asking(box_.posted()) && ready_now()); },
+            [this] { respond(); },
             [&] {
               if (spin()) return true;
               if (!asked_all) {
@@ -259,7 +266,7 @@ void worker::execute(task& t) noexcept {
     return;
   }
   worker* const owner = t.owner;
-  t.progress.store(task::finished, std::memory_order_release);   // from here on t may be gone
+  t.progress.store(task::finished, std::memory_order_release);  // from here on t may be gone
   if (owner == nullptr) {
     machine::wake(t.progress);
   } else if (owner != this) {
@@ -307,4 +314,4 @@ void worker::wait(group_scope& group) noexcept {
   if (interrupted_) box_.remind(attention);
 }
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail

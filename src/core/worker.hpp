@@ -15,7 +15,8 @@ namespace cleave::detail {
 
 /// The machine's own atomics and futex.
 struct native {
-  template <class T> using atomic = std::atomic<T>;
+  template <class T>
+  using atomic = std::atomic<T>;
   static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
   static void wake(const std::atomic<std::uint32_t>& word) noexcept;
 };
@@ -26,7 +27,7 @@ class pool;
 /// is walked over once after its push, so that finding the oldest with something to give costs an amortised
 /// constant. Owner only.
 class frame_list {
- public:
+public:
   /// Takes in the frames pushed since, drops those popped. Throws std::bad_alloc.
   void update(frame* innermost);
 
@@ -46,17 +47,19 @@ class frame_list {
   std::uint64_t searched = 0;
   std::uint64_t undone = 0;
 
- private:
-  scope_frame& scope_at(std::size_t k) const noexcept { return *static_cast<scope_frame*>(seen_[scopes_[k]]); }
+private:
+  scope_frame& scope_at(std::size_t k) const noexcept {
+    return *static_cast<scope_frame*>(seen_[scopes_[k]]);
+  }
 
   std::vector<frame*> seen_;
-  std::vector<std::uint32_t> steps_;    // where in seen_ the frames with a step are
-  std::vector<std::uint32_t> scopes_;   // and the scopes
+  std::vector<std::uint32_t> steps_;   // where in seen_ the frames with a step are
+  std::vector<std::uint32_t> scopes_;  // and the scopes
 };
 
 /// One thread that computes. Everything but the mailbox, the deque and the counters belongs to that thread alone.
 class worker {
- public:
+public:
   worker(pool& p, unsigned number) noexcept;
 
   /// The life of a worker: find work or sleep until the pool stops.
@@ -82,9 +85,19 @@ class worker {
   const unsigned id;
   deque ready;
 
- private:
+private:
   enum class outcome { given, nothing, not_mine };
-  enum count : unsigned { splits, spawns, requests, takebacks, undone, sleeps, searched, deepest, counts };
+  enum count : unsigned {
+    splits,
+    spawns,
+    requests,
+    takebacks,
+    undone,
+    sleeps,
+    searched,
+    deepest,
+    counts
+  };
 
   void serve_askers();
   outcome serve(worker& asker, request seen);
@@ -95,16 +108,18 @@ class worker {
   void split_everywhere();
   void respond() noexcept;
   task* find_ready(const scope* group) noexcept;
-  template <class Ready> task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;
-  template <class Ready> void wait_until(Ready ready) noexcept;
+  template <class Ready>
+  task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;
+  template <class Ready>
+  void wait_until(Ready ready) noexcept;
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;
 
   mailbox<native> box_;
   frame_list frames_;
-  bool interrupted_ = false;   // an attention arrived while this worker could not throw
+  bool interrupted_ = false;  // an attention arrived while this worker could not throw
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail

@@ -1,10 +1,10 @@
 #include "machine/cpus.hpp"
 
+#include <sched.h>
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <optional>
-#include <sched.h>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 /// A line of /proc/self/cgroup: `hierarchy:controllers:path`.
 struct membership {
-  std::string controllers;   // empty for version 2
+  std::string controllers;  // empty for version 2
   std::string path;
 };
 
@@ -34,7 +34,7 @@ std::vector<membership> memberships(const fs::path& root) {
 }
 
 struct mount {
-  fs::path top;    // the part of the hierarchy that is mounted
+  fs::path top;  // the part of the hierarchy that is mounted
   fs::path point;
   std::string type;
   std::string options;
@@ -85,7 +85,7 @@ std::optional<double> quota_in(const fs::path& directory, bool version2) {
   return quota / period;
 }
 
-}   // namespace
+}  // namespace
 
 int quota_cpus(const fs::path& root) {
   std::optional<double> tightest;
@@ -100,7 +100,8 @@ int quota_cpus(const fs::path& root) {
       if (below.empty() || *below.begin() == "..") below = fs::path(group.path).relative_path();
       const fs::path point = root / m.point.relative_path();
       for (fs::path at = below.lexically_normal();; at = at.parent_path()) {
-        if (const auto q = quota_in(point / at, version2)) tightest = std::min(*q, tightest.value_or(*q));
+        if (const auto q = quota_in(point / at, version2))
+          tightest = std::min(*q, tightest.value_or(*q));
         if (at.empty() || at == ".") break;
       }
     }
@@ -123,4 +124,4 @@ int usable_cpus() {
   return std::max(1, cpus);
 }
 
-}   // namespace cleave::machine
+}  // namespace cleave::machine

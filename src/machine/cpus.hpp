@@ -12,4 +12,4 @@ int usable_cpus();
 /// ancestors) pays for, rounded up, or 0 if there is none. `root` is prefixed to /proc and /sys, for tests.
 int quota_cpus(const std::filesystem::path& root = "/");
 
-}   // namespace cleave::machine
+}  // namespace cleave::machine

@@ -1,9 +1,9 @@
 #include "machine/futex.hpp"
 
-#include <climits>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <climits>
 
 namespace cleave::machine {
 
@@ -15,4 +15,4 @@ void wake(const std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-}   // namespace cleave::machine
+}  // namespace cleave::machine

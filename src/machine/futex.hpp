@@ -22,4 +22,4 @@ inline void pause() noexcept {
 #endif
 }
 
-}   // namespace cleave::machine
+}  // namespace cleave::machine

@@ -1,19 +1,20 @@
 #include "machine/thread.hpp"
 
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <pthread.h>
-#include <sys/mman.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace cleave::machine {
 namespace {
 
-constexpr std::size_t guard_bytes = std::size_t{1} << 20;   // a frame larger than a page must still hit it
+constexpr std::size_t guard_bytes = std::size_t{1}
+                                    << 20;  // a frame larger than a page must still hit it
 constexpr std::size_t signal_stack_bytes = std::size_t{64} << 10;
 
 /// The running thread's guard zone, for the signal handler.
@@ -43,7 +44,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {
     previous_handler.sa_sigaction(signal, info, context);
   } else {
-    sigaction(SIGSEGV, &previous_handler, nullptr);   // the fault repeats and meets the former handler
+    sigaction(SIGSEGV, &previous_handler,
+              nullptr);  // the fault repeats and meets the former handler
   }
 }
 
@@ -58,7 +60,7 @@ void install_handler() {
   });
 }
 
-}   // namespace
+}  // namespace
 
 struct thread::state {
   void (*call)(void*);
@@ -92,12 +94,14 @@ thread::thread(std::size_t stack_bytes, void (*call)(void*), void* argument)
   state_->bytes = signal_stack_bytes + guard_bytes + stack_bytes;
   void* memory = mmap(nullptr, state_->bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "a worker's stack");
+  if (memory == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "a worker's stack");
   state_->memory = static_cast<char*>(memory);
   mprotect(state_->memory + signal_stack_bytes, guard_bytes, PROT_NONE);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstack(&attributes, state_->memory + signal_stack_bytes + guard_bytes, stack_bytes);
+  pthread_attr_setstack(&attributes, state_->memory + signal_stack_bytes + guard_bytes,
+                        stack_bytes);
   const int failed = pthread_create(&state_->handle, &attributes, &state::begin, state_.get());
   pthread_attr_destroy(&attributes);
   if (failed != 0) {
@@ -111,4 +115,4 @@ thread::~thread() {
   munmap(state_->memory, state_->bytes);
 }
 
-}   // namespace cleave::machine
+}  // namespace cleave::machine

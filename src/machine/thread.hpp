@@ -8,7 +8,7 @@ namespace cleave::machine {
 /// A thread with a stack of a chosen size, of which only what is touched costs memory. Going past its end prints
 /// one line that says so and how to raise the limit, and exits with status 2.
 class thread {
- public:
+public:
   /// Starts call(argument). Throws std::system_error if memory or threads run out.
   thread(std::size_t stack_bytes, void (*call)(void*), void* argument);
   /// Waits for the thread to end.
@@ -16,9 +16,9 @@ class thread {
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
 
- private:
+private:
   struct state;
   std::unique_ptr<state> state_;
 };
 
-}   // namespace cleave::machine
+}  // namespace cleave::machine

@@ -28,22 +28,22 @@ enum class frame_role : std::uint8_t { work, step, scope };
 /// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
 struct alignas(8) frame_type {
   frame_role role;
-  bool portable;                                   // its task names its input: it may leave the process
-  bool (*splittable)(const frame&) noexcept;       // work: is something left to give?
-  task* (*split)(frame&);                          // work: make the task and link it into the frame
-  void (*undo)(frame&) noexcept;                   // step
-  void (*redo)(frame&) noexcept;                   // step
+  bool portable;                              // its task names its input: it may leave the process
+  bool (*splittable)(const frame&) noexcept;  // work: is something left to give?
+  task* (*split)(frame&);                     // work: make the task and link it into the frame
+  void (*undo)(frame&) noexcept;              // step
+  void (*redo)(frame&) noexcept;              // step
 };
 
 /// A place where work could still be given away, or where the workspace was changed. Lives on the
 /// stack of the construct that pushed it; linked from the innermost outward.
 struct frame {
   frame* outer;
-  std::uintptr_t tag;    // a frame_type, plus the flags below; written afresh at each push
-  std::uint32_t index;   // position in the worker's list of seen frames; only valid when seen
+  std::uintptr_t tag;   // a frame_type, plus the flags below; written afresh at each push
+  std::uint32_t index;  // position in the worker's list of seen frames; only valid when seen
 
-  static constexpr std::uintptr_t seen = 1;    // the worker's slow path knows this frame
-  static constexpr std::uintptr_t given = 2;   // a part of it was given away
+  static constexpr std::uintptr_t seen = 1;   // the worker's slow path knows this frame
+  static constexpr std::uintptr_t given = 2;  // a part of it was given away
   static constexpr std::uintptr_t flags = seen | given;
 
   const frame_type& type() const noexcept {
@@ -63,19 +63,19 @@ struct work_frame : frame {
 
 /// Bits of the polled word.
 enum signal : std::uint32_t {
-  asked = 1,       // a thief asks: look at the board
-  attention = 2,   // a scope was cancelled: see whether it is one of mine
-  news = 4,        // what I wait for may have happened
-  parked = 8,      // somebody asks, and there was nothing to give when I last looked
-  sleeping = 16,   // I block on this word: wake me
-  checking = 32,   // CLEAVE_CHECK: split at every poll
+  asked = 1,      // a thief asks: look at the board
+  attention = 2,  // a scope was cancelled: see whether it is one of mine
+  news = 4,       // what I wait for may have happened
+  parked = 8,     // somebody asks, and there was nothing to give when I last looked
+  sleeping = 16,  // I block on this word: wake me
+  checking = 32,  // CLEAVE_CHECK: split at every poll
 };
 
 /// What a thread keeps at hand. The word is written by others, so it has a line of its own.
 struct alignas(128) local {
   frame* innermost = nullptr;
-  scope* current = nullptr;   // the task, group or cancellation scope that this thread works for
-  worker* self = nullptr;     // null on a thread that is no worker: there nothing is ever divided
+  scope* current = nullptr;  // the task, group or cancellation scope that this thread works for
+  worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
   alignas(64) std::atomic<std::uint32_t> word{0};
 };
 
@@ -106,4 +106,4 @@ CLEAVE_HOT void enter(frame& f) {
   here.innermost = &f;
 }
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail

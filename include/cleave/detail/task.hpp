@@ -34,7 +34,7 @@ void stop(scope& s) noexcept;
 struct scope_frame : frame {
   scope* self;
   scope* previous;
-  std::uint32_t cursor;   // seen frames of this scope before this index have nothing left to give
+  std::uint32_t cursor;  // seen frames of this scope before this index have nothing left to give
 
   explicit scope_frame(scope& s) noexcept;
   ~scope_frame() { here.innermost = outer, here.current = previous; }
@@ -48,14 +48,14 @@ struct task : scope {
 
   task() noexcept : scope(nullptr) {}
   virtual ~task() = default;
-  virtual void execute() noexcept = 0;   // runs the work, keeps its result or its exception
+  virtual void execute() noexcept = 0;  // runs the work, keeps its result or its exception
 
-  worker* owner = nullptr;     // who waits; null: a thread that is no worker, or nobody
-  worker* runner = nullptr;    // whom it was given to
-  task* before = nullptr;      // the part of the same frame given before this one
-  bool detached = false;       // nobody joins it
+  worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
+  worker* runner = nullptr;  // whom it was given to
+  task* before = nullptr;    // the part of the same frame given before this one
+  bool detached = false;     // nobody joins it
   std::exception_ptr error;
-  std::atomic<std::uint32_t> progress{begun};   // release by the runner, acquire by the owner
+  std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 
   bool done() const noexcept { return progress.load(std::memory_order_acquire) == finished; }
 };
@@ -64,8 +64,8 @@ struct task : scope {
 struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
 
-  worker* const owner;                     // who waits; null: a thread that is no worker
-  std::atomic<std::uint32_t> pending{0};   // tasks spawned and not finished
+  worker* const owner;                    // who waits; null: a thread that is no worker
+  std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.
@@ -81,9 +81,11 @@ void wait(group_scope& g) noexcept;
 bool is_mine(const group_scope& g) noexcept;
 
 /// The value of a call that returns nothing.
-template <class R> using value_of = std::conditional_t<std::is_void_v<R>, nothing, R>;
+template <class R>
+using value_of = std::conditional_t<std::is_void_v<R>, nothing, R>;
 
-template <class F, class... A> CLEAVE_HOT auto value(F&& f, A&&... a) {
+template <class F, class... A>
+CLEAVE_HOT auto value(F&& f, A&&... a) {
   if constexpr (std::is_void_v<std::invoke_result_t<F, A...>>) {
     std::forward<F>(f)(std::forward<A>(a)...);
     return nothing{};
@@ -93,7 +95,8 @@ template <class F, class... A> CLEAVE_HOT auto value(F&& f, A&&... a) {
 }
 
 /// A task with the user's struct and room for its result.
-template <class Work> struct task_of : task {
+template <class Work>
+struct task_of : task {
   using result_type = value_of<std::remove_cvref_t<decltype(std::declval<Work&>().run())>>;
 
   explicit task_of(Work&& w) : work(std::move(w)) {}
@@ -101,9 +104,7 @@ template <class Work> struct task_of : task {
   void execute() noexcept override {
     try {
       result.emplace(value([this]() -> decltype(auto) { return work.run(); }));
-    } catch (...) {
-      error = std::current_exception();
-    }
+    } catch (...) { error = std::current_exception(); }
   }
 
   Work work;
@@ -111,7 +112,8 @@ template <class Work> struct task_of : task {
 };
 
 /// A closure as a task: it can only be given within the process.
-template <class F> struct closure_task {
+template <class F>
+struct closure_task {
   F f;
   decltype(auto) run() { return f(); }
 };
@@ -129,7 +131,8 @@ inline bool was_given(const frame& f) noexcept { return (f.tag & frame::given) !
 /// Whether the slow path touched the frame since its push. The asm makes the branch behind it load the
 /// tag again, so that this is one comparison in memory.
 CLEAVE_HOT bool touched(frame& f, const frame_type& type) noexcept {
-  if (f.tag == fresh(type)) [[likely]] return false;
+  if (f.tag == fresh(type)) [[likely]]
+    return false;
   return true;
 }
 
@@ -157,15 +160,17 @@ struct leave {
 template <class T>
 inline constexpr bool kept_by_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 48;
 
-template <class T, bool = kept_by_value<T>> struct kept {
+template <class T, bool = kept_by_value<T>>
+struct kept {
   T value;
   CLEAVE_HOT explicit kept(T& t) : value(t) {}
   T& get() noexcept { return value; }
 };
-template <class T> struct kept<T, false> {
+template <class T>
+struct kept<T, false> {
   T* address;
   CLEAVE_HOT explicit kept(T& t) : address(&t) {}
   T& get() noexcept { return *address; }
 };
 
-}   // namespace cleave::detail
+}  // namespace cleave::detail
