@@ -1,15 +1,26 @@
 #pragma once
 
+#include <algorithm>
+#include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/step.hpp>
 
 #include <concepts>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace cleave {
 namespace detail {
+
+/// How many there are in [from, to), also where the difference of two signed numbers would overflow.
+template <std::integral I>
+constexpr auto remaining(I from, I to) noexcept {
+  using count = std::make_unsigned_t<I>;
+  return static_cast<count>(static_cast<count>(to) - static_cast<count>(from));
+}
 
 /// The steps of a loop that makes none.
 struct no_steps {};
@@ -29,13 +40,14 @@ struct loop_frame : work_frame {
 
   static bool splittable(const frame& f) noexcept {
     auto& self = static_cast<const loop_frame&>(f);
-    return self.end - self.current > 1;
+    return remaining(self.current, self.end) > 1;
   }
   /// Gives the upper half, rounded up, of what remains.
   static task* split(frame& f) {
     auto& self = static_cast<loop_frame&>(f);
-    const auto left = static_cast<I>(self.end - self.current - 1);
-    const auto from = static_cast<I>(self.end - (left / 2 + left % 2));
+    const auto half =
+        remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
+    const auto from = static_cast<I>(self.end - static_cast<I>(half));
     auto* t = new given_task(self.make.get()(from, self.end));
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
@@ -88,12 +100,9 @@ CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
   return all;
 }
 
-/// When a loop polls: in each iteration, so that a flat loop of long bodies is divided and cancelled like any other;
-/// or only at its entry, where a poll in each of many dead iterations would show.
-enum class polls { each_iteration, at_entry };
-
-/// The loop under every form: body(i) in order, parts made by make(from, to); take<Task>(last part) at the end.
-template <polls When, std::integral I, class Body, class Make, class Take>
+/// The loop under every form: body(i) in order, parts made by make(from, to); take<Task>(last part) at
+/// the end. Polls when it begins; for bodies that enter constructs, which poll.
+template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   if (!(first < last)) return;
   no_steps none;
@@ -103,22 +112,56 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   {
     leave left{rest, outer};
     rest.current = first;
-    if constexpr (When == polls::at_entry) {
-      enter(rest);
-    } else {
-      here.innermost = &rest;
-    }
+    enter(rest);
     for (I i = first; i < rest.end; ++i) {
       rest.current = i;
-      if constexpr (When == polls::each_iteration) {
-        if (signals() != 0) [[unlikely]]
-          answer();
-      }
       body(i);
     }
     left.by_exception = false;
   }
   // A split lowers the end, which is at hand: cheaper to test than the tag.
+  if (rest.end != last) [[unlikely]] {
+    take.template operator()<typename frame_of::given_task>(rest.part);
+    here.innermost = outer;
+  }
+}
+
+/// The same for bodies of any length, long or a few instructions. Polls in each of the first iterations; if they
+/// took next to no time, then only about once in a microsecond, and the iterations between two polls run as a plain
+/// loop that the compiler can keep in registers.
+template <std::integral I, class Body, class Make, class Take>
+CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take) {
+  if (!(first < last)) return;
+  no_steps none;
+  using frame_of = loop_frame<I, no_steps, Make>;
+  using count = std::make_unsigned_t<I>;
+  frame* const outer = here.innermost;
+  frame_of rest(outer, last, none, make);
+  {
+    leave left{rest, outer};
+    here.innermost = &rest;
+    count stretch = 1;  // iterations until the next poll
+    std::uint64_t since = 0;
+    for (I i = first; i < rest.end;) {
+      const auto stop =
+          static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), stretch)));
+      rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
+      if (signals() != 0) [[unlikely]]
+        answer();
+      for (; i < stop; ++i) body(i);
+      const auto done = remaining(first, i);
+      if (done == sampled / 2) {
+        since = ticks();
+      } else if (stretch > 1 || done == sampled) {
+        const std::uint64_t now = ticks();
+        stretch = static_cast<count>(
+            std::min<std::uint64_t>(next_stretch(stretch > 1 ? stretch : sampled / 2, now - since),
+                                    std::numeric_limits<count>::max() / 2));
+        since = now;
+      }
+    }
+    left.by_exception = false;
+  }
   if (rest.end != last) [[unlikely]] {
     take.template operator()<typename frame_of::given_task>(rest.part);
     here.innermost = outer;
@@ -211,15 +254,19 @@ struct add_parts {
   }
 };
 
-template <polls When, class I, class T, class Body, class Merge, class Make>
+template <bool paced, class I, class T, class Body, class Merge, class Make>
 CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
-  loop<When>(
-      first, last, [&](I i) { total = merge(std::move(total), body(i)); }, make,
-      [&]<class Task>(task* part) {
-        total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto&& next) {
-                        all = merge(std::move(all), std::move(next));
-                      }));
-      });
+  auto one = [&](I i) { total = merge(std::move(total), body(i)); };
+  auto take = [&]<class Task>(task* part) {
+    total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto&& next) {
+                    all = merge(std::move(all), std::move(next));
+                  }));
+  };
+  if constexpr (paced) {
+    paced_loop(first, last, one, make, take);
+  } else {
+    loop(first, last, one, make, take);
+  }
   return total;
 }
 
@@ -238,7 +285,7 @@ template <class A, class B, class Body>
     using I = std::common_type_t<A, B>;
     auto make = detail::make_range<I>([body](I from, I to) { return cleave::sum(from, to, body); });
     detail::sum_of<A, B, Body> total{};
-    detail::loop<detail::polls::each_iteration>(
+    detail::paced_loop(
         static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, make,
         detail::add_parts<decltype(total)>{total});
     return total;
@@ -254,7 +301,7 @@ template <class A, class B, class Body, class Put>
     static_assert(task<std::invoke_result_t<Put&, I, I>>,
                   "put(from, to) must return a task: a struct with run()");
     detail::sum_of<A, B, Body> total{};
-    detail::loop<detail::polls::at_entry>(
+    detail::loop(
         static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, put,
         detail::add_parts<decltype(total)>{total});
     return total;
@@ -290,8 +337,8 @@ template <class A, class B, class T, class Body, class Merge>
     using I = std::common_type_t<A, B>;
     auto make = detail::make_range<I>(
         [=](I from, I to) { return cleave::reduce(from, to, identity, body, merge); });
-    return detail::reduce_loop<detail::polls::each_iteration>(
-        static_cast<I>(first), static_cast<I>(last), identity, body, merge, make);
+    return detail::reduce_loop<true>(static_cast<I>(first), static_cast<I>(last), identity, body,
+                                     merge, make);
   }
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
@@ -299,8 +346,8 @@ template <class A, class B, class T, class Body, class Merge, class Put>
   requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
                                                    Merge merge, Put put) {
     using I = std::common_type_t<A, B>;
-    return detail::reduce_loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last),
-                                                        std::move(identity), body, merge, put);
+    return detail::reduce_loop<false>(static_cast<I>(first), static_cast<I>(last),
+                                      std::move(identity), body, merge, put);
   }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
@@ -309,8 +356,7 @@ template <class A, class B, class T, class Body, class Merge, class Put>
 template <class A, class B, class Body, class Put, class Get>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
   using I = std::common_type_t<A, B>;
-  detail::loop<detail::polls::at_entry>(static_cast<I>(first), static_cast<I>(last), body, put,
-                                        detail::get_parts<Get>{get});
+  detail::loop(static_cast<I>(first), static_cast<I>(last), body, put, detail::get_parts<Get>{get});
 }
 
 /// The form for backtracking, as for sum.
@@ -334,10 +380,10 @@ template <class A, class B, class Body>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
   using I = std::common_type_t<A, B>;
   auto make = detail::make_range<I>([body](I from, I to) { cleave::each(from, to, body); });
-  detail::loop<detail::polls::each_iteration>(
-      static_cast<I>(first), static_cast<I>(last), body, make, []<class Task>(detail::task* part) {
-        detail::merge_parts<Task>(part, [](nothing, nothing) {});
-      });
+  detail::paced_loop(static_cast<I>(first), static_cast<I>(last), body, make,
+                     []<class Task>(detail::task* part) {
+                       detail::merge_parts<Task>(part, [](nothing, nothing) {});
+                     });
 }
 
 }  // namespace cleave
