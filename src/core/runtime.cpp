@@ -3,6 +3,7 @@
 #include "core/pool.hpp"
 #include "machine/cpus.hpp"
 #include "machine/futex.hpp"
+#include "machine/settings.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -177,36 +178,18 @@ void pool::interrupt_all() noexcept {
 
 namespace {
 
-/// A whole number from a setting, or an exception that names the setting.
-long number(std::string_view name, std::string_view text, long least, long most) {
-  long n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc{} || end != text.data() + text.size() || n < least || n > most) {
-    throw std::invalid_argument(std::string(name) + ": expected a whole number from " +
-                                std::to_string(least) + " to " + std::to_string(most) + ", got '" +
-                                std::string(text) + "'");
-  }
-  return n;
-}
-
 constexpr long most_workers = detail::bit_board<detail::native>::capacity;
-
-long setting(const char* name, long least, long most, long otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : number(name, text, least, most);
-}
 
 std::unique_ptr<runtime::state> start(const options& o) {
   long workers = o.workers;
-  if (workers < 0 || workers > most_workers)
-    number("workers", std::to_string(workers), 1, most_workers);
-  if (workers == 0) workers = setting("CLEAVE_WORKERS", 1, most_workers, 0);
+  if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
+  if (workers == 0) workers = machine::environment("CLEAVE_WORKERS", 1, most_workers, 0);
   if (workers == 0) workers = std::min<long>(machine::usable_cpus(), most_workers);
   std::size_t stack = o.stack_bytes;
-  if (stack == 0) stack = static_cast<std::size_t>(setting("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
-  const bool check = o.check || setting("CLEAVE_CHECK", 0, 1, 0) == 1;
-  if (check)
-    workers = 1;  // one process, one worker: it gives to nobody and the joins run the parts
+  if (stack == 0)
+    stack = static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
+  const bool check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
+  if (check) workers = 1;  // it gives to nobody, and runs each part as it makes it
   return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check);
 }
 
@@ -215,24 +198,10 @@ std::unique_ptr<runtime::state> start(const options& o) {
   std::exit(2);
 }
 
-/// Takes `--workers N` or `--workers=N` out of the command line.
 options from_command_line(int& argc, char** argv) try {
   options o;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view a = argv[i];
-    if (a == "--workers" || a.starts_with("--workers=")) {
-      const bool apart = a == "--workers";
-      if (apart && i + 1 == argc)
-        throw std::invalid_argument("--workers: expected a number after it");
-      o.workers =
-          static_cast<int>(number("--workers", apart ? argv[++i] : a.substr(10), 1, most_workers));
-    } else {
-      argv[kept++] = argv[i];
-    }
-  }
-  if (kept < argc) argv[kept] = nullptr;
-  argc = kept;
+  o.workers =
+      static_cast<int>(machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
   return o;
 } catch (const std::invalid_argument& e) { refuse(e); }
 
