@@ -55,8 +55,11 @@ public:
     return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel,
                                             std::memory_order_relaxed);
   }
-  /// Gives a claimed request back unanswered.
-  void reopen(request seen) noexcept { request_.store(seen, std::memory_order_release); }
+  /// Gives a claimed request back unanswered; the asker looks again whether it still wants one.
+  void reopen(request seen) noexcept {
+    request_.store(seen, std::memory_order_release);
+    ring(news);
+  }
   /// Answers a claimed request. Release: the task's fields, acquired by collect() or reclaim().
   void hand(request task) noexcept {
     request_.store(task, std::memory_order_release);

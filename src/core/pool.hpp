@@ -29,8 +29,7 @@ public:
   worker& at(unsigned i) noexcept { return *workers[i]; }
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 
-  bit_board<native> askers;     // workers with a request posted
-  bit_board<native> computing;  // workers with a task: they poll, or wait for a part of it
+  boards<native> board;
   std::atomic<bool> stopping{false};
   const bool check;                       // CLEAVE_CHECK
   std::atomic<unsigned> check_pauses{0};  // undivided runs under way

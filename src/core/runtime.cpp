@@ -6,12 +6,9 @@
 #include "machine/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
-#include <string_view>
 
 namespace cleave {
 namespace detail {
@@ -93,7 +90,7 @@ std::vector<pool*> pools;
 }  // namespace
 
 pool::pool(unsigned count, std::size_t stack_bytes, bool check_on)
-    : askers(count), computing(count), check(check_on), workers(count) {
+    : board(count), check(check_on), workers(count) {
   try {
     for (unsigned i = 0; i < count; ++i) {
       threads.push_back(std::make_unique<machine::thread>(stack_bytes, &begin, this));
@@ -154,16 +151,13 @@ task* pool::take_root() noexcept {
 }
 
 void pool::run(task& root) {
-  {
-    std::lock_guard lock(roots_mutex);
-    roots.push_back(&root);
-    // seq_cst: partner of an asker that posts and then looks for a root.
-    roots_waiting.store(roots.size(), std::memory_order_seq_cst);
-  }
-  askers.visit(0, [&](unsigned i) {
-    at(i).box().ring(news);
-    return false;
-  });
+  announce(
+      board, [this](unsigned i) -> auto& { return at(i).box(); },
+      [&] {
+        std::lock_guard lock(roots_mutex);
+        roots.push_back(&root);
+        roots_waiting.store(roots.size(), std::memory_order_seq_cst);
+      });
   while (!root.done()) machine::block(root.progress, task::begun);
 }
 

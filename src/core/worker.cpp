@@ -76,52 +76,34 @@ void worker::respond() noexcept {
 }
 
 void worker::serve_askers() {
-  bool nothing_to_give = false;
-  const bool served = of.askers.visit(id, [&](unsigned i) {
+  frame* oldest = nullptr;
+  std::exception_ptr error;
+  auto try_serve = [&](unsigned i, request seen) {
     worker& asker = of.at(i);
-    const request seen = asker.box_.posted();
-    if (i == id || !is_asking(seen)) return false;
-    const outcome o = serve(asker, seen);
-    nothing_to_give |= o == outcome::nothing;
-    return o == outcome::given;
-  });
-  // One part for each poll: whoever got it helps to serve the others.
-  if (served && of.askers.any()) {
-    box_.remind(asked);
-  } else if (nothing_to_give) {
-    box_.remind(parked);
-  }
-}
-
-worker::outcome worker::serve(worker& asker, request seen) {
-  auto* wanted = reinterpret_cast<const scope*>(wanted_by(seen));
-  task* t = ready.steal(wanted);
-  frame* f = nullptr;
-  if (t == nullptr) {
-    look();
-    bool mine = false;
-    f = frames_.oldest(wanted, mine);
-    if (!mine) return outcome::not_mine;
-    if (f == nullptr) return outcome::nothing;
-  }
-  if (!asker.box_.claim(seen)) {
-    if (t != nullptr) ready.push(*t);
-    return outcome::not_mine;
-  }
-  of.askers.clear(asker.id);
-  if (t == nullptr) {
-    try {
-      t = &split(*f);
-    } catch (...) {
-      asker.box_.reopen(seen);
-      of.askers.set(asker.id);
-      box_.remind(parked);  // it still asks: try again at the next construct
-      throw;
-    }
-  }
-  t->runner = &asker;
-  asker.box_.hand(address(*t));
-  return outcome::given;
+    auto* const wanted = reinterpret_cast<const scope*>(wanted_by(seen));
+    auto find = [&](request) {
+      if (wanted == nullptr && !ready.empty()) return outcome::given;
+      look();
+      bool mine = false;
+      oldest = frames_.oldest(wanted, mine);
+      if (!mine) return outcome::not_mine;
+      return oldest == nullptr ? outcome::nothing : outcome::given;
+    };
+    auto make = [&]() -> request {
+      try {
+        task* const t = oldest == nullptr ? ready.steal(wanted) : &split(*oldest);
+        if (t != nullptr) t->runner = &asker;
+        return reinterpret_cast<request>(t);
+      } catch (...) {
+        error = std::current_exception();
+        return 0;
+      }
+    };
+    return serve(box_, of.board, asker.box_, i, seen, find, make);
+  };
+  serve_one(
+      box_, of.board, id, [this](unsigned i) -> auto& { return of.at(i).box_; }, try_serve);
+  if (error) std::rethrow_exception(error);
 }
 
 void worker::look() {
@@ -195,62 +177,36 @@ task* worker::find_ready(const scope* group) noexcept {
   return nullptr;
 }
 
-/// Asks for a part of `wanted` (null: for anything) until ready() or there is a task; returns the task. Asks one
-/// worker first, `likely` if that is not null; all that compute before it blocks.
+/// Asks for a part of `wanted` (null: for anything) until finished() or there is a task; returns the
+/// task. Asks `likely` first, if that is not null.
 template <class Ready>
-task* worker::obtain(const scope* wanted, worker* likely, Ready ready_now) noexcept {
-  const request what = asking(wanted);
-  box_.post(what);
-  of.askers.set(id);
+task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexcept {
   add(wanted == nullptr ? requests : takebacks);
-
   random_ = random_ * 1664525u + 1013904223u;
-  if (likely != nullptr && likely != this) {
-    likely->box_.ring(asked);
-  } else {
-    of.computing.visit((random_ >> 8) % of.size(), [&](unsigned i) {
-      if (i != id) of.at(i).box_.ring(asked);
-      return i != id;
-    });
-  }
-  bool asked_all = false;
   spinner spin;
-  box_.wait([&] { return box_.answered() || (is_asking(box_.posted()) && ready_now()); },
-            [this] { respond(); },
-            [&] {
-              if (spin()) return true;
-              if (!asked_all) {
-                asked_all = true;
-                spin = spinner{};
-                of.computing.visit(0, [&](unsigned i) {
-                  if (i != id) of.at(i).box_.ring(asked);
-                  return false;
-                });
-                return true;
-              }
-              add(sleeps);
-              return false;
-            });
-  of.askers.clear(id);
-  if (is_asking(box_.posted()) && box_.withdraw(what)) return nullptr;
-  // Claimed at the last moment: the answer is being made.
-  spinner patience;
-  box_.wait([&] { return box_.answered(); }, [this] { respond(); }, patience);
-  return reinterpret_cast<task*>(box_.collect());
+  const request handed = ask(
+      box_, of.board, id, asking(wanted),
+      likely != nullptr ? likely->id : (random_ >> 8) % of.size(),
+      [this](unsigned i) -> auto& { return of.at(i).box_; }, finished, [this] { respond(); },
+      [&] {
+        if (spin()) return true;
+        add(sleeps);
+        return false;
+      },
+      [&] { spin = spinner{}; });
+  return reinterpret_cast<task*>(handed);
 }
 
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
-    if (inside.previous == nullptr) of.computing.set(id);
-    // Partner of obtain(): post, then ring those that compute.
-    if (of.askers.any()) box_.remind(asked);
+    begin_to_compute(box_, of.board, id, inside.previous == nullptr);
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {
       t.execute();
     }
-    if (inside.previous == nullptr) of.computing.clear(id);
+    if (inside.previous == nullptr) of.board.computing.clear(id);
   }
   if (t.detached) {
     auto& group = static_cast<group_scope&>(*t.parent);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/deque.hpp"
-#include "core/mailbox.hpp"
+#include "core/protocol.hpp"
 
 #include <cleave/detail/task.hpp>
 #include <cleave/runtime.hpp>
@@ -86,7 +86,6 @@ public:
   deque ready;
 
 private:
-  enum class outcome { given, nothing, not_mine };
   enum count : unsigned {
     splits,
     spawns,
@@ -100,7 +99,6 @@ private:
   };
 
   void serve_askers();
-  outcome serve(worker& asker, request seen);
   /// Brings the frame list up to date.
   void look();
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put threw.
