@@ -2,6 +2,8 @@
 
 #include <cleave/detail/task.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -16,8 +18,6 @@ namespace cleave {
 /// cancel() makes every worker that computes for the scope, however far down, unwind from its next poll
 /// (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What is
 /// outside of the scope goes on. Capture a scope by reference.
-///
-/// Outside runtime::run only the thread that computes can cancel; there nobody else can reach its polls.
 class cancel_scope : detail::scope {
 public:
   /// Opens inside the scope that the calling thread works for.
@@ -31,14 +31,19 @@ public:
   auto run(F f) {
     using result = std::invoke_result_t<F&>;
     std::optional<detail::value_of<result>> outcome;
+    const bool outside = detail::here.self == nullptr;
+    // seq_cst: partner of cancel(); either it rings this thread, or cancelled() is true.
+    if (outside) sequential_.store(&detail::here.word, std::memory_order_seq_cst);
     try {
       if (!cancelled()) {
+        if (parent != detail::here.current) parent = detail::here.current;
         detail::scope_frame inside(*this);
         outcome.emplace(detail::value(f));
       }
     } catch (const detail::cancelled&) {
       if (detail::stopped(parent)) throw;
     }
+    if (outside) sequential_.store(nullptr, std::memory_order_relaxed);
     if constexpr (std::is_void_v<result>) {
       return outcome.has_value();
     } else {
@@ -47,8 +52,15 @@ public:
   }
 
   /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal handler. Does not block.
-  void cancel() noexcept { detail::stop(*this); }
+  void cancel() noexcept {
+    detail::stop(*this);
+    if (auto* word = sequential_.load(std::memory_order_seq_cst)) word->fetch_or(detail::attention);
+  }
   bool cancelled() const noexcept { return detail::stopped(this); }
+
+private:
+  /// The polled word of the thread that runs the scope, if that is no worker.
+  std::atomic<std::atomic<std::uint32_t>*> sequential_{nullptr};
 };
 
 }  // namespace cleave

@@ -240,9 +240,17 @@ struct get_parts {
 template <class A, class B>
 concept range = std::integral<A> && std::integral<B>;
 
+template <class R>
+struct summand {
+  static_assert(!std::is_void_v<R>, "the body of a sum returns what is added up");
+  static_assert(!std::is_same_v<R, bool>, "the body of a sum returns a number, not a bool");
+  using type = R;
+};
+
 /// What body(i) returns, as a value.
 template <class A, class B, class Body>
-using sum_of = std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>;
+using sum_of = typename summand<
+    std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>>::type;
 
 /// What a sum does with its parts. A copy of the total: see merge_parts.
 template <class R>

@@ -79,6 +79,7 @@ private:
     if (is_worker()) return f();
     auto call = [&f] { return f(); };
     detail::task_of<detail::closure_task<decltype(call)>> root({call});
+    root.parent = detail::here.current;
     run_root(root);
     if (root.error) std::rethrow_exception(root.error);
     if constexpr (!std::is_void_v<std::invoke_result_t<F&>>) return std::move(*root.result);
@@ -94,6 +95,8 @@ private:
       const R scale = (divided < 0 ? -divided : divided) + (undivided < 0 ? -undivided : undivided);
       const R gap = divided < undivided ? undivided - divided : divided - undivided;
       if (!(gap <= scale * R(1e-6))) fail_check();
+    } else if constexpr (requires { divided == nullptr; }) {
+      // Addresses differ from run to run.
     } else if constexpr (requires {
                            { divided == undivided } -> std::convertible_to<bool>;
                          }) {

@@ -57,6 +57,16 @@ public:
     return item;
   }
 
+  /// Owner only: whether a task of the group is in it, at any place.
+  bool holds(const scope* group) const noexcept {
+    const ring* const r = ring_.load(std::memory_order_relaxed);
+    const std::int64_t end = bottom_.load(std::memory_order_relaxed);
+    for (std::int64_t i = top_.load(std::memory_order_acquire); i < end; ++i) {
+      if (r->at(i).group.load(std::memory_order_relaxed) == group) return true;
+    }
+    return false;
+  }
+
   bool empty() const noexcept {
     return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
   }

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace cleave::detail {
+namespace {
+
+/// reserve() takes what it is told, which makes growing by one each time quadratic.
+template <class T>
+void make_room(std::vector<T>& v, std::size_t n) {
+  if (v.capacity() < n) v.reserve(std::max(n, 2 * v.capacity()));
+}
+
+}  // namespace
 
 void frame_list::update(frame* innermost) {
   std::size_t fresh_frames = 0;
@@ -11,9 +20,9 @@ void frame_list::update(frame* innermost) {
   // A seen frame that is still linked tells by its index how much of the list still stands.
   const std::size_t standing = f == nullptr ? 0 : f->index + std::size_t{1};
   const std::size_t total = standing + fresh_frames;
-  seen_.reserve(total);
-  steps_.reserve(total);
-  scopes_.reserve(scopes_.size() + fresh_frames);
+  make_room(seen_, total);
+  make_room(steps_, total);
+  make_room(scopes_, scopes_.size() + fresh_frames);
 
   while (!steps_.empty() && steps_.back() >= standing) steps_.pop_back();
   while (!scopes_.empty() && scopes_.back() >= standing) scopes_.pop_back();

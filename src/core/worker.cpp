@@ -82,7 +82,8 @@ void worker::serve_askers() {
     worker& asker = of.at(i);
     auto* const wanted = reinterpret_cast<const scope*>(wanted_by(seen));
     auto find = [&](request) {
-      if (wanted == nullptr && !ready.empty()) return outcome::given;
+      oldest = nullptr;
+      if (wanted == nullptr ? !ready.empty() : ready.holds(wanted)) return outcome::given;
       look();
       bool mine = false;
       oldest = frames_.oldest(wanted, mine);
@@ -91,7 +92,9 @@ void worker::serve_askers() {
     };
     auto make = [&]() -> request {
       try {
-        task* const t = oldest == nullptr ? ready.steal(wanted) : &split(*oldest);
+        task* const t = oldest == nullptr
+                            ? (wanted == nullptr ? ready.steal(nullptr) : take_ready(wanted))
+                            : &split(*oldest);
         if (t != nullptr) t->runner = &asker;
         return reinterpret_cast<request>(t);
       } catch (...) {
@@ -208,6 +211,8 @@ void worker::execute(task& t) noexcept {
     }
     if (inside.previous == nullptr) of.board.computing.clear(id);
   }
+  // A poll in t may have taken an attention that was meant for what goes on here.
+  if (stopped(here.current)) box_.remind(attention);
   if (t.detached) {
     auto& group = static_cast<group_scope&>(*t.parent);
     worker* const owner = group.owner;
@@ -255,14 +260,28 @@ void worker::spawn(task& t) {
   if (here.word.load(std::memory_order_seq_cst) != 0) answer();
 }
 
+task* worker::take_ready(const scope* group) {
+  std::vector<task*> others;
+  task* found = nullptr;
+  while (found == nullptr) {
+    task* const t = ready.take();
+    if (t == nullptr) break;
+    if (t->parent == group) found = t;
+    else others.push_back(t);
+  }
+  if (others.empty()) return found;
+  while (!others.empty()) {
+    ready.push(*others.back());
+    others.pop_back();
+  }
+  if (of.board.askers.any()) box_.remind(asked);
+  return found;
+}
+
 void worker::wait(group_scope& group) noexcept {
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   while (!finished()) {
-    task* t = ready.take();
-    if (t != nullptr && t->parent != &group) {
-      ready.push(*t);
-      t = nullptr;
-    }
+    task* t = take_ready(&group);
     if (t == nullptr) t = find_ready(&group);
     if (t == nullptr) t = obtain(&group, nullptr, finished);
     if (t != nullptr) execute(*t);

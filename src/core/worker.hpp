@@ -105,6 +105,8 @@ private:
   task& split(frame& f);
   void split_everywhere();
   void respond() noexcept;
+  /// A ready task of the group from this worker's own deque, wherever in it it lies.
+  task* take_ready(const scope* group);
   task* find_ready(const scope* group) noexcept;
   template <class Ready>
   task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;

@@ -40,6 +40,22 @@ struct mount {
   std::string options;
 };
 
+/// mountinfo writes blanks and backslashes in paths as three octal digits.
+std::string unescaped(const std::string& field) {
+  std::string path;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    const bool escape = field[i] == '\\' && i + 3 < field.size() &&
+                        field.find_first_not_of("01234567", i + 1) > i + 3;
+    if (escape) {
+      path += static_cast<char>(std::stoi(field.substr(i + 1, 3), nullptr, 8));
+      i += 3;
+    } else {
+      path += field[i];
+    }
+  }
+  return path;
+}
+
 /// Fields of /proc/self/mountinfo: id parent device root mount-point … - type source options.
 std::vector<mount> cgroup_mounts(const fs::path& root) {
   std::vector<mount> found;
@@ -52,7 +68,7 @@ std::vector<mount> cgroup_mounts(const fs::path& root) {
     fields >> skip >> skip >> skip >> top >> point;
     while (fields >> skip && skip != "-") {}
     fields >> m.type >> skip >> m.options;
-    m.top = top, m.point = point;
+    m.top = unescaped(top), m.point = unescaped(point);
     if (m.type == "cgroup" || m.type == "cgroup2") found.push_back(m);
   }
   return found;

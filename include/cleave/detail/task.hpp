@@ -80,9 +80,9 @@ void wait(group_scope& g) noexcept;
 /// Whether the calling thread made the group.
 bool is_mine(const group_scope& g) noexcept;
 
-/// The value of a call that returns nothing.
+/// What a call contributes: a copy of what a reference refers to, `nothing` for nothing.
 template <class R>
-using value_of = std::conditional_t<std::is_void_v<R>, nothing, R>;
+using value_of = std::conditional_t<std::is_void_v<R>, nothing, std::remove_cvref_t<R>>;
 
 template <class F, class... A>
 CLEAVE_HOT auto value(F&& f, A&&... a) {

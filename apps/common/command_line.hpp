@@ -1,0 +1,45 @@
+// The command line of an application. Private to apps/common: what it needs of CLI11 stays here.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver.hpp"
+
+namespace apps {
+
+// `word` as a whole number in [low, high]. Throws usage_error, which begins with `what`.
+int whole_number(const std::string& what, const std::string& word, int low, int high);
+
+struct driver::command_line {
+  struct argument {
+    std::string name;
+    bool required;
+    std::string word;                              // as given; empty: not given
+    std::function<void(const std::string&)> take;  // throws usage_error
+    CLI::Option* option = nullptr;
+  };
+
+  std::string name;
+  CLI::App app;
+  std::vector<std::unique_ptr<argument>> arguments;
+  std::vector<std::unique_ptr<argument>> options;
+  CLI::Option* worker_option = nullptr;
+  bool json = false, sequential = false;
+  int workers = 0, repeats = 1;
+
+  command_line(std::string program, const std::string& about, const std::string& example,
+               const std::string& notes);
+  argument& add(const std::string& argument_name, bool required, const std::string& help,
+                std::function<void(const std::string&)> take);
+  CLI::Option* add_number(const std::string& option, int& to, int low, int high,
+                          const std::string& help);
+  void parse(int argc, char** argv);
+
+private:
+  void place_extras();
+};
+
+}  // namespace apps

@@ -1,0 +1,89 @@
+// What a computation costs: its time, the processor's time, and how often it was divided.
+#pragma once
+
+#include <time.h>
+
+#include <chrono>
+#include <cleave/cleave.hpp>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace apps {
+
+struct measurement {
+  double seconds = 0;
+  double cpu_seconds = 0;  // of all threads of the process
+  std::uint64_t splits = 0;
+  std::uint64_t requests = 0;
+};
+
+// A computation that prepares its input (a copy to sort) or looks at its result takes one of these,
+// and leaves the one out by restart() and the other by stop().
+class stopwatch {
+public:
+  void restart() {
+    start_ = clock::now();
+    cpu_start_ = cpu_now();
+  }
+  void stop() {
+    if (stopped_) return;
+    stopped_ = true;
+    seconds_ = std::chrono::duration<double>(clock::now() - start_).count();
+    cpu_seconds_ = cpu_now() - cpu_start_;
+  }
+  double seconds() const { return seconds_; }
+  double cpu_seconds() const { return cpu_seconds_; }
+
+private:
+  using clock = std::chrono::steady_clock;
+  static double cpu_now() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  }
+  clock::time_point start_ = clock::now();
+  double cpu_start_ = cpu_now();
+  double seconds_ = 0, cpu_seconds_ = 0;
+  bool stopped_ = false;
+};
+
+// f() or f(stopwatch&), timed.
+template <class F>
+auto timed(const F& f) {
+  measurement cost;
+  stopwatch time;
+  auto call = [&] {
+    if constexpr (std::is_invocable_v<const F&, stopwatch&>) {
+      return f(time);
+    } else {
+      return f();
+    }
+  };
+  auto result = call();
+  time.stop();
+  cost.seconds = time.seconds();
+  cost.cpu_seconds = time.cpu_seconds();
+  return std::pair(cost, std::move(result));
+}
+
+// The same on a worker of `on`, with the help of the others. Only the result is compared under
+// CLEAVE_CHECK, where f runs twice and the first run is the one that is measured.
+template <class F>
+auto timed(cleave::runtime& on, const F& f) {
+  const auto before = on.statistics();
+  measurement cost;
+  bool first = true;
+  auto result = on.run([&] {
+    auto [this_time, answer] = timed(f);
+    if (first) cost = this_time;
+    first = false;
+    return std::move(answer);
+  });
+  const auto after = on.statistics();
+  cost.splits = after.splits - before.splits;
+  cost.requests = after.requests - before.requests;
+  return std::pair(cost, std::move(result));
+}
+
+}  // namespace apps

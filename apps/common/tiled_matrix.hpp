@@ -1,0 +1,64 @@
+// Square matrices of doubles, stored tile by tile: a tile is contiguous, so it stays in the
+// first-level cache whatever the size of the matrix, and its loops have constant bounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "random.hpp"
+
+namespace apps {
+
+constexpr int tile_size = 32;
+
+struct alignas(64) tile {
+  double at[tile_size][tile_size];
+};
+
+// A rectangle of tiles within a matrix.
+struct tiles {
+  tile* first;
+  std::ptrdiff_t stride;
+
+  tile& operator*() const { return *first; }
+  tiles part(int row, int column) const { return {first + row * stride + column, stride}; }
+};
+
+class tiled_matrix {
+public:
+  // All zero, also in what is added to fill the last tiles.
+  explicit tiled_matrix(int size)
+      : n_(size),
+        count_((size + tile_size - 1) / tile_size),
+        tiles_(static_cast<std::size_t>(count_) * count_, tile{}) {}
+
+  int size() const { return n_; }
+  int count() const { return count_; }  // tiles in a row
+  tiles whole() { return {tiles_.data(), count_}; }
+
+  double& operator()(int row, int column) {
+    return tiles_[index(row, column)].at[row % tile_size][column % tile_size];
+  }
+  double operator()(int row, int column) const {
+    return tiles_[index(row, column)].at[row % tile_size][column % tile_size];
+  }
+
+private:
+  std::size_t index(int row, int column) const {
+    return static_cast<std::size_t>(row / tile_size) * count_ + column / tile_size;
+  }
+
+  int n_, count_;
+  std::vector<tile> tiles_;
+};
+
+// Values in [-1, 1).
+inline std::vector<double> random_vector(int n, std::uint64_t seed) {
+  random_numbers next(seed);
+  std::vector<double> v(n);
+  for (double& x : v) x = 2 * next.fraction() - 1;
+  return v;
+}
+
+}  // namespace apps

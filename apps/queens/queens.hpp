@@ -1,0 +1,40 @@
+// The same search with its loop marked: what is left of a row can be given away.
+#pragma once
+
+#include <cleave/cleave.hpp>
+
+#include <cstdint>
+#include <tuple>
+
+#include "board.hpp"
+
+namespace apps::queens::parallel {
+
+template <class Board>
+std::uint64_t search(Board& b, int row, int first, int last);
+
+// A piece of the search: columns first to last - 1 of one row.
+struct piece {
+  board b;
+  int row, first, last;
+  auto input() { return std::tie(b, row, first, last); }
+  std::uint64_t run() { return search(b, row, first, last); }
+};
+
+// A template only so as not to be inline: GCC would inline it into itself, and its loop variables
+// would no longer fit registers.
+template <class Board>
+std::uint64_t search(Board& b, int row, int first, int last) {
+  if (row == b.n) return 1;
+  return cleave::sum(
+      first, last, [&](int i) { return b.free(row, i); },
+      cleave::steps{[=, &b](int i) { b.place(row, i); }, [=, &b](int i) { b.remove(row, i); }},
+      [&](int) { return search(b, row + 1, 0, b.n); },
+      [=, &b](int from, int to) {
+        return piece{b, row, from, to};
+      });
+}
+
+inline std::uint64_t search(board& b) { return search(b, 0, 0, b.n); }
+
+}  // namespace apps::queens::parallel

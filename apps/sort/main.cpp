@@ -1,0 +1,14 @@
+#include "../common/driver.hpp"
+#include "trial.hpp"
+
+int main(int argc, char** argv) try {
+  int n = 0;
+  apps::driver app(
+      "sort",
+      "Sorts N random 32-bit numbers by a merge sort in which merging is divided too.\n"
+      "The answer is the middle one.",
+      "sort 10000000 --workers 2");
+  app.number("N", n, 1, 1'000'000'000, "numbers; 10000000 take half a second");
+  app.parse(argc, argv);
+  return app.run(apps::sort::trial_of(n));
+} catch (...) { return apps::failed("sort"); }

@@ -1,0 +1,49 @@
+// What is measured. Each program has a translation unit of its own, as in an application, because
+// what else is in it changes what the compiler inlines.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/trial.hpp"
+
+namespace overhead {
+
+apps::trial fib();
+apps::trial queens();
+apps::trial pentomino();
+apps::trial compare();
+apps::trial lu();
+apps::trial gravity();
+apps::trial uts(std::string_view tree);
+apps::trial clique(std::string_view graph, int optimum);
+apps::trial matmul();
+apps::trial sort();
+
+// The same programs on Lace, where it was found. None starts and stops its workers within the time
+// that is measured.
+apps::outcome lace_fib(int workers);
+apps::outcome lace_uts(std::string_view tree, int workers);
+
+struct kernel {
+  std::string name;
+  std::string baseline;  // another kernel whose T_S is compared with; or empty
+  std::function<apps::outcome(int workers)> run;  // 0 workers: the plain sequential program
+};
+
+// `workers` is what T_P stands for: only one worker, that many, and none are run.
+std::vector<kernel> all_kernels(int workers);
+
+// From the moment at which new work exists to the one at which a sleeping worker runs it.
+struct latency {
+  double median, high;  // seconds; `high` is the 99th of 100
+};
+latency wake_up(int workers);
+
+// CPU seconds per second of a process whose workers are all idle but one, which is busy in a long
+// sequential stretch.
+double idle_cpu(int workers);
+
+}  // namespace overhead

@@ -1,0 +1,147 @@
+// overhead: what the constructs cost. The plain sequential program, one worker and all workers of
+// every application, measured in turn.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "common/driver.hpp"
+#include "series.hpp"
+
+namespace {
+
+using namespace overhead;
+
+struct settings {
+  int rounds = 5;
+  int workers = 0;
+  std::vector<std::string> only;
+  bool json = false, quick = false, alone = false;
+};
+
+std::string processor() {
+  std::ifstream cpus("/proc/cpuinfo");
+  for (std::string line; std::getline(cpus, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+// This round as the same program built with -march=native sees it.
+series round_of(const std::string& program, const kernel& k, int workers) {
+  const auto command = fmt::format("'{}' --alone --json --rounds 1 --workers {} --only {}", program,
+                                   workers, k.name);
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  if (!pipe) throw std::runtime_error("cannot run " + program);
+  std::string text;
+  char buffer[4096];
+  while (auto n = std::fread(buffer, 1, sizeof buffer, pipe.get())) text.append(buffer, n);
+  return series_from(nlohmann::json::parse(text).at("programs").at(0));
+}
+
+void progress(bool shown, const std::string& text) {
+  if (shown) fmt::print(stderr, "\r\033[K{}", text), std::fflush(stderr);
+}
+
+int measure(const settings& s) {
+  const int workers = s.workers > 0 ? s.workers : cleave::runtime().workers();
+  auto kernels = all_kernels(workers);
+  for (const auto& name : s.only)
+    if (std::none_of(kernels.begin(), kernels.end(), [&](auto& k) { return k.name == name; })) {
+      std::string known;
+      for (const auto& k : kernels) known += (known.empty() ? "" : ", ") + k.name;
+      throw apps::usage_error(fmt::format("--only: expected one of {}, got '{}'", known, name));
+    }
+  if (!s.only.empty())
+    std::erase_if(kernels, [&](const kernel& k) {
+      return std::find(s.only.begin(), s.only.end(), k.name) == s.only.end();
+    });
+
+  const std::string native =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "overhead-native";
+  const bool both_builds = !s.alone && !CLEAVE_APP_NATIVE && std::filesystem::exists(native);
+  const bool shown = isatty(STDERR_FILENO) != 0 && !s.alone;
+  std::vector<series> here(kernels.size()), there(kernels.size());
+  auto take = [](series& to, const series& more) {
+    if (to.name.empty()) to = more;
+    else to.add(more);
+  };
+  for (int round = 0; round < s.rounds; round++)
+    for (std::size_t i = 0; i < kernels.size(); i++) {
+      const auto k = (i + static_cast<std::size_t>(round)) % kernels.size();
+      progress(shown, fmt::format("round {} of {}: {}", round + 1, s.rounds, kernels[k].name));
+      take(here[k], one_round(kernels[k], workers, round, CLEAVE_APP_FLAGS));
+      if (both_builds && kernels[k].baseline.empty())
+        take(there[k], round_of(native, kernels[k], workers));
+      else if (both_builds) there[k] = here[k];
+    }
+  const auto chosen = both_builds ? faster_of(here, there) : here;
+
+  progress(shown, "waiting");
+  const bool waiting = !s.alone && s.only.empty() && workers > 1;
+  const latency wake = waiting ? wake_up(workers) : latency{};
+  const double idle = waiting ? idle_cpu(workers) : 0;
+  progress(shown, "");
+
+  if (s.json) {
+    nlohmann::ordered_json o;
+    o["machine"] = processor();
+    o["cpus"] = std::thread::hardware_concurrency();
+    o["compiler"] = __VERSION__;
+    o["workers"] = workers;
+    o["rounds"] = s.rounds;
+    for (const auto& one : chosen) o["programs"].push_back(to_json(one));
+    if (waiting) {
+      o["wake_up_seconds"] = {{"median", wake.median}, {"high", wake.high}};
+      o["idle_cpu_seconds_per_second"] = idle;
+    }
+    fmt::print("{}\n", o.dump());
+    return 0;
+  }
+  fmt::print("{}, {} CPUs; {}\n", processor(), std::thread::hardware_concurrency(), __VERSION__);
+  fmt::print("median (least-most) of {} rounds, in seconds; {}\n\n", s.rounds,
+             both_builds ? "whichever flags make the sequential program faster"
+                         : std::string("flags ") + CLEAVE_APP_FLAGS);
+  print_table(chosen, workers);
+  if (waiting) {
+    fmt::print(
+        "\nwake-up: {:.1f} us from new work to an idle worker running it, 99 % below {:.1f} us\n",
+        1e6 * wake.median, 1e6 * wake.high);
+    fmt::print("idle: {:.3f} CPU seconds per second with one of {} workers busy\n", idle, workers);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  settings s;
+  CLI::App app(
+      "Measures what the constructs cost: the plain sequential program (T_S), one worker\n"
+      "(T_1) and all workers (T_P) of every application, in turn.");
+  app.set_help_flag("--help,-h", "Print this and exit");
+  app.footer("Example:\n  overhead --only fib --only queens --rounds 9\n");
+  app.add_option("--rounds", s.rounds, "Runs of each (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--workers", s.workers, "What P is (default: the CPUs this process may use)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--only", s.only, "Measure only these programs")->type_name("NAME...");
+  app.add_flag("--quick", s.quick, "One round with one set of flags");
+  app.add_flag("--alone", s.alone, "Only with the flags of this program; no waiting");
+  app.add_flag("--json", s.json, "Print one JSON object instead of a table");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& e) { throw apps::usage_error(e.what()); }
+  if (s.quick) s.rounds = 1, s.alone = true;
+  return measure(s);
+} catch (...) { return apps::failed("overhead"); }

@@ -1,0 +1,89 @@
+// Every application gives the answer of its plain sequential program, with any number of workers
+// and divided at every poll.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "clique/trial.hpp"
+#include "compare/trial.hpp"
+#include "fib/trial.hpp"
+#include "gravity/trial.hpp"
+#include "lu/trial.hpp"
+#include "matmul/trial.hpp"
+#include "pentomino/parse.hpp"
+#include "pentomino/trial.hpp"
+#include "queens/trial.hpp"
+#include "sort/trial.hpp"
+#include "uts/trial.hpp"
+
+namespace {
+
+void expect_right(const apps::trial& run) {
+  EXPECT_EQ(run(nullptr).found.wrong, "") << "sequential";
+  for (int workers : {1, 2, 4}) {
+    cleave::options o;
+    o.workers = workers;
+    cleave::runtime runtime(o);
+    for (int i = 0; i < 3; i++) EXPECT_EQ(run(&runtime).found.wrong, "") << workers << " workers";
+  }
+  cleave::options checking;
+  checking.check = true;
+  cleave::runtime runtime(checking);
+  const auto checked = run(&runtime);
+  EXPECT_EQ(checked.found.wrong, "") << "divided at every poll";
+  EXPECT_GT(checked.cost.splits, 0u);
+}
+
+apps::uts::sample small_tree(apps::uts::kind kind) {
+  using namespace apps::uts;
+  sample s{"small", {kind, shape::fixed, 5, 4, 0, 0, 19}, 0};
+  if (kind == kind::binomial) s.tree = {kind, shape::linear, 0, 100, 0.12, 8, 42};
+  const tree t(s.tree);
+  s.nodes = sequential::search(t, t.root()).nodes;
+  return s;
+}
+
+TEST(fib, is_right) { expect_right(apps::fib::trial_of(20)); }
+TEST(queens, is_right) { expect_right(apps::queens::trial_of(8)); }
+TEST(compare, is_right) { expect_right(apps::compare::trial_of(500)); }
+TEST(gravity, is_right) { expect_right(apps::gravity::trial_of(8)); }
+TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
+TEST(matmul, is_right) { expect_right(apps::matmul::trial_of(200)); }
+TEST(sort, is_right) { expect_right(apps::sort::trial_of(50'000)); }
+
+TEST(uts, is_right) {
+  expect_right(apps::uts::trial_of(small_tree(apps::uts::kind::geometric)));
+  expect_right(apps::uts::trial_of(small_tree(apps::uts::kind::binomial)));
+}
+
+TEST(pentomino, is_right) {
+  auto p = apps::pentomino::rectangle(3, 20);
+  expect_right(
+      apps::pentomino::trial_of(apps::pentomino::puzzle(p), apps::pentomino::solutions{8, 2}));
+}
+
+TEST(pentomino, board_file_with_a_hole) {
+  auto z = apps::pentomino::load(CLEAVE_SOURCE_DIR "/apps/pentomino/boards/8x8-hole.txt");
+  const auto run = apps::pentomino::trial_of(z, apps::pentomino::solutions{520, 65});
+  cleave::options o;
+  o.workers = 2;
+  cleave::runtime runtime(o);
+  EXPECT_EQ(run(&runtime).found.wrong, "");
+}
+
+TEST(clique, is_right) {
+  for (const char* name : {"keller4", "hamming8-4", "johnson8-4-4", "MANN_a9"}) {
+    const auto g = apps::clique::generate(name).value();
+    expect_right(apps::clique::trial_of(g, apps::clique::known_size(g, name), 0));
+  }
+}
+
+TEST(clique, does_not_find_what_does_not_exist) {
+  const auto g = apps::clique::generate("keller4").value();
+  cleave::options o;
+  o.workers = 2;
+  cleave::runtime runtime(o);
+  EXPECT_EQ(std::get<std::int64_t>(apps::clique::trial_of(g, 11, 11)(&runtime).found.main), 11);
+}
+
+}  // namespace

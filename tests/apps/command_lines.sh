@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Bad input gets one line and exit status 2; --json prints one object.
+set -uo pipefail
+bin=$CLEAVE_BIN_DIR
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# refuses LINE PROGRAM [ARGUMENT…]: that line on standard error and nothing else, exit status 2.
+refuses() {
+  local line=$1 status
+  shift
+  "$bin/$1" "${@:2}" >"$work/out" 2>"$work/err"
+  status=$?
+  [[ $status == 2 ]] || fail "$*: exit status $status"
+  [[ ! -s $work/out ]] || fail "$*: something on standard output"
+  [[ $(cat "$work/err") == "$line" ]] || fail "$*: '$(cat "$work/err")', expected '$line'"
+}
+
+refuses "queens: N: expected a whole number from 1 to 32, got 'abc'" queens abc
+refuses "queens: N: expected a whole number from 1 to 32, got '33'" queens 33
+refuses "queens: N: expected a whole number from 1 to 32, got '-1'" queens -1
+refuses "queens: N: expected a whole number from 1 to 32, got '8.5'" queens 8.5
+refuses "queens: N: expected a whole number from 1 to 32, got '99999999999'" queens 99999999999
+refuses "queens: N: expected a whole number from 1 to 32, got nothing" queens
+refuses "queens: unexpected argument '9' (see --help)" queens 8 9
+refuses "queens: unknown option '--fast' (--help lists them)" queens 8 --fast
+refuses "queens: --workers: expected a whole number from 1 to 1024, got '0'" queens 8 --workers 0
+refuses "queens: --workers: expected a value, got nothing" queens 8 --workers
+refuses "queens: --sequential: expected without --workers, got both" queens 8 --sequential --workers 2
+CLEAVE_WORKERS=many refuses "fib: CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'many'" fib 3
+refuses "uts: TREE: expected one of T1, T1L, T2, T3, T3L, T5, got 'T9'" uts T9
+refuses "clique: FILE: expected the name of a graph file, got nothing" clique
+refuses "$work/none: expected a readable file that is not empty, got No such file or directory" \
+  pentomino --board "$work/none"
+
+cd "$work"
+printf 'p edge 3 2\ne 1 2\n' >truncated.clq
+refuses "truncated.clq:2: expected 2 edges, as announced, got 1 at the end of the file" clique truncated.clq
+printf 'p edge 3 1\ne 1 7\n' >range.clq
+refuses "range.clq:2: expected a vertex from 1 to 3, got '7'" clique range.clq
+printf 'board\n..x\n' >row.txt
+refuses "row.txt:2: expected '.' or '#' in column 3, got 'x'" pentomino --board row.txt
+
+"$bin/clique" --generate keller4 -o keller4.clq || fail "--generate to a file"
+"$bin/clique" --generate keller4 | cmp -s - keller4.clq || fail "--generate to standard output"
+"$bin/clique" --generate keller4 -o none/keller4.clq 2>err && fail "--generate to no folder"
+[[ $(wc -l <err) == 1 ]] || fail "--generate to no folder: $(cat err)"
+
+# prints EXPECTED PROGRAM [ARGUMENT…]: that answer, in one JSON object.
+prints() {
+  local expected=$1 object
+  shift
+  object=$("$bin/$1" "${@:2}" --json) || fail "$*: exit status $?"
+  [[ $(wc -l <<<"$object") == 1 ]] || fail "$*: more than a line"
+  [[ $object == "{\"app\":\"$1\",\"arguments\":{"*"\"answer\":$expected,"*"\"seconds\":"*"\"workers\":"*"\"splits\":"*"\"requests\":"*"\"cpu_seconds\":"*"}" ]] ||
+    fail "$*: $object"
+  if command -v python3 >/dev/null; then python3 -m json.tool <<<"$object" >/dev/null || fail "$*: not JSON"; fi
+}
+for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
+  prints 6765 fib 20 $workers
+  prints 92 queens 8 $workers --repeat 3
+  prints 11 clique keller4.clq $workers
+done
+prints 65 pentomino --board "$CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt"
+for app in fib queens pentomino lu compare gravity uts clique matmul sort; do
+  "$bin/$app" --help | grep -q '^Usage: ' || fail "$app --help"
+done
+CLEAVE_CHECK=1 "$bin/queens" 7 >out || fail "CLEAVE_CHECK=1 queens 7"
+grep -q '40 solutions' out || fail "CLEAVE_CHECK=1: $(cat out)"
+exit $((failures > 0))

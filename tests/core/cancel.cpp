@@ -1,0 +1,307 @@
+// Cancellation: stops within a poll, is scoped, undoes, and reaches what was given away.
+#include "core/requests.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+namespace cleave::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class cancel_with : public every_runtime {};
+CLEAVE_FOR_EVERY_RUNTIME(cancel_with);
+
+TEST_P(cancel_with, not_cancelled_gives_the_result) {
+  rt.run([] {
+    cancel_scope s;
+    EXPECT_EQ(s.run([] { return 5; }), 5);
+    EXPECT_TRUE(s.run([] {}));
+    EXPECT_FALSE(s.cancelled());
+  });
+}
+
+TEST_P(cancel_with, stops_at_the_next_poll) {
+  rt.run([] {
+    cancel_scope s;
+    int after = 0;
+    const bool finished = s.run([&] {
+      s.cancel();
+      ++after;
+      poll();
+      ADD_FAILURE() << "a poll went on in a cancelled scope";
+    });
+    EXPECT_FALSE(finished);
+    EXPECT_EQ(after, 1);
+    EXPECT_FALSE(s.run([] { ADD_FAILURE() << "ran in a cancelled scope"; }));
+    EXPECT_EQ(s.run([] { return 1; }), std::nullopt);
+    poll();  // what is outside goes on
+  });
+}
+
+TEST_P(cancel_with, every_construct_is_a_poll) {
+  rt.run([] {
+    const auto stopped_by = [](auto construct) {
+      cancel_scope s;
+      return !s.run([&] {
+        s.cancel();
+        construct();
+        ADD_FAILURE() << "went on";
+      });
+    };
+    const auto never = [] { ADD_FAILURE() << "began a branch"; };
+    EXPECT_TRUE(stopped_by([&] { both(never, never); }));
+    EXPECT_TRUE(stopped_by([&] { each(0, 2, [&](int) { never(); }); }));
+    EXPECT_TRUE(stopped_by([&] {
+      sum(0, 2, [&](int) {
+        never();
+        return 1;
+      });
+    }));
+    EXPECT_TRUE(stopped_by([] { poll(); }));
+  });
+}
+
+/// Counts what comes into it and what polls in it.
+void endless(std::atomic<long>& polls) {
+  both(
+      [&polls] {
+        for (;;) {
+          ++polls;
+          poll();
+        }
+      },
+      [&polls] {
+        for (;;) {
+          ++polls;
+          poll();
+        }
+      });
+}
+
+TEST_P(cancel_with, from_another_thread) {
+  for (int k = 0; k < 5; ++k) {
+    rt.run([] {
+      cancel_scope s;
+      std::atomic<long> polls{0};
+      std::thread other([&] {
+        while (polls < 100) std::this_thread::yield();
+        s.cancel();
+      });
+      EXPECT_FALSE(s.run([&] { endless(polls); }));
+      other.join();
+      const long last = polls;
+      std::this_thread::sleep_for(1ms);
+      EXPECT_EQ(polls, last);  // nobody goes on in it
+    });
+  }
+}
+
+TEST_P(cancel_with, from_a_given_part) {
+  for (int k = 0; k < 20; ++k) {
+    rt.run([] {
+      cancel_scope s;
+      const auto found = s.run([&s] {
+        return sum(0, 1000, [&s](int i) {
+          disturb(static_cast<std::uint64_t>(i), 2);
+          if (i == 777) s.cancel();
+          poll();
+          return 1;
+        });
+      });
+      EXPECT_EQ(found, std::nullopt);
+    });
+  }
+}
+
+TEST_P(cancel_with, the_inner_scope_only) {
+  const long total = rt.run([] {
+    return sum(0, 100, [](int i) -> long {
+      cancel_scope inner;
+      const auto n = inner.run([&] {
+        return sum(0, 10, [&inner, i](int j) {
+          disturb(static_cast<std::uint64_t>(i * 10 + j));
+          if (i % 2 == 0 && j == 5) {
+            inner.cancel();
+            poll();
+          }
+          return 1;
+        });
+      });
+      EXPECT_EQ(n.has_value(), i % 2 != 0);
+      return n.value_or(1000);
+    });
+  });
+  EXPECT_EQ(total, 50 * 10 + 50 * 1000);
+}
+
+TEST_P(cancel_with, the_outer_scope_stops_the_inner) {
+  rt.run([] {
+    cancel_scope outer;
+    bool inner_returned = false;
+    EXPECT_FALSE(outer.run([&] {
+      cancel_scope middle;
+      middle.run([&] {
+        cancel_scope inner;
+        inner.run([&] {
+          disturb(1, 1);
+          outer.cancel();
+          EXPECT_TRUE(inner.cancelled());
+          poll();
+          ADD_FAILURE();
+        });
+        inner_returned = true;
+      });
+      inner_returned = true;
+    }));
+    EXPECT_FALSE(inner_returned);
+    poll();
+  });
+}
+
+/// A scope that was made outside of another but runs inside of it stops with it.
+TEST_P(cancel_with, scopes_made_side_by_side_and_run_inside_each_other) {
+  rt.run([] {
+    cancel_scope outer, inner;
+    int polls = 0;
+    EXPECT_FALSE(outer.run([&] {
+      inner.run([&] {
+        outer.cancel();
+        for (; polls < 1000; ++polls) poll();
+      });
+      poll();
+      ADD_FAILURE() << "the outer scope went on";
+    }));
+    EXPECT_LT(polls, 1000);
+  });
+}
+
+struct marks {
+  std::vector<int> stack;
+  int depth, from, to;
+  cancel_scope* s;
+  std::atomic<long>* leaves;
+  long run() { return down(stack, depth, from, to, *s, *leaves); }
+  static long down(std::vector<int>& w, int depth, int from, int to, cancel_scope& s,
+                   std::atomic<long>& leaves) {
+    if (depth == 0) {
+      if (++leaves == 300) s.cancel();
+      return 1;
+    }
+    return sum(
+        from, to,
+        [&w, depth, &s, &leaves](int i) {
+          step mark{[&w, i] { w.push_back(i); }, [&w] { w.pop_back(); }};
+          disturb(static_cast<std::uint64_t>(i + depth), 3);
+          return down(w, depth - 1, 0, 5, s, leaves);
+        },
+        [&w, depth, &s, &leaves](int f, int t) { return marks{w, depth, f, t, &s, &leaves}; });
+  }
+};
+
+TEST_P(cancel_with, undoes_the_steps_while_parts_are_given_away) {
+  for (int k = 0; k < 20; ++k) {
+    rt.run([] {
+      std::vector<int> w{41};
+      cancel_scope s;
+      std::atomic<long> leaves{0};
+      EXPECT_EQ(s.run([&] { return marks::down(w, 5, 0, 5, s, leaves); }), std::nullopt);
+      EXPECT_EQ(w, std::vector<int>{41});
+      EXPECT_LT(leaves, 5 * 5 * 5 * 5 * 5);
+    });
+  }
+}
+
+TEST_P(cancel_with, an_exception_passes_through_a_scope) {
+  EXPECT_THROW(rt.run([] {
+    cancel_scope s;
+    s.run([] { throw std::runtime_error("x"); });
+  }),
+               std::runtime_error);
+}
+
+TEST_P(cancel_with, a_scope_around_a_group) {
+  rt.run([] {
+    cancel_scope s;
+    std::atomic<long> polls{0};
+    EXPECT_FALSE(s.run([&] {
+      task_group g;
+      for (int i = 0; i < 8; ++i) {
+        g.spawn([&] {
+          for (;;) {
+            if (++polls == 1000) s.cancel();
+            poll();
+          }
+        });
+      }
+      EXPECT_FALSE(g.wait());
+      poll();
+    }));
+  });
+}
+
+/// The attention that a cancellation calls for must not be spent by a group's task that is none of its business.
+TEST_P(cancel_with, while_waiting_for_a_group_from_outside_the_scope) {
+  rt.run([] {
+    task_group g;
+    cancel_scope s;
+    EXPECT_FALSE(s.run([&] {
+      g.spawn([&] {
+        s.cancel();
+        for (int i = 0; i < 10; ++i) poll();
+      });
+      g.wait();
+      poll();
+      ADD_FAILURE() << "the scope went on";
+    }));
+  });
+}
+
+TEST(cancel_outside, sequential_programs_can_be_cancelled) {
+  cancel_scope s;
+  int i = 0;
+  EXPECT_FALSE(s.run([&] {
+    for (; i < 1000; ++i) {
+      if (i == 500) s.cancel();
+      poll();
+    }
+  }));
+  EXPECT_EQ(i, 500);
+}
+
+TEST(cancel_outside, a_scope_around_run_reaches_into_it) {
+  runtime rt(options{.workers = 2});
+  cancel_scope s;
+  std::atomic<long> polls{0};
+  const auto give_up = std::chrono::steady_clock::now() + 5s;
+  EXPECT_FALSE(s.run([&] {
+    rt.run([&] {
+      while (std::chrono::steady_clock::now() < give_up) {
+        if (++polls == 1000) s.cancel();
+        poll();
+      }
+    });
+  }));
+  EXPECT_LT(std::chrono::steady_clock::now(), give_up);
+}
+
+TEST(cancel_outside, another_thread_cancels_a_sequential_program) {
+  cancel_scope s;
+  std::atomic<long> polls{0};
+  std::thread other([&] {
+    while (polls < 100) std::this_thread::yield();
+    s.cancel();
+  });
+  const auto give_up = std::chrono::steady_clock::now() + 5s;
+  EXPECT_FALSE(s.run([&] {
+    while (std::chrono::steady_clock::now() < give_up) {
+      ++polls;
+      poll();
+    }
+  }));
+  other.join();
+}
+
+}  // namespace
+}  // namespace cleave::tests

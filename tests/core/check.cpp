@@ -1,0 +1,156 @@
+// CLEAVE_CHECK finds what would go wrong with thieves, and passes programs that are right.
+#include "core/requests.hpp"
+
+#include <array>
+
+namespace cleave::tests {
+namespace {
+
+const options checked{.check = true};
+
+enum class mistake { none, no_step, put_of_the_wrong_range };
+
+/// Queens on a board that is changed in place.
+struct board {
+  int n;
+  std::array<int, 12> column{};
+  bool free(int row, int c) const {
+    for (int r = 0; r < row; ++r) {
+      const int d = column[static_cast<std::size_t>(r)];
+      if (d == c || d - c == row - r || c - d == row - r) return false;
+    }
+    return true;
+  }
+};
+
+long search(board& b, std::array<bool, 12>& used, int row, int first, int last, mistake m);
+
+struct queens {
+  board b;
+  std::array<bool, 12> used;
+  int row, first, last;
+  mistake m;
+  long run() { return search(b, used, row, first, last, m); }
+};
+
+long search(board& b, std::array<bool, 12>& used, int row, int first, int last, mistake m) {
+  if (row == b.n) return 1;
+  const auto put = [&b, &used, row, m](int from, int to) {
+    if (m == mistake::put_of_the_wrong_range) --to;
+    return queens{b, used, row, from, to, m};
+  };
+  return sum(
+      first, last,
+      [&b, &used, row, m](int c) -> long {
+        if (used[static_cast<std::size_t>(c)] || !b.free(row, c)) return 0;
+        const auto place = [&b, &used, row, c] {
+          b.column[static_cast<std::size_t>(row)] = c;
+          used[static_cast<std::size_t>(c)] = true;
+        };
+        const auto remove = [&used, c] { used[static_cast<std::size_t>(c)] = false; };
+        if (m == mistake::no_step) {  // sequentially right
+          place();
+          const long n = search(b, used, row + 1, 0, b.n, m);
+          remove();
+          return n;
+        }
+        step placed{place, remove};
+        return search(b, used, row + 1, 0, b.n, m);
+      },
+      put);
+}
+
+long solve(mistake m) {
+  board b{.n = 7};
+  std::array<bool, 12> used{};
+  return search(b, used, 0, 0, b.n, m);
+}
+
+TEST(check, passes_what_is_right) {
+  runtime rt(checked);
+  EXPECT_EQ(rt.workers(), 1);
+  EXPECT_EQ(rt.run([] { return solve(mistake::none); }), 40);
+  EXPECT_GT(rt.statistics().splits, 500u);
+}
+
+TEST(check, finds_a_forgotten_step) {
+  runtime rt(checked);
+  EXPECT_THROW(rt.run([] { return solve(mistake::no_step); }), check_error);
+}
+
+TEST(check, finds_a_put_of_the_wrong_range) {
+  runtime rt(checked);
+  EXPECT_THROW(rt.run([] { return solve(mistake::put_of_the_wrong_range); }), check_error);
+}
+
+TEST(check, finds_a_closure_that_is_not_by_value) {
+  runtime rt(checked);
+  EXPECT_THROW(rt.run([] {
+    int calls = 0;
+    return sum(0, 10, [calls](int i) mutable { return ++calls * i; });
+  }),
+               check_error);
+}
+
+TEST(check, finds_a_merge_that_is_not_associative) {
+  runtime rt(checked);
+  EXPECT_THROW(rt.run([] {
+    return reduce(
+        0, 10, 0, [](int i) { return i; }, [](int a, int b) { return b - a; });
+  }),
+               check_error);
+}
+
+TEST(check, the_mistakes_are_right_without_division) {
+  runtime rt(options{.workers = 1});
+  for (mistake m : {mistake::none, mistake::no_step, mistake::put_of_the_wrong_range}) {
+    EXPECT_EQ(rt.run([m] { return solve(m); }), 40);
+  }
+}
+
+TEST(check, compares_floating_point_results_with_tolerance) {
+  runtime rt(checked);
+  EXPECT_NEAR(rt.run([] { return sum(1, 10'000, [](int i) { return 1.0 / i; }); }), 9.7875, 0.001);
+  int call = 0;
+  EXPECT_THROW(rt.run([&call] { return 1.0 + call++; }), check_error);
+}
+
+struct incomparable {
+  int n;
+};
+
+TEST(check, runs_what_cannot_be_compared) {
+  runtime rt(checked);
+  int call = 0;
+  EXPECT_EQ(rt.run([&call] { return incomparable{call++}; }).n, 0);
+  rt.run([&call] { ++call; });
+  EXPECT_EQ(call, 4);
+}
+
+TEST(check, an_exception_comes_from_the_divided_run) {
+  runtime rt(checked);
+  int call = 0;
+  EXPECT_THROW(rt.run([&call] {
+    ++call;
+    both([] { throw 1; }, [] {});
+  }),
+               int);
+  EXPECT_EQ(call, 1);
+}
+
+TEST(check, splits_at_every_poll) {
+  runtime rt(checked);
+  const auto splits = [&rt] { return rt.statistics().splits; };
+  const auto before = splits();
+  rt.run([] {
+    both([] {}, [] {});                       // 1
+    both([] { both([] {}, [] {}); }, [] {});  // 2
+    each(0, 2, [](int) {});                   // 1
+    // 8: 4 are given at the entry, 2 of the other 4 at the poll of the first iteration; likewise in the parts:
+    each(0, 8, [](int) { poll(); });  // s(8) = 2 + s(4) + s(2), s(4) = 2 + s(2), s(2) = 1: 6
+  });
+  EXPECT_EQ(splits() - before, 10u);
+}
+
+}  // namespace
+}  // namespace cleave::tests

@@ -1,0 +1,179 @@
+// `each`: the general loop, its puts and gets.
+#include "core/requests.hpp"
+
+#include <memory>
+#include <string>
+
+namespace cleave::tests {
+namespace {
+
+class each_with : public every_runtime {};
+CLEAVE_FOR_EVERY_RUNTIME(each_with);
+
+TEST_P(each_with, a_body) {
+  for (int n : {0, 1, 2, 1000}) {
+    ledger done(static_cast<std::size_t>(n));
+    rt.run([n, &done] {
+      each(0, n, [&done](int i) {
+        done.enter(static_cast<std::size_t>(i));
+        disturb(static_cast<std::uint64_t>(i));
+      });
+    });
+    EXPECT_EQ(done.wrong(times()), 0u) << n;
+  }
+}
+
+struct marking {
+  ledger* done;
+  int from, to;
+  void run() { over(*done, from, to); }
+  static void over(ledger& done, int from, int to) {
+    each(
+        from, to,
+        [&done](int i) {
+          done.enter(static_cast<std::size_t>(i));
+          disturb(static_cast<std::uint64_t>(i));
+        },
+        [&done](int f, int t) {
+          return marking{&done, f, t};
+        });
+  }
+};
+
+TEST_P(each_with, a_put_of_a_task_that_returns_nothing) {
+  ledger done(1000);
+  rt.run([&done] { marking::over(done, 0, 1000); });
+  EXPECT_EQ(done.wrong(times()), 0u);
+}
+
+TEST_P(each_with, a_get_for_each_task_that_returns_nothing) {
+  rt.run([] {
+    ledger done(100);
+    int puts = 0, gets = 0;
+    each(
+        0, 100,
+        [&done](int i) {
+          done.enter(static_cast<std::size_t>(i));
+          disturb(static_cast<std::uint64_t>(i), 2);
+        },
+        [&](int f, int t) {
+          ++puts;
+          return marking{&done, f, t};
+        },
+        [&gets] { ++gets; });
+    EXPECT_EQ(gets, puts);
+    EXPECT_EQ(done.wrong(), 0u);
+  });
+}
+
+/// What a piece of the loop returns: the iterations it did, in order. It only moves.
+struct piece {
+  std::unique_ptr<std::vector<int>> items = std::make_unique<std::vector<int>>();
+};
+
+struct piece_task {
+  int from, to;
+  piece run() {
+    piece all;
+    over(all, from, to);
+    return all;
+  }
+  static void over(piece& all, int from, int to) {
+    each(
+        from, to,
+        [&all](int i) {
+          disturb(static_cast<std::uint64_t>(i), 2);
+          all.items->push_back(i);
+        },
+        [](int f, int t) {
+          return piece_task{f, t};
+        },
+        [&all](piece p) { all.items->insert(all.items->end(), p.items->begin(), p.items->end()); });
+  }
+};
+
+TEST_P(each_with, gets_in_program_order) {
+  for (int n : {0, 1, 2, 3, 17, 1000}) {
+    rt.run([n] {
+      piece all;
+      piece_task::over(all, 0, n);
+      ASSERT_EQ(all.items->size(), static_cast<std::size_t>(n));
+      for (int i = 0; i < n; ++i) ASSERT_EQ((*all.items)[static_cast<std::size_t>(i)], i);
+    });
+  }
+}
+
+TEST_P(each_with, gets_on_the_worker_that_owns_the_loop) {
+  rt.run([] {
+    const auto* owner = detail::here.self;
+    int gets = 0;
+    each(
+        0, 200, [](int i) { disturb(static_cast<std::uint64_t>(i), 2); },
+        [](int f, int t) {
+          return piece_task{f, t};
+        },
+        [&](piece) {
+          EXPECT_EQ(detail::here.self, owner);
+          ++gets;
+        });
+    EXPECT_GT(gets, 0);
+  });
+}
+
+/// Halving: after k splits of a loop of n, part j has what the rule says.
+struct extent {
+  int from, to;
+  std::pair<int, int> run() { return {from, to}; }
+};
+
+TEST(each_alone, gives_the_upper_half_rounded_up) {
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    for (int n = 2; n < 40; ++n) {
+      std::vector<std::pair<int, int>> given;
+      each(
+          0, n,
+          [&](int i) {
+            if (i == 0) {
+              for (int k = 0; k < 10; ++k) force_split();
+            }
+            EXPECT_EQ(i, 0);
+          },
+          [](int f, int t) {
+            return extent{f, t};
+          },
+          [&](std::pair<int, int> p) { given.push_back(p); });
+      int end = n;
+      std::vector<std::pair<int, int>> expected;
+      for (int left = n - 1; left > 0; left = end - 1) {
+        const int from = end - (left + 1) / 2;
+        expected.insert(expected.begin(), {from, end});
+        end = from;
+      }
+      EXPECT_EQ(given, expected) << n;
+    }
+  });
+}
+
+TEST(each_alone, does_not_give_the_iteration_it_is_in) {
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    int did = 0;
+    each(
+        0, 2,
+        [&did](int i) {
+          did += i + 1;
+          force_split();
+          force_split();
+        },
+        [](int f, int t) {
+          return extent{f, t};
+        },
+        [](std::pair<int, int> p) { EXPECT_EQ(p, std::pair(1, 2)); });
+    EXPECT_EQ(did, 1);
+  });
+  EXPECT_EQ(rt.statistics().splits, 1u);
+}
+
+}  // namespace
+}  // namespace cleave::tests

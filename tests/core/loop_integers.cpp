@@ -1,0 +1,116 @@
+// Loops over every integer type, up to the limits of the type.
+#include "core/requests.hpp"
+
+#include <limits>
+
+namespace cleave::tests {
+namespace {
+
+template <class I>
+class loop_over : public testing::Test {};
+using integers =
+    testing::Types<char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
+                   unsigned long, long long, unsigned long long, char16_t, wchar_t>;
+TYPED_TEST_SUITE(loop_over, integers);
+
+/// Runs [first, last), at most 1000 iterations of it, and expects each exactly once and in order.
+template <class I>
+void expect_each_once(runtime& rt, I first, I last, std::size_t count) {
+  ledger done(count);
+  const auto number = [first](I i) {
+    return static_cast<std::size_t>(static_cast<std::uint64_t>(i) -
+                                    static_cast<std::uint64_t>(first));
+  };
+  const std::uint64_t total = rt.run([&] {
+    return sum(first, last, [&done, number](I i) -> std::uint64_t {
+      if (number(i) < 1000) done.enter(number(i));
+      disturb(number(i));
+      return number(i) + 1;
+    });
+  });
+  EXPECT_EQ(done.wrong(), 0u);
+  EXPECT_EQ(total, std::uint64_t{count} * (count + 1) / 2);
+
+  const auto order = rt.run([&] {
+    return reduce(
+        first, last, std::vector<std::size_t>{},
+        [number](I i) {
+          disturb(number(i), 2);
+          return std::vector<std::size_t>{number(i)};
+        },
+        [](std::vector<std::size_t> a, const std::vector<std::size_t>& b) {
+          a.insert(a.end(), b.begin(), b.end());
+          return a;
+        });
+  });
+  ASSERT_EQ(order.size(), count);
+  for (std::size_t k = 0; k < count; ++k) ASSERT_EQ(order[k], k);
+}
+
+template <class I>
+void expect_all_ranges(int workers) {
+  using limits = std::numeric_limits<I>;
+  runtime rt(options{.workers = workers, .stack_bytes = std::size_t{16} << 20});
+  const auto near = static_cast<I>(100);
+  expect_each_once<I>(rt, 0, 0, 0);
+  expect_each_once<I>(rt, limits::max(), limits::min(), 0);
+  expect_each_once<I>(rt, limits::max(), limits::max(), 0);
+  expect_each_once<I>(rt, 7, 8, 1);
+  expect_each_once<I>(rt, 0, near, 100);
+  expect_each_once<I>(rt, static_cast<I>(limits::max() - near), limits::max(), 100);
+  expect_each_once<I>(rt, limits::min(), static_cast<I>(limits::min() + near), 100);
+  if constexpr (limits::is_signed) { expect_each_once<I>(rt, static_cast<I>(-near), near, 200); }
+  if constexpr (sizeof(I) == 1) { expect_each_once<I>(rt, limits::min(), limits::max(), 255); }
+}
+
+TYPED_TEST(loop_over, one_worker) { expect_all_ranges<TypeParam>(1); }
+TYPED_TEST(loop_over, three_workers) { expect_all_ranges<TypeParam>(3); }
+
+/// The whole range of a wide type: too long to run to its end, so the part given away says what it was asked to do.
+template <class I>
+struct span_task {
+  I from, to;
+  std::pair<I, I> run() { return {from, to}; }
+};
+
+TYPED_TEST(loop_over, splits_the_whole_range_in_the_middle) {
+  using I = TypeParam;
+  using limits = std::numeric_limits<I>;
+  runtime rt(options{.workers = 1, .stack_bytes = std::size_t{16} << 20});
+  struct enough {};
+  std::pair<I, I> part{};
+  bool given = false;
+  rt.run([&] {
+    try {
+      each(
+          limits::min(), limits::max(),
+          [&](I) {
+            if (given) throw enough{};
+            force_split();
+            given = true;
+          },
+          [&](I from, I to) {
+            part = {from, to};
+            return span_task<I>{from, to};
+          },
+          [](std::pair<I, I>) {});
+    } catch (const enough&) {}
+  });
+  // Iterations min+1 … max-1 remained; the upper half, rounded up, is given.
+  const auto left =
+      static_cast<std::uint64_t>(limits::max()) - static_cast<std::uint64_t>(limits::min()) - 1;
+  EXPECT_EQ(part.second, limits::max());
+  EXPECT_EQ(static_cast<std::uint64_t>(part.second) - static_cast<std::uint64_t>(part.first),
+            left / 2 + left % 2);
+}
+
+TEST(loop_over, bounds_of_two_types) {
+  runtime rt(options{.workers = 2});
+  const std::vector<int> v(1000, 1);
+  EXPECT_EQ(rt.run([&] { return sum(0, v.size(), [&v](std::size_t i) { return v[i]; }); }), 1000);
+  EXPECT_EQ(rt.run([] { return sum(short{-5}, 5L, [](long) { return 1; }); }), 10);
+  EXPECT_EQ(rt.run([] { return sum(std::uint8_t{0}, 300, [](int) { return 1; }); }), 300);
+}
+
+}  // namespace
+}  // namespace cleave::tests

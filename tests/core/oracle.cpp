@@ -1,0 +1,231 @@
+// Random programs of all constructs, nested, over a workspace that steps change. The plain sequential
+// program is the oracle for the result; at every put and every leaf the workspace must be what the path from
+// the root makes it, which each branch knows by value.
+#include "core/requests.hpp"
+
+#include <array>
+
+namespace cleave::tests {
+namespace {
+
+/// A digest of a sequence: += appends, so that order shows. Powers of an odd number modulo 2^64.
+struct digest {
+  std::uint64_t hash = 0, power = 1;
+  static digest of(std::uint64_t x) { return {x, 0x9e3779b97f4a7c15u}; }
+  digest& operator+=(const digest& b) {
+    hash = hash * b.power + b.hash;
+    power *= b.power;
+    return *this;
+  }
+  friend digest operator+(digest a, const digest& b) { return a += b; }
+  friend bool operator==(const digest&, const digest&) = default;
+};
+
+constexpr std::uint64_t odd = 0xd1342543de82ef95u;
+constexpr std::uint64_t inverse() {  // of odd, modulo 2^64, by Newton's iteration
+  std::uint64_t x = odd;
+  for (int k = 0; k < 6; ++k) x *= 2 - odd * x;
+  return x;
+}
+
+/// Cells that steps change in a way that does not commute. `path` is what a branch knows of it by value.
+struct workspace {
+  std::array<std::uint64_t, 8> cells{};
+  void change(std::uint64_t by) { at(by) = at(by) * odd + by; }
+  void restore(std::uint64_t by) { at(by) = (at(by) - by) * inverse(); }
+  std::uint64_t& at(std::uint64_t by) { return cells[by >> 61]; }
+  friend bool operator==(const workspace&, const workspace&) = default;
+};
+
+struct place {
+  std::uint64_t seed;  // of the program from here on
+  int depth;           // levels left
+  workspace path;      // what the workspace must be here
+  place inner(std::uint64_t which) const { return {mix(seed * 31 + which), depth - 1, path}; }
+  place changed(std::uint64_t by) const {
+    place p = *this;
+    p.path.change(by);
+    return p;
+  }
+};
+
+std::atomic<long> mismatches{0};
+void verify(const workspace& w, const workspace& path) { mismatches += !(w == path); }
+
+/// Plain: the same program without the runtime.
+struct sequential {
+  static void pause(std::uint64_t) {}
+  template <class F, class G>
+  static digest both2(F f, G g) {
+    digest a = f();
+    return a + g();
+  }
+  template <class F, class G, class P>
+  static digest both3(F f, G g, P) {
+    digest a = f();
+    return a + g();
+  }
+  template <class B, class... P>
+  static digest loop(std::uint64_t, int n, B body, P...) {
+    digest d;
+    for (int i = 0; i < n; ++i) d += body(i);
+    return d;
+  }
+  template <class D, class U, class F>
+  static digest with_step(D d, U u, F f) {
+    d();
+    digest r = f();
+    u();
+    return r;
+  }
+};
+
+template <class Mode>
+digest program(workspace& w, place at);
+
+/// A node of the program, or a range of its loop, with a workspace of its own.
+template <class Mode>
+struct piece {
+  workspace w;
+  place at;
+  int from, to;  // a range of the loop at `at`; all of the node if from < 0
+  digest run();
+};
+
+struct divided {
+  static void pause(std::uint64_t seed) { disturb(seed, 4); }
+  template <class F, class G>
+  static digest both2(F f, G g) {
+    auto [a, b] = both(f, g);
+    return a + b;
+  }
+  template <class F, class G, class P>
+  static digest both3(F f, G g, P p) {
+    auto [a, b] = both(f, g, p);
+    return a + b;
+  }
+  template <class B, class P>
+  static digest loop(std::uint64_t kind, int n, B body, P put) {
+    return range(kind, 0, n, body, put);
+  }
+  template <class B, class P>
+  static digest range(std::uint64_t kind, int from, int to, B body, P put) {
+    switch (kind % 3) {
+      case 0: return sum(from, to, body, put);
+      case 1:
+        return reduce(
+            from, to, digest{}, body, [](digest a, digest b) { return a + b; }, put);
+      default: {
+        digest all;
+        each(
+            from, to, [&](int i) { all += body(i); }, put, [&](digest d) { all += d; });
+        return all;
+      }
+    }
+  }
+  template <class D, class U, class F>
+  static digest with_step(D d, U u, F f) {
+    step change{d, u};
+    return f();
+  }
+};
+
+template <class Mode>
+digest iteration(workspace& w, const place& at, int i) {
+  const auto by = mix(at.seed + static_cast<std::uint64_t>(i));
+  Mode::pause(by);
+  return Mode::with_step([&w, by] { w.change(by); }, [&w, by] { w.restore(by); },
+                         [&w, at, by, i] {
+                           return program<Mode>(
+                               w, at.changed(by).inner(static_cast<std::uint64_t>(i)));
+                         });
+}
+
+template <class Mode>
+digest piece<Mode>::run() {
+  if (from < 0) return program<Mode>(w, at);
+  verify(w, at.path);
+  if constexpr (std::is_same_v<Mode, divided>) {
+    workspace& own = w;
+    return Mode::range(
+        at.seed >> 8, from, to, [&own, this](int i) { return iteration<Mode>(own, at, i); },
+        [&own, this](int f, int t) {
+          verify(own, at.path);
+          return piece{own, at, f, t};
+        });
+  } else {
+    return {};
+  }
+}
+
+template <class Mode>
+digest program(workspace& w, place at) {
+  verify(w, at.path);
+  Mode::pause(at.seed);
+  if (at.depth == 0) return digest::of(at.seed ^ w.cells[at.seed % 8]);
+  const auto whole = [](const workspace& own, const place& p) {
+    return piece<Mode>{own, p, -1, -1};
+  };
+  switch (at.seed % 5) {
+    case 0:  // second branch with a workspace of its own from the start, by value
+      return Mode::both2([&w, at] { return program<Mode>(w, at.inner(1)); },
+                         [own = w, at]() mutable { return program<Mode>(own, at.inner(2)); });
+    case 1:  // a shared workspace, the first branch changes it
+      return Mode::both3(
+          [&w, at] {
+            const auto by = at.seed;
+            return Mode::with_step(
+                [&w, by] { w.change(by); }, [&w, by] { w.restore(by); },
+                [&w, at, by] { return program<Mode>(w, at.changed(by).inner(3)); });
+          },
+          [&w, at] { return program<Mode>(w, at.inner(4)); },
+          [&w, at, whole] {
+            verify(w, at.path);
+            return whole(w, at.inner(4));
+          });
+    case 2: {  // two steps, no work of its own
+      const auto a = at.seed, b = mix(at.seed);
+      return Mode::with_step(
+          [&w, a] { w.change(a); }, [&w, a] { w.restore(a); },
+          [&w, at, a, b] {
+            return Mode::with_step(
+                [&w, b] { w.change(b); }, [&w, b] { w.restore(b); },
+                [&w, at, a, b] { return program<Mode>(w, at.changed(a).changed(b).inner(5)); });
+          });
+    }
+    default:
+      return Mode::loop(
+          at.seed >> 8, static_cast<int>((at.seed >> 16) % 6),
+          [&w, at](int i) { return iteration<Mode>(w, at, i); },
+          [&w, at](int f, int t) {
+            verify(w, at.path);
+            return piece<Mode>{w, at, f, t};
+          });
+  }
+}
+
+class random_programs : public every_runtime {};
+CLEAVE_FOR_EVERY_RUNTIME(random_programs);
+
+TEST_P(random_programs, give_what_the_sequential_ones_give) {
+  mismatches = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const place root{mix(seed), 9, {}};
+    workspace w;
+    const digest expected = program<sequential>(w, root);
+    const digest got = rt.run([&root] {
+      workspace own;
+      const digest d = program<divided>(own, root);
+      verify(own, {});
+      return d;
+    });
+    ASSERT_EQ(got, expected) << "seed " << seed;
+    ASSERT_EQ(mismatches, 0) << "the workspace was not as it should be; seed " << seed;
+  }
+  const auto s = rt.statistics();
+  EXPECT_GT(s.splits, 1000u);
+  EXPECT_GT(s.undone, 1000u);  // it did go back
+}
+
+}  // namespace
+}  // namespace cleave::tests

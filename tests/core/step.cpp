@@ -1,0 +1,152 @@
+// Steps: when they are done and undone, in what order, and how a split goes back through them.
+#include "core/requests.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace cleave::tests {
+namespace {
+
+/// Writes down what is done: "+a" and "-a".
+struct journal {
+  std::string text;
+  auto mark(char c) {
+    return step{[this, c] { text += '+', text += c; }, [this, c] { text += '-', text += c; }};
+  }
+};
+
+TEST(step, is_done_now_and_undone_at_the_end_of_the_scope) {
+  journal j;
+  {
+    auto a = j.mark('a');
+    auto b = j.mark('b');
+    j.text += '.';
+  }
+  EXPECT_EQ(j.text, "+a+b.-b-a");
+}
+
+TEST(step, is_undone_by_an_exception) {
+  journal j;
+  try {
+    auto a = j.mark('a');
+    throw 1;
+  } catch (int) {}
+  EXPECT_EQ(j.text, "+a-a");
+}
+
+TEST(step, whose_do_throws_was_not_done) {
+  runtime rt(options{.workers = 1});
+  int undone = 0;
+  rt.run([&undone] {
+    EXPECT_THROW((step{[] { throw std::runtime_error("x"); }, [&undone] { ++undone; }}),
+                 std::runtime_error);
+    both([] { force_split(); }, [] {});  // the list of frames is in order
+  });
+  EXPECT_EQ(undone, 0);
+}
+
+struct nothing_task {
+  int run() { return 0; }
+};
+
+/// Goes back to the moment before `a`: the innermost is undone first, and redone last.
+TEST(step, a_split_goes_back_and_forth) {
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    journal j;
+    auto outer = j.mark('o');
+    both(
+        [&j] {
+          auto a = j.mark('a');
+          auto b = j.mark('b');
+          j.text += '[';
+          force_split();
+          j.text += ']';
+          return 0;
+        },
+        [] { return 0; },
+        [&j] {
+          j.text += "put";
+          return nothing_task{};
+        });
+    EXPECT_EQ(j.text, "+o+a+b[-b-aput+a+b]-b-a");
+  });
+  EXPECT_EQ(rt.statistics().undone, 2u);
+}
+
+TEST(step, goes_back_to_the_oldest_frame_first) {
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    journal j;
+    const auto put = [&j](int from, int to) {
+      j.text += std::to_string(from) + ":" + std::to_string(to);
+      return nothing_task{};
+    };
+    sum(
+        0, 4,
+        [&](int) {
+          auto a = j.mark('a');
+          return sum(
+              0, 3,
+              [&](int) {
+                auto b = j.mark('b');
+                for (int k = 0; k < 5; ++k) {
+                  j.text += ' ';
+                  force_split();
+                }
+                return 0;
+              },
+              put);
+        },
+        put);
+    // The outer loop's halves first, then the inner loop's; then there is nothing left.
+    EXPECT_EQ(j.text, "+a+b -b-a2:4+a+b -b-a1:2+a+b -b2:3+b -b1:2+b -b-a");
+  });
+}
+
+TEST(step, does_not_undo_what_a_waiting_worker_runs_for_others_more_than_once) {
+  // A part that the owner runs at the join has a scope of its own; its steps are undone for a split of an
+  // older frame too, and all are back in place afterwards.
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    struct own {
+      int from, to;
+      int run() {
+        int w = 0;
+        return sum(
+            from, to,
+            [&w](int i) {
+              step up{[&w] { ++w; }, [&w] { --w; }};
+              force_split();
+              EXPECT_EQ(w, 1);
+              return i;
+            },
+            [&w](int f, int t) {
+              EXPECT_EQ(w, 0);
+              return own{f, t};
+            });
+      }
+    };
+    int outer = 0;
+    EXPECT_EQ(sum(
+                  0, 40,
+                  [&outer](int i) {
+                    step up{[&outer] { ++outer; }, [&outer] { --outer; }};
+                    return own{0, i}.run();
+                  },
+                  [&outer](int f, int t) {
+                    EXPECT_EQ(outer, 0);
+                    struct rest {
+                      int f, t;
+                      int run() {
+                        return sum(f, t, [](int i) { return own{0, i}.run(); });
+                      }
+                    };
+                    return rest{f, t};
+                  }),
+              9880);
+  });
+}
+
+}  // namespace
+}  // namespace cleave::tests

@@ -1,0 +1,283 @@
+// Task groups: exactly once, nested, with constructs inside and around them, exceptions and cancellation.
+#include "core/requests.hpp"
+
+#include <memory>
+#include <stdexcept>
+
+namespace cleave::tests {
+namespace {
+
+class task_group_with : public every_runtime {};
+CLEAVE_FOR_EVERY_RUNTIME(task_group_with);
+
+TEST_P(task_group_with, each_task_once) {
+  constexpr int n = 2000;  // more than the deque holds at first
+  ledger done(n);
+  rt.run([&done] {
+    task_group g;
+    for (std::size_t i = 0; i < n; ++i) g.spawn([&done, i] { done.enter(i); });
+    EXPECT_TRUE(g.wait());
+  });
+  EXPECT_EQ(done.wrong(times()), 0u);
+}
+
+TEST_P(task_group_with, nothing_to_do_and_used_again) {
+  rt.run([] {
+    task_group g;
+    EXPECT_TRUE(g.wait());
+    std::atomic<int> n{0};
+    for (int round = 1; round <= 50; ++round) {
+      g.spawn([&n] { ++n; });
+      g.spawn([&n] { ++n; });
+      EXPECT_TRUE(g.wait());
+      EXPECT_EQ(n, 2 * round);
+    }
+  });
+}
+
+struct adding {
+  std::atomic<int>* to;
+  std::unique_ptr<int> amount;
+  void run() { *to += *amount; }
+};
+
+TEST_P(task_group_with, task_structs_and_closures_that_only_move) {
+  rt.run([] {
+    std::atomic<int> n{0};
+    {
+      task_group g;
+      g.spawn(adding{&n, std::make_unique<int>(3)});
+      g.spawn([&n, p = std::make_unique<int>(4)] { n += *p; });
+      g.spawn([&n, large = std::vector<int>(1000, 5)] { n += large[999]; });
+    }  // waits
+    EXPECT_EQ(n, 12);
+  });
+}
+
+TEST_P(task_group_with, tasks_spawn_into_their_group) {
+  rt.run([] {
+    std::atomic<int> n{0};
+    task_group g;
+    struct grow {
+      task_group& g;
+      std::atomic<int>& n;
+      int depth;
+      void run() {
+        ++n;
+        if (depth == 0) return;
+        g.spawn(grow{g, n, depth - 1});
+        g.spawn(grow{g, n, depth - 1});
+      }
+    };
+    g.spawn(grow{g, n, 9});
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(n, 1023);
+  });
+}
+
+int tree(int depth) {
+  std::atomic<int> n{1};
+  if (depth == 0) return 1;
+  task_group g;
+  for (int i = 0; i < 2; ++i) g.spawn([&n, depth] { n += tree(depth - 1); });
+  g.wait();
+  return n;
+}
+
+TEST_P(task_group_with, groups_in_tasks_of_groups) {
+  EXPECT_EQ(rt.run([] { return tree(9); }), 1023);
+}
+
+TEST_P(task_group_with, two_groups_filled_in_turns) {
+  rt.run([] {
+    std::atomic<int> a{0}, b{0};
+    task_group first, second;
+    for (int i = 0; i < 3; ++i) {
+      second.spawn([&b] { ++b; });
+      first.spawn([&a] { ++a; });
+      second.spawn([&b] { ++b; });
+    }
+    first.wait();
+    EXPECT_EQ(a, 3);
+    second.wait();
+    EXPECT_EQ(b, 6);
+  });
+}
+
+long loop_with_groups(int n) {
+  return sum(0, n, [](int i) {
+    std::atomic<long> k{0};
+    task_group g;
+    for (int j = 0; j < 5; ++j) {
+      g.spawn([&k, i, j] {
+        disturb(static_cast<std::uint64_t>(i * 5 + j));
+        k += sum(0, 10, [](int x) {
+          disturb(static_cast<std::uint64_t>(x));
+          return x;
+        });
+        auto [x, y] = both(
+            [] {
+              force_split();
+              return 1;
+            },
+            [] { return 2; });
+        k += x + y;
+      });
+    }
+    force_split();
+    g.wait();
+    return k.load();
+  });
+}
+
+TEST_P(task_group_with, constructs_in_groups_in_constructs) {
+  EXPECT_EQ(rt.run([] { return loop_with_groups(60); }), 60L * 5 * 48);
+}
+
+TEST_P(task_group_with, the_exception_of_the_earliest_spawned_and_all_others_run) {
+  for (int k = 0; k < 10; ++k) {
+    std::atomic<int> n{0};
+    try {
+      rt.run([&n] {
+        task_group g;
+        for (int i = 0; i < 50; ++i) {
+          g.spawn([&n, i] {
+            ++n;
+            poll();
+            if (i >= 20) throw i;
+          });
+        }
+        g.wait();
+      });
+      ADD_FAILURE() << "threw nothing";
+    } catch (int i) { EXPECT_EQ(i, 20); }
+    EXPECT_EQ(n, 50);
+  }
+}
+
+TEST_P(task_group_with, an_exception_is_thrown_once) {
+  rt.run([] {
+    task_group g;
+    g.spawn([] { throw std::runtime_error("x"); });
+    EXPECT_THROW(g.wait(), std::runtime_error);
+    EXPECT_TRUE(g.wait());
+  });
+}
+
+TEST_P(task_group_with, left_by_an_exception_it_is_cancelled) {
+  std::atomic<int> began{0}, ended{0};
+  EXPECT_THROW(rt.run([&] {
+    task_group g;
+    for (int i = 0; i < 16; ++i) {
+      g.spawn([&] {
+        ++began;
+        struct at_end {
+          std::atomic<int>& n;
+          ~at_end() { ++n; }
+        } counts{ended};
+        for (;;) poll();
+      });
+    }
+    throw std::runtime_error("x");
+  }),
+               std::runtime_error);
+  EXPECT_EQ(began, ended);
+}
+
+TEST_P(task_group_with, cancel_drops_and_stops) {
+  rt.run([] {
+    task_group g;
+    std::atomic<int> n{0};
+    for (int i = 0; i < 100; ++i) {
+      g.spawn([&] {
+        ++n;
+        g.cancel();
+        for (;;) poll();
+      });
+    }
+    EXPECT_FALSE(g.wait());
+    EXPECT_LE(n, 8);  // no more than one for each worker had begun
+    poll();
+  });
+}
+
+TEST_P(task_group_with, waits_for_its_own_tasks_only) {
+  // A lock held across wait() is never asked for by what runs meanwhile on this worker.
+  rt.run([] {
+    task_group outer;
+    thread_local int inside = 0;
+    for (int i = 0; i < 50; ++i) {
+      outer.spawn([] {
+        EXPECT_EQ(inside, 0) << "an unrelated task runs in a wait";
+        task_group g;
+        for (int j = 0; j < 4; ++j)
+          g.spawn([] {
+            for (int k = 0; k < 200; ++k) poll();
+          });
+        ++inside;
+        g.wait();
+        --inside;
+      });
+    }
+    outer.wait();
+  });
+}
+
+/// Worker B waits for a task that A runs; A waits for a group whose task lies in B's deque under one of another
+/// group. B has to hand it over from there.
+TEST(task_group_alone, a_task_under_those_of_another_group) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    std::atomic<bool> a_begun{false}, other_spawned{false}, spawned{false};
+    std::atomic<int> done{0};
+    task_group other;
+    both(
+        [&] {
+          while (!a_begun) poll();
+          other.spawn([&done] { ++done; });
+          other_spawned = true;
+        },
+        [&] {
+          a_begun = true;
+          while (!other_spawned) {}
+          task_group g;
+          both(
+              [&] {
+                while (!spawned) poll();
+              },  // B, who waits, takes the second branch back
+              [&] {
+                g.spawn([&done] { ++done; });
+                spawned = true;
+              });
+          g.wait();
+        });
+    other.wait();
+    EXPECT_EQ(done, 2);
+  });
+}
+
+TEST(task_group_outside, runs_at_once) {
+  task_group g;
+  int n = 0;
+  g.spawn([&n] { ++n; });
+  EXPECT_EQ(n, 1);
+  g.spawn([&n] { throw ++n; });
+  EXPECT_THROW(g.wait(), int);
+  EXPECT_EQ(n, 2);
+}
+
+TEST(task_group_outside, made_outside_of_run_and_filled_inside) {
+  runtime rt(options{.workers = 2});
+  for (int k = 0; k < 100; ++k) {
+    std::atomic<int> n{0};
+    task_group g;
+    rt.run([&] {
+      for (int i = 0; i < 10; ++i) g.spawn([&n] { ++n; });
+    });
+    g.wait();
+    EXPECT_EQ(n, 10);
+  }
+}
+
+}  // namespace
+}  // namespace cleave::tests

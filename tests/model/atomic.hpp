@@ -1,0 +1,94 @@
+#pragma once
+
+#include "explorer.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace model {
+
+/// Ends the schedule as a violation unless it holds.
+inline void require(bool holds, const char* what) {
+  if (!holds) explorer::fail(what);
+}
+
+/// An atomic whose every operation is a step of its own. Operations stay out of line: what they
+/// leave in their callers' frames would tell apart states that are equal.
+template <class T>
+class atomic : public cell {
+public:
+  using order = std::memory_order;
+  static constexpr order strongest = std::memory_order_seq_cst;
+
+  atomic(T v = T{}) : cell{std::uint64_t{v}} {}
+  atomic(const atomic&) = delete;
+
+  [[gnu::noinline]] T load(order = strongest) const {
+    explorer* const e = explorer::running();
+    if (e == nullptr) return static_cast<T>(value);
+    e->point();
+    const std::uint64_t v = e->read(*this);
+    e->tell("is", *this, v, v);
+    return static_cast<T>(v);
+  }
+  void store(T v, order o = strongest) {
+    if (o == strongest) return void(update("set", [v](T) { return v; }));
+    explorer::running()->point();
+    explorer::running()->write_later(*this, v);
+    explorer::running()->tell("will get", *this, v, v);
+  }
+  T exchange(T v, order = strongest) {
+    return update("exchanged", [v](T) { return v; });
+  }
+  T fetch_or(T v, order = strongest) {
+    return update("or", [v](T old) { return old | v; });
+  }
+  T fetch_and(T v, order = strongest) {
+    return update("and", [v](T old) { return old & v; });
+  }
+  bool compare_exchange_strong(T& expected, T v, order = strongest, order = strongest) {
+    const T want = expected;
+    expected = update("compared", [=](T old) { return old == want ? v : old; });
+    return expected == want;
+  }
+
+  /// Waits until it has one of the bits, takes away `taken`, and returns what it was: a loop of
+  /// loads that need not be told apart.
+  T await(T bits, T taken = 0) {
+    explorer::running()->point(this, bits);
+    return apply("awaited", [taken](T old) { return old & ~taken; });
+  }
+  /// As a futex does: compares and sleeps in one step.
+  void block(T expected) {
+    explorer* const e = explorer::running();
+    e->point();
+    e->drain();
+    e->tell("blocks if", *this, expected, expected);
+    if (value == expected) e->sleep_on(*this);
+  }
+  void wake() {
+    explorer* const e = explorer::running();
+    e->point();
+    e->drain();
+    e->tell("wakes at", *this, value, value);
+    e->wake(*this);
+  }
+
+private:
+  template <class F>
+  [[gnu::noinline]] T update(const char* what, F f) {
+    explorer::running()->point();
+    return apply(what, f);
+  }
+  template <class F>
+  T apply(const char* what, F f) {
+    explorer* const e = explorer::running();
+    e->drain();
+    const T old = static_cast<T>(value);
+    value = static_cast<T>(f(old));
+    e->tell(what, *this, old, value);
+    return old;
+  }
+};
+
+}  // namespace model

@@ -1,0 +1,176 @@
+// labels: once
+#include "workers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace {
+
+using namespace model;
+
+/// One part, given or not, reclaimed or not.
+struct hand_or_reclaim : crew<2> {
+  hand_or_reclaim() {
+    tasks[0].divides_into(&tasks[1], 1), made = 2;
+    tasks[0].polls = 2;
+  }
+};
+
+/// The victim goes on until somebody asks, who must have heard of it or be heard by it.
+struct begin_or_sleep : crew<2> {
+  begin_or_sleep() {
+    tasks[0].divides_into(&tasks[1], 1), made = 2;
+    tasks[0].patient = true, tasks[0].ends_after = &tasks[1];
+  }
+};
+
+/// The same with nothing to give at first: the asker waits parked.
+struct parked_first : crew<2> {
+  parked_first() {
+    tasks[0].divides_into(&tasks[1], 2), made = 3;
+    tasks[0].patient = true, tasks[0].needs_polls = 2;
+  }
+};
+
+/// The owner waits for task 1 and asks its runner for a part of it, which the runner gives, or which
+/// it finishes meanwhile.
+struct take_back : crew<2> {
+  take_back() {
+    tasks[0].divides_into(&tasks[1], 1), tasks[1].divides_into(&tasks[2], 1), made = 3;
+    tasks[0].patient = true, tasks[1].polls = 2;
+  }
+};
+
+/// The runner waits for its owner to take the part back.
+struct take_back_surely : crew<2> {
+  take_back_surely() {
+    tasks[0].divides_into(&tasks[1], 1), tasks[1].divides_into(&tasks[2], 1), made = 3;
+    tasks[0].patient = tasks[1].patient = true;
+  }
+};
+
+/// A split throws: the claim is given back, and the asker must be served all the same.
+struct split_throws : crew<2> {
+  split_throws() {
+    tasks[0].divides_into(&tasks[1], 1), made = 2;
+    tasks[0].patient = true, tasks[0].failures = 1;
+  }
+};
+
+/// The asker gives up, because a root has come, while the victim claims its request.
+struct claim_or_withdraw : crew<2> {
+  claim_or_withdraw() {
+    tasks[0].divides_into(&tasks[1], 1), made = 3;
+    tasks[0].polls = 1, tasks[0].ends_after = &tasks[2];
+  }
+  void run(unsigned i) {
+    if (i == 0) of.submit(tasks[2]);
+    crew::run(i);
+  }
+};
+
+/// As before, and the split throws.
+struct throw_or_withdraw : claim_or_withdraw {
+  throw_or_withdraw() { tasks[0].failures = 1; }
+};
+
+/// A root comes while the request of the only one who can run it is claimed, and then given back.
+struct throw_or_root : crew<2> {
+  throw_or_root() {
+    tasks[0].divides_into(&tasks[1], 1), made = 3;
+    tasks[0].polls = 1, tasks[0].failures = 1, tasks[0].ends_after = &tasks[2];
+  }
+  unsigned threads() const { return 3; }
+  void run(unsigned i) { i < 2 ? crew::run(i) : of.run(tasks[2]); }
+};
+
+/// One part for each poll, two askers, both of them needed.
+struct two_thieves : crew<3> {
+  two_thieves() {
+    tasks[0].divides_into(&tasks[1], 2), made = 3;
+    tasks[0].patient = true, tasks[1].ends_after = &tasks[2];
+  }
+};
+
+/// Whoever got a part is the only one that can serve the other asker.
+struct chain : crew<3> {
+  chain() {
+    tasks[0].divides_into(&tasks[1], 1), tasks[1].divides_into(&tasks[2], 1), made = 3;
+    tasks[0].patient = tasks[1].patient = true, tasks[0].ends_after = &tasks[2];
+  }
+};
+
+/// A thread outside hands over roots while the workers go to sleep, and stops them.
+template <unsigned Size>
+struct roots : crew<Size> {
+  roots() { this->made = 2; }
+  unsigned threads() const { return Size + 1; }
+  void run(unsigned i) {
+    if (i < Size) return this->workers[i].work();
+    this->of.run(this->tasks[0]);
+    this->of.run(this->tasks[1]);
+    this->of.stop();
+  }
+};
+
+/// Three threads have too many schedules: there the scheduler interferes at most twice.
+template <class World>
+outcome explore(fault f) {
+  broken = f;
+  const bool two = World{}.threads() == 2;
+  const outcome o = explorer().explore<World>(two ? explorer::unbounded : 2);
+  broken = fault::none;
+  std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 2 preemptions");
+  return o;
+}
+
+template <class World>
+void holds() {
+  const outcome o = explore<World>(fault::none);
+  EXPECT_EQ(o.violation, "") << o.schedule;
+  EXPECT_GT(o.states, 1000u);
+}
+
+TEST(protocol, hand_or_reclaim) { holds<hand_or_reclaim>(); }
+TEST(protocol, begin_or_sleep) { holds<begin_or_sleep>(); }
+TEST(protocol, parked_first) { holds<parked_first>(); }
+TEST(protocol, take_back) { holds<take_back>(); }
+TEST(protocol, take_back_surely) { holds<take_back_surely>(); }
+TEST(protocol, split_throws) { holds<split_throws>(); }
+TEST(protocol, claim_or_withdraw) { holds<claim_or_withdraw>(); }
+TEST(protocol, throw_or_withdraw) { holds<throw_or_withdraw>(); }
+TEST(protocol, throw_or_root) { holds<throw_or_root>(); }
+TEST(protocol, two_thieves) { holds<two_thieves>(); }
+TEST(protocol, chain) { holds<chain>(); }
+TEST(protocol, roots_for_one) { holds<roots<1>>(); }
+TEST(protocol, roots_for_two) { holds<roots<2>>(); }
+
+/// Breaks one thing; the explorer must say so.
+template <class World>
+void finds(fault f) {
+  const outcome o = explore<World>(f);
+  EXPECT_NE(o.violation, "");
+  std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
+}
+
+TEST(broken_protocol, sleep_by_store) { finds<begin_or_sleep>(fault::sleep_by_store); }
+TEST(broken_protocol, ring_without_wake) { finds<begin_or_sleep>(fault::ring_without_wake); }
+TEST(broken_protocol, hand_without_ring) { finds<begin_or_sleep>(fault::hand_without_ring); }
+TEST(broken_protocol, collect_by_load) { finds<hand_or_reclaim>(fault::collect_by_load); }
+TEST(broken_protocol, withdraw_by_load) { finds<claim_or_withdraw>(fault::withdraw_by_load); }
+TEST(broken_protocol, claim_by_load) { finds<claim_or_withdraw>(fault::claim_by_load); }
+TEST(broken_protocol, reclaim_by_load) { finds<hand_or_reclaim>(fault::reclaim_by_load); }
+TEST(broken_protocol, no_look_at_askers) { finds<begin_or_sleep>(fault::no_look_at_askers); }
+TEST(broken_protocol, no_ring_before_sleep) { finds<chain>(fault::no_ring_before_sleep); }
+TEST(broken_protocol, no_reminder) { finds<two_thieves>(fault::no_reminder); }
+TEST(broken_protocol, not_parked) { finds<parked_first>(fault::not_parked); }
+TEST(broken_protocol, no_reopen) { finds<split_throws>(fault::no_reopen); }
+TEST(broken_protocol, not_set_again) { finds<split_throws>(fault::not_set_again); }
+TEST(broken_protocol, reopen_without_ring) { finds<throw_or_root>(fault::reopen_without_ring); }
+TEST(broken_protocol, reopen_without_parked) { finds<split_throws>(fault::reopen_without_parked); }
+TEST(broken_protocol, withdraw_once) { finds<throw_or_withdraw>(fault::withdraw_once); }
+TEST(broken_protocol, root_not_rung) { finds<roots<1>>(fault::root_not_rung); }
+TEST(broken_protocol, root_released) { finds<roots<1>>(fault::root_released); }
+
+}  // namespace

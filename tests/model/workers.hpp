@@ -1,0 +1,381 @@
+#pragma once
+
+#include "atomic.hpp"
+#include "core/protocol.hpp"
+#include "explorer.hpp"
+
+#include <cleave/detail/task.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+
+/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only count their
+/// executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names what it mirrors.
+namespace model {
+
+using cleave::detail::asked;
+using cleave::detail::asking;
+using cleave::detail::attention;
+using cleave::detail::is_asking;
+using cleave::detail::news;
+using cleave::detail::parked;
+using cleave::detail::request;
+using cleave::detail::scope;
+
+/// What is broken on purpose.
+enum class fault {
+  none,
+  // One operation done in another way.
+  sleep_by_store,    // `sleeping` is stored instead of compared and swapped in
+  collect_by_load,   // collect loads and stores instead of exchanging
+  withdraw_by_load,  // withdraw loads and stores instead of comparing and swapping
+  claim_by_load,     // so does claim
+  reclaim_by_load,   // so does reclaim
+  root_released,     // roots_waiting is a release store instead of a seq_cst one
+  // One operation left out.
+  ring_without_wake,
+  hand_without_ring,
+  no_look_at_askers,      // who begins to compute does not look at the board
+  no_ring_before_sleep,   // an asker blocks without having asked all that compute
+  no_reminder,            // who gave one part forgets the other askers
+  not_parked,             // who had nothing to give forgets the askers
+  no_reopen,              // a claim is not given back when the split fails
+  not_set_again,          // it is, but not on the board
+  reopen_without_ring,    // the asker is not told that its claim was given back
+  reopen_without_parked,  // nor does the victim remember the asker
+  withdraw_once,          // an asker whose request was reopened cannot withdraw it
+  root_not_rung,          // announce wakes nobody
+};
+inline fault broken = fault::none;
+
+/// The real mailboxes, boards and sequences run on this, and it breaks them: it does an operation in
+/// another way or not at all. Which one of a sequence an operation is, tell the two that the same
+/// thread did before; one left out is not among them.
+struct platform {
+  template <class T>
+  struct atomic : model::atomic<T> {
+    using base = model::atomic<T>;
+    using base::base;
+
+    T load(std::memory_order o = base::strongest) const {
+      did(is_word ? read_word : read);
+      return base::load(o);
+    }
+    void store(T v, std::memory_order o = base::strongest) {
+      const bool answer = !is_word && o == std::memory_order_release;
+      const bool reopens = answer && is_asking(v);
+      if (reopens && broken == fault::no_reopen) return leave_out(v);
+      did(reopens ? reopened : answer ? handed : other);
+      base::store(v, o);
+    }
+    T exchange(T v, std::memory_order o) {
+      did(other);
+      return broken == fault::collect_by_load ? by_load(v) : base::exchange(v, o);
+    }
+    T fetch_or(T v, std::memory_order o) {
+      if (is_word ? omits_ring(v) : omits_set()) return leave_out(v), 0;
+      did(is_word ? rang : other);
+      return base::fetch_or(v, o);
+    }
+    T fetch_and(T v, std::memory_order o) {
+      did(is_word ? other : cleared);
+      return base::fetch_and(v, o);
+    }
+    bool compare_exchange_strong(T& expected, T v, std::memory_order a, std::memory_order b) {
+      using namespace cleave::detail;
+      const bool withdraws = !is_word && v == resting;
+      const bool again = withdraws && before(1) == read && before(2) == read;
+      if (again && broken == fault::withdraw_once) return leave_out(v), expected = claimed, false;
+      did(other);
+      const bool plain = is_word ? broken == fault::sleep_by_store
+                                 : (broken == fault::withdraw_by_load && withdraws) ||
+                                       (broken == fault::claim_by_load && v == claimed) ||
+                                       (broken == fault::reclaim_by_load && v == reclaimed);
+      if (!plain) return base::compare_exchange_strong(expected, v, a, b);
+      if (!is_word && base::load() != expected) return false;
+      base::store(v);
+      return true;
+    }
+
+  private:
+    static constexpr bool is_word = sizeof(T) == 4;  // else a request, or a board
+
+    static bool omits_ring(T bits) {
+      switch (broken) {
+        case fault::hand_without_ring: return bits == news && before(1) == handed;
+        case fault::reopen_without_ring: return bits == news && before(1) == reopened;
+        case fault::reopen_without_parked: return bits == parked && before(1) == rang;
+        case fault::not_parked: return bits == parked && before(1) == read;
+        case fault::no_reminder:  // hand, ring, any askers?
+          return bits == asked && before(2) == rang && before(1) == read;
+        case fault::no_look_at_askers:  // set, any askers?
+          return bits == asked && before(2) == other && before(1) == read;
+        case fault::no_ring_before_sleep:  // no signals yet, who computes?
+          return bits == asked && before(2) == read_word && before(1) == read;
+        case fault::root_not_rung: return bits == news && before(1) == read;
+        default: return false;
+      }
+    }
+    static bool omits_set() { return broken == fault::not_set_again && before(1) == cleared; }
+    void leave_out(T v) { explorer::running()->tell("misses", *this, v, v); }
+    T by_load(T v) {
+      const T old = base::load();
+      base::store(v);
+      return old;
+    }
+  };
+  static void block(atomic<std::uint32_t>& word, std::uint32_t expected) { word.block(expected); }
+  static void wake(atomic<std::uint32_t>& word) {
+    if (broken != fault::ring_without_wake) word.wake();
+  }
+
+private:
+  enum kind : std::uint64_t { nothing, read, read_word, handed, reopened, rang, cleared, other };
+
+  /// The last operation but k - 1 of this thread.
+  static std::uint64_t before(unsigned k) {
+    return explorer::running()->note() >> 8 * (k - 1) & 0xff;
+  }
+  static void did(kind k) {  // without a fault nothing is noted: that would only make more states
+    if (broken == fault::none || explorer::running() == nullptr) return;
+    std::uint64_t& note = explorer::running()->note();
+    note = (note << 8 | k) & 0xffff;
+  }
+};
+
+struct worker;
+
+/// A task, with `parts` of its work to give away or to do itself.
+struct task : scope {
+  task() : scope(nullptr) {}
+
+  task* part = nullptr;  // the first of its parts, the others behind it
+  int parts = 0;
+  int polls = 0;               // how often it polls before it does what was not given
+  int needs_polls = 0;         // before that poll there is nothing to give
+  bool patient = false;        // polls until all is given: it hangs if a request was lost
+  int failures = 0;            // how many splits throw
+  task* ends_after = nullptr;  // computes until this one is done, without polling
+
+  worker* runner = nullptr;
+  worker* owner = nullptr;
+  platform::atomic<std::uint32_t> progress{0};
+  int polled = 0, taken = 0, runs = 0;
+
+  bool done() const { return progress.load(std::memory_order_acquire) == 1; }
+  void divides_into(task* first, int n) {
+    part = first, parts = n;
+    for (int i = 0; i < n; ++i) first[i].parent = this;
+  }
+};
+
+struct pool {
+  explicit pool(unsigned n) : size(n), board(n) {}
+
+  unsigned size;
+  worker* workers = nullptr;
+  cleave::detail::boards<platform> board;
+  platform::atomic<std::uint32_t> stopping{0};
+  platform::atomic<std::uint32_t> roots_waiting{0}, roots_unlocked{1};
+  std::array<task*, 2> roots{};
+  std::uint32_t first = 0, last = 0;
+
+  bool has_root() const { return roots_waiting.load() != 0; }
+  cleave::detail::mailbox<platform>& box(unsigned i);
+  task* take_root();        // pool::take_root
+  void submit(task& root);  // pool::run up to its wait
+  void run(task& root);     // pool::run
+  void stop();              // ~pool
+};
+
+struct worker {
+  worker(pool& p, unsigned number) : of(p), id(number) {}
+
+  pool& of;
+  unsigned id;
+  platform::atomic<std::uint32_t> word{0};
+  cleave::detail::mailbox<platform> box{word};
+  std::array<task*, 4> frames{};
+  unsigned depth = 0;
+
+  /// signals() and worker::answer.
+  [[gnu::noinline]] void poll(task& t) {
+    const bool waits = t.patient && t.taken < t.parts;
+    if (waits ? word.await(~0u) == 0 : word.load(std::memory_order_relaxed) == 0) return;
+    const std::uint32_t signals = box.take_signals();
+    if ((signals & (asked | parked)) != 0) serve_askers();
+  }
+  [[gnu::noinline]] void respond() {  // worker::respond
+    const std::uint32_t signals = box.take_signals();
+    if ((signals & (asked | parked)) != 0) serve_askers();
+  }
+
+  [[gnu::noinline]] void serve_askers() {  // worker::serve_askers
+    using cleave::detail::outcome;
+    task* from = nullptr;
+    auto look = [&](request wanted) {
+      bool mine = false;
+      from = oldest(wanted, mine);
+      if (!mine) return outcome::not_mine;
+      return from == nullptr ? outcome::nothing : outcome::given;
+    };
+    auto try_serve = [&](unsigned i, request seen) {
+      auto make = [&]() -> request {
+        if (from->failures > 0) return --from->failures, 0;
+        task& t = from->part[from->taken++];
+        t.owner = this, t.runner = &of.workers[i];
+        return reinterpret_cast<request>(&t);
+      };
+      return cleave::detail::serve(box, of.board, of.box(i), i, seen, look, make);
+    };
+    cleave::detail::serve_one(
+        box, of.board, id, [this](unsigned i) -> auto& { return of.box(i); }, try_serve);
+  }
+  task* oldest(request wanted, bool& mine) const {  // frame_list::oldest
+    for (unsigned i = 0; i < depth; ++i) {
+      for (const scope* s = frames[i]; wanted != 0 && !mine && s != nullptr; s = s->parent) {
+        mine = reinterpret_cast<request>(s) == wanted;
+      }
+      mine = mine || wanted == 0;
+      task& t = *frames[i];
+      if (mine && t.taken < t.parts && t.polled >= t.needs_polls) return &t;
+    }
+    mine = mine || wanted == 0;
+    return nullptr;
+  }
+
+  template <class Ready>
+  task* obtain(const scope* wanted, worker* likely, Ready ready) {  // worker::obtain
+    const request handed = cleave::detail::ask(
+        box, of.board, id, asking(wanted), likely != nullptr ? likely->id : (id + 1) % of.size,
+        [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
+        [] { return false; }, [] {});
+    return reinterpret_cast<task*>(handed);
+  }
+
+  [[gnu::noinline]] void work() {  // worker::work
+    auto stopping = [this] { return of.stopping.load(std::memory_order_acquire) != 0; };
+    while (!stopping()) {
+      task* t = of.take_root();
+      if (t == nullptr) t = obtain(nullptr, nullptr, [&] { return stopping() || of.has_root(); });
+      if (t != nullptr) execute(*t);
+    }
+  }
+
+  [[gnu::noinline]] void execute(task& t) {  // worker::execute
+    cleave::detail::begin_to_compute(box, of.board, id, depth == 0);
+    run(t);
+    if (depth == 0) of.board.computing.clear(id);
+    worker* const owner = t.owner;
+    t.progress.store(1, std::memory_order_release);
+    if (owner == nullptr) {
+      t.progress.wake();
+    } else if (owner != this) {
+      owner->box.ring(news);
+    }
+  }
+  /// What a construct does: polls, then does its parts itself or joins those given.
+  [[gnu::noinline]] void run(task& t) {
+    require(t.runs++ == 0, "a task was executed twice");
+    frames[depth++] = &t;
+    while (t.polled < t.polls || (t.patient && t.taken < t.parts)) {
+      ++t.polled;
+      poll(t);
+    }
+    if (t.ends_after != nullptr) t.ends_after->progress.await(1);
+    for (int i = 0; i < t.parts; ++i) {
+      if (i < t.taken) {
+        join(t.part[i]);
+      } else {
+        t.taken = i + 1;
+        run(t.part[i]);
+      }
+    }
+    --depth;
+  }
+  [[gnu::noinline]] void join(task& t) {  // worker::join
+    if (t.runner->box.reclaim(reinterpret_cast<request>(&t))) return execute(t);
+    while (!t.done()) {
+      if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
+    }
+    require(t.runs == 1, "a join ended before its task");
+  }
+};
+
+inline cleave::detail::mailbox<platform>& pool::box(unsigned i) { return workers[i].box; }
+inline task* pool::take_root() {
+  if (!has_root()) return nullptr;
+  roots_unlocked.await(1, 1);
+  task* const t = first == last ? nullptr : roots[first++];
+  roots_waiting.store(last - first, std::memory_order_relaxed);
+  roots_unlocked.store(1, std::memory_order_release);
+  return t;
+}
+inline void pool::submit(task& root) {
+  cleave::detail::announce(
+      board, [this](unsigned i) -> auto& { return box(i); },
+      [&] {
+        const bool weak = broken == fault::root_released;
+        roots_unlocked.await(1, 1);
+        roots[last++] = &root;
+        roots_waiting.store(last - first,
+                            weak ? std::memory_order_release : std::memory_order_seq_cst);
+        roots_unlocked.store(1, std::memory_order_release);
+      });
+}
+inline void pool::run(task& root) {
+  submit(root);
+  while (!root.done()) root.progress.block(0);
+}
+inline void pool::stop() {
+  stopping.store(1, std::memory_order_release);
+  for (unsigned i = 0; i < size; ++i) workers[i].box.ring(news);
+}
+
+/// What all scenarios share: `Size` workers and a few tasks.
+template <unsigned Size>
+struct crew {
+  pool of{Size};
+  std::array<worker, Size> workers =
+      []<unsigned... I>(pool & p, std::integer_sequence<unsigned, I...>) {
+    return std::array<worker, Size>{worker{p, I}...};
+  }
+  (of, std::make_integer_sequence<unsigned, Size>{});
+  std::array<task, 3> tasks;
+  int made = 0;  // how many of the tasks must have been executed in the end
+
+  crew() { of.workers = workers.data(); }
+  unsigned threads() const { return Size; }
+  void check() const {
+    for (int i = 0; i < made; ++i) {
+      require(tasks[static_cast<unsigned>(i)].runs == 1, "a task was not executed");
+    }
+  }
+  /// Worker 0 computes the root from the start; the pool stops when it has done it.
+  void run(unsigned i) {
+    if (i != 0) return workers[i].work();
+    workers[0].execute(tasks[0]);
+    of.stop();
+  }
+  std::string name(const void* at) const {
+    auto in = [at](const auto& object) {
+      const auto* begin = reinterpret_cast<const char*>(&object);
+      return at >= begin && at < begin + sizeof object;
+    };
+    for (unsigned i = 0; i < workers.size(); ++i) {
+      const std::string number = std::to_string(i);
+      if (in(workers[i].word)) return "word of " + number;
+      if (in(workers[i].box)) return "request of " + number;
+    }
+    for (unsigned i = 0; i < tasks.size(); ++i) {
+      if (in(tasks[i])) return "task " + std::to_string(i);
+    }
+    return in(of.board.askers)      ? "askers"
+           : in(of.board.computing) ? "computing"
+           : in(of.stopping)        ? "stopping"
+                                    : "roots";
+  }
+};
+
+}  // namespace model
