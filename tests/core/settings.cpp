@@ -93,8 +93,8 @@ void expect_refused(const char* name, const char* value, const char* range) {
     runtime rt;
     ADD_FAILURE() << name << "=" << value << " was taken";
   } catch (const std::invalid_argument& e) { EXPECT_EQ(e.what(), line); }
-  command_line words({"app"});
-  EXPECT_EXIT(runtime(words.argc, words.argv.data()), testing::ExitedWithCode(2),
+  command_line given({"app"});
+  EXPECT_EXIT(runtime(given.argc, given.argv.data()), testing::ExitedWithCode(2),
               "^cleave: " + as_pattern(line) + "\n$");
 }
 

@@ -38,8 +38,10 @@ TEST(step, whose_do_throws_was_not_done) {
   runtime rt(options{.workers = 1});
   int undone = 0;
   rt.run([&undone] {
-    EXPECT_THROW((step{[] { throw std::runtime_error("x"); }, [&undone] { ++undone; }}),
-                 std::runtime_error);
+    auto make = [&undone] {
+      step made{[] { throw std::runtime_error("x"); }, [&undone] { ++undone; }};
+    };
+    EXPECT_THROW(make(), std::runtime_error);
     both([] { force_split(); }, [] {});  // the list of frames is in order
   });
   EXPECT_EQ(undone, 0);
