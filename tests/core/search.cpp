@@ -1,3 +1,4 @@
+// labels: deep
 // The cost of going back: the search for the oldest frame is amortised against pushes.
 #include "core/requests.hpp"
 

@@ -130,6 +130,9 @@ TEST_F(settings, options_out_of_range) {
 }
 
 TEST_F(settings, the_most_workers) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer itself wants stacks of a megabyte";
+#endif
   runtime rt(options{.workers = 1024, .stack_bytes = std::size_t{256} << 10});
   EXPECT_EQ(rt.workers(), 1024);
   EXPECT_EQ(rt.run([] {

@@ -1,3 +1,4 @@
+// labels: deep
 // Recursion that is too deep ends with a clear line and status 2, on whatever worker it happens.
 #include "core/requests.hpp"
 
