@@ -258,7 +258,7 @@ struct add_parts {
   R& total;
   template <class Task>
   CLEAVE_HOT void operator()(task* part) {
-    total += merge_parts<Task>(part, [](R& all, auto&& next) { all += std::move(next); });
+    total += merge_parts<Task>(part, [](R& all, auto next) { all += std::move(next); });
   }
 };
 
@@ -266,7 +266,7 @@ template <bool paced, class I, class T, class Body, class Merge, class Make>
 CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
   auto one = [&](I i) { total = merge(std::move(total), body(i)); };
   auto take = [&]<class Task>(task* part) {
-    total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto&& next) {
+    total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto next) {
                     all = merge(std::move(all), std::move(next));
                   }));
   };

@@ -239,7 +239,7 @@ void worker::execute(task& t) noexcept {
 
 void worker::join(task& t) noexcept {
   // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
-  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) execute(t);
+  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return execute(t);
   while (!t.done()) {
     if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
   }
