@@ -2,7 +2,6 @@
 
 #include <cleave/detail/task.hpp>
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -36,10 +35,7 @@ struct branch_frame : work_frame {
 /// Waits for the second branch and hands out its result.
 template <class Task>
 CLEAVE_COLD auto collect(task* t) {
-  std::unique_ptr<Task> part(static_cast<Task*>(t));
-  join(*part);
-  if (part->error) std::rethrow_exception(part->error);
-  return std::move(*part->result);
+  return std::move(*joined<Task>(t)->result);
 }
 
 template <class F>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/step.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -82,11 +82,7 @@ struct parts {
   /// Waits for the part given last, which is the next in program order. Throws what it threw.
   template <class Task>
   CLEAVE_COLD std::unique_ptr<Task> next() {
-    std::unique_ptr<Task> part(static_cast<Task*>(last));
-    last = last->before;
-    join(*part);
-    if (part->error) std::rethrow_exception(part->error);
-    return part;
+    return joined<Task>(std::exchange(last, last->before));
   }
 };
 
@@ -100,8 +96,18 @@ CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
   return all;
 }
 
-/// The loop under every form: body(i) in order, parts made by make(from, to); take<Task>(last part) at
-/// the end. Polls when it begins; for bodies that enter constructs, which poll.
+/// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end of the loop, which
+/// is at hand: cheaper to test than the tag.
+template <std::integral I, class Frame, class Take>
+CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
+  if (rest.end != last) [[unlikely]] {
+    take.template operator()<typename Frame::given_task>(rest.part);
+    here.innermost = rest.outer;
+  }
+}
+
+/// The loop under every form: body(i) in order, parts made by make(from, to). Polls when it begins; for bodies that
+/// enter constructs, which poll.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   if (!(first < last)) return;
@@ -119,11 +125,7 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
     }
     left.by_exception = false;
   }
-  // A split lowers the end, which is at hand: cheaper to test than the tag.
-  if (rest.end != last) [[unlikely]] {
-    take.template operator()<typename frame_of::given_task>(rest.part);
-    here.innermost = outer;
-  }
+  take_parts(rest, last, take);
 }
 
 /// The same for bodies of any length, long or a few instructions. Polls in each of the first iterations; if they
@@ -162,10 +164,7 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
     }
     left.by_exception = false;
   }
-  if (rest.end != last) [[unlikely]] {
-    take.template operator()<typename frame_of::given_task>(rest.part);
-    here.innermost = outer;
-  }
+  take_parts(rest, last, take);
 }
 
 /// Undoes the step of one iteration, whatever way it is left.
@@ -198,10 +197,7 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
     }
     left.by_exception = false;
   }
-  if (rest.end != last) [[unlikely]] {
-    take.template operator()<typename frame_of::given_task>(rest.part);
-    here.innermost = outer;
-  }
+  take_parts(rest, last, take);
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
@@ -284,8 +280,9 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
 /// body is what a thief gets, so it captures by value and changes no workspace. The result starts
 /// from a value-initialised one and needs `+=`; parts are added in program order.
 ///
-/// Polls once in each iteration: make a loop of a few instructions a plain one, inside the body. A thief gets the
-/// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest iteration threw. Blocks at the end for parts given away, helping with them only.
+/// Polls in its iterations, or about once a microsecond where they are shorter; innermost loops of a few
+/// instructions are better plain ones inside the body. A thief gets the upper half, rounded up, of the iterations left in
+/// the oldest loop. Throws what the earliest iteration threw. Blocks at the end for parts given away, helping with them only.
 /// Source: Tascell's parallel for.
 template <class A, class B, class Body>
   requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,

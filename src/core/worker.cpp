@@ -4,7 +4,6 @@
 #include "machine/futex.hpp"
 
 #include <chrono>
-#include <new>
 
 namespace cleave::detail {
 namespace {
@@ -246,12 +245,11 @@ void worker::join(task& t) noexcept {
   if (interrupted_) box_.remind(attention);
 }
 
-bool worker::await_abandoned(task& t) noexcept {
-  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return false;
+void worker::await_abandoned(task& t) noexcept {
+  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return;
   spinner spin;
   box_.wait([&] { return t.done(); }, [this] { respond(); }, spin);
   if (interrupted_) box_.remind(attention);
-  return true;
 }
 
 void worker::spawn(task& t) {

@@ -72,8 +72,8 @@ public:
   void answer();
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
-  /// Waits until the task is done, without helping; false if nobody had begun it.
-  bool await_abandoned(task& t) noexcept;
+  /// Waits until the task is done, without helping, unless nobody had begun it.
+  void await_abandoned(task& t) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
   void spawn(task& t);
@@ -110,8 +110,6 @@ private:
   task* find_ready(const scope* group) noexcept;
   template <class Ready>
   task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;
-  template <class Ready>
-  void wait_until(Ready ready) noexcept;
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;
 

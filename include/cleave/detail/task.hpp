@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -122,18 +123,24 @@ struct closure_task {
 /// has begun it. Does not throw what the task threw.
 CLEAVE_COLD void join(task& t) noexcept;
 
+/// Waits for a part and takes it off its frame's hands. Throws what it threw.
+template <class Task>
+std::unique_ptr<Task> joined(task* t) {
+  std::unique_ptr<Task> part(static_cast<Task*>(t));
+  join(*part);
+  if (part->error) std::rethrow_exception(part->error);
+  return part;
+}
+
 /// Cancels a part and those given before it, waits for them and frees them.
 CLEAVE_COLD void abandon(task* last) noexcept;
 
 /// Whether a part of the frame was given away; if not, a changed tag says that the worker has seen the frame.
 inline bool was_given(const frame& f) noexcept { return (f.tag & frame::given) != 0; }
 
-/// Whether the slow path touched the frame since its push. The asm makes the branch behind it load the
-/// tag again, so that this is one comparison in memory.
-CLEAVE_HOT bool touched(frame& f, const frame_type& type) noexcept {
-  if (f.tag == fresh(type)) [[likely]]
-    return false;
-  return true;
+/// Whether the slow path touched the frame since its push.
+CLEAVE_HOT bool touched(const frame& f, const frame_type& type) noexcept {
+  return f.tag != fresh(type);
 }
 
 /// Takes a frame off the list that an exception leaves, and abandons what was given of it.
