@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/task.hpp>
 
 #include <type_traits>
@@ -8,28 +9,49 @@
 namespace cleave {
 namespace detail {
 
-/// The frame of a `both` whose second branch has not begun. Make turns it into a task.
-template <class Make>
+/// The second branch in the three forms of `both`: run() it here, or make() a task of it.
+template <class G>
+struct second_closure {
+  G g;
+  decltype(auto) run() { return g(); }
+  auto make() { return closure_task<G>{std::move(g)}; }
+};
+template <class T>
+struct second_task {
+  T t;
+  decltype(auto) run() { return t.run(); }
+  T make() { return std::move(t); }
+};
+template <class G, class Put>
+struct second_in_place {
+  G g;
+  Put put;
+  decltype(auto) run() { return g(); }
+  auto make() { return put(); }
+};
+
+/// The frame of a `both` whose second branch has not begun.
+template <class Second>
 struct branch_frame : work_frame {
-  using work_type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+  using work_type = std::remove_cvref_t<decltype(std::declval<Second&>().make())>;
   using given_task = task_of<work_type>;
 
-  CLEAVE_HOT branch_frame(frame* out, Make& m) : make(m) {
+  CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) {
     outer = out;
     tag = fresh(type);
   }
 
-  static bool splittable(const frame& f) noexcept { return (f.tag & given) == 0; }
+  static bool splittable(const frame& f) noexcept { return !was_given(f); }
   static task* split(frame& f) {
     auto& self = static_cast<branch_frame&>(f);
-    auto* t = new given_task(self.make.get()());
+    auto* t = new given_task(self.second->make());
     self.tag |= given;
     return self.part = t;
   }
   static constexpr frame_type type{
       frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
 
-  kept<Make> make;
+  Second* second;
 };
 
 /// Waits for the second branch and hands out its result.
@@ -47,33 +69,54 @@ CLEAVE_HOT auto run_first(F& f, work_frame& branch, frame* outer) {
   return result;
 }
 
-template <class F, class G, class Make>
-CLEAVE_HOT auto branches(F& f, G& second, Make& make) {
-  using first_type = value_of<std::invoke_result_t<F&>>;
-  using second_type = value_of<std::invoke_result_t<G&>>;
-  using pair = std::pair<first_type, second_type>;
-  using frame_of = branch_frame<Make>;
+template <class Second>
+CLEAVE_HOT auto run_second(Second& second) {
+  return value([&second]() -> decltype(auto) { return second.run(); });
+}
 
+template <class F, class Second>
+using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
+                             value_of<decltype(std::declval<Second&>().run())>>;
+
+/// A `both` with a frame; the time of some is taken. Out of line: where the compiler inlines a recursion into itself,
+/// it sees only the plain calls beyond the cutoff. `at` is the stack pointer of the caller.
+template <class F, class Second>
+[[gnu::noinline]] results_of<F, Second> divisible(F& f, Second& second, std::uintptr_t at) {
+  using frame_of = branch_frame<Second>;
+  const std::uint64_t since = --here.until_timed == 0 ? begin_timing() : 0;
   frame* const outer = here.innermost;
-  frame_of branch(outer, make);
-  first_type x = run_first(f, branch, outer);
-  if (touched(branch, frame_of::type) && was_given(branch)) [[unlikely]] {
-    second_type y = collect<typename frame_of::given_task>(branch.part);
-    return pair(std::move(x), std::move(y));
+  frame_of branch(outer, second);
+  auto x = run_first(f, branch, outer);
+  if (touched(branch, frame_of::type) && was_given(branch)) [[unlikely]]
+    return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
+  results_of<F, Second> results{std::move(x), run_second(second)};
+  if (since != 0) [[unlikely]]
+    end_timing(since, at);
+  return results;
+}
+
+/// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
+template <class T>
+using copy_if_small = std::conditional_t<kept_by_value<T>, T, T&>;
+
+template <class F, class Second>
+CLEAVE_HOT auto run_both(F& f, Second& second) {
+  if (beyond_cutoff()) [[likely]] {
+    auto x = value(f);
+    return results_of<F, Second>{std::move(x), run_second(second)};
   }
-  return pair(std::move(x), value(second));
+  copy_if_small<F> first = f;
+  copy_if_small<Second> other = second;
+  return divisible(first, other, stack_pointer());
 }
 
 /// Two branches that return nothing make a statement.
-template <class F, class S>
-inline constexpr bool both_void = std::is_void_v<F>&& std::is_void_v<S>;
-
-template <class F, class G, class Make>
-CLEAVE_HOT auto statement_or_pair(F& f, G& second, Make& make) {
-  if constexpr (both_void<std::invoke_result_t<F&>, std::invoke_result_t<G&>>) {
-    branches(f, second, make);
+template <class F, class Second>
+CLEAVE_HOT auto statement_or_pair(F& f, Second second) {
+  if constexpr (std::is_same_v<results_of<F, Second>, std::pair<nothing, nothing>>) {
+    run_both(f, second);
   } else {
-    return branches(f, second, make);
+    return run_both(f, second);
   }
 }
 
@@ -83,39 +126,28 @@ CLEAVE_HOT auto statement_or_pair(F& f, G& second, Make& make) {
 /// here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE: g is copied out
 /// of this frame. A branch that returns nothing gives cleave::nothing; two of them make a statement.
 ///
+/// Calls too short to be worth dividing, a few microseconds, run as plain calls; each worker learns where they are.
 /// Throws what f threw (then g does not run, or is cancelled), else what g threw.
 /// Blocks only if g was given away and is not done; helps with parts of g meanwhile.
 /// Source: Tascell's do_two.
 template <class F, class G>
 requires std::is_invocable_v<G&> CLEAVE_HOT auto both(F f, G g) {
-  if constexpr (detail::kept_by_value<G>) {
-    auto make = [g] { return detail::closure_task<G>{g}; };
-    return detail::statement_or_pair(f, g, make);
-  } else {
-    auto make = [&g] { return detail::closure_task<G>{std::move(g)}; };
-    return detail::statement_or_pair(f, g, make);
-  }
+  return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
 
 /// The same; the second branch is a task, which may also leave the process.
 template <class F, task T>
   requires(!std::is_invocable_v<T&>)
 CLEAVE_HOT auto both(F f, T second) {
-  auto run = [&second] { return second.run(); };
-  if constexpr (detail::kept_by_value<T>) {
-    auto make = [second] { return second; };
-    return detail::statement_or_pair(f, run, make);
-  } else {
-    auto make = [&second] { return std::move(second); };
-    return detail::statement_or_pair(f, run, make);
-  }
+  return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }
 
 /// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that workspace
 /// only when a thief asks. put is called with all steps undone that f made.
 template <class F, class G, class Put>
 requires task<std::invoke_result_t<Put&>> CLEAVE_HOT auto both(F f, G g, Put put) {
-  return detail::statement_or_pair(f, g, put);
+  return detail::statement_or_pair(f,
+                                   detail::second_in_place<G, Put>{std::move(g), std::move(put)});
 }
 
 }  // namespace cleave

@@ -33,7 +33,7 @@ public:
     std::optional<detail::value_of<result>> outcome;
     const bool outside = detail::here.self == nullptr;
     // seq_cst: partner of cancel(); either it rings this thread, or cancelled() is true.
-    if (outside) sequential_.store(&detail::here.word, std::memory_order_seq_cst);
+    if (outside) sequential_.store(&detail::here, std::memory_order_seq_cst);
     try {
       if (!cancelled()) {
         if (parent != detail::here.current) parent = detail::here.current;
@@ -54,13 +54,16 @@ public:
   /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal handler. Does not block.
   void cancel() noexcept {
     detail::stop(*this);
-    if (auto* word = sequential_.load(std::memory_order_seq_cst)) word->fetch_or(detail::attention);
+    if (auto* thread = sequential_.load(std::memory_order_seq_cst)) {
+      thread->word.fetch_or(detail::attention);
+      thread->cutoff.store(0);
+    }
   }
   bool cancelled() const noexcept { return detail::stopped(this); }
 
 private:
-  /// The polled word of the thread that runs the scope, if that is no worker.
-  std::atomic<std::atomic<std::uint32_t>*> sequential_{nullptr};
+  /// The thread that runs the scope, if that is no worker.
+  std::atomic<detail::local*> sequential_{nullptr};
 };
 
 }  // namespace cleave

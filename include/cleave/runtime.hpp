@@ -28,6 +28,7 @@ struct options {
   std::size_t stack_bytes =
       0;               // of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up)
   bool check = false;  // CLEAVE_CHECK=1 sets it
+  bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
 };
 
 /// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave.

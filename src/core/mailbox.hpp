@@ -36,7 +36,9 @@ class mailbox {
 public:
   using word_type = typename Platform::template atomic<std::uint32_t>;
 
-  explicit mailbox(word_type& polled) noexcept : word_(&polled) {}
+  using cutoff_type = typename Platform::cutoff;
+
+  mailbox(word_type& polled, cutoff_type& cutoff) noexcept : word_(&polled), cutoff_(&cutoff) {}
 
   // Any thread.
 
@@ -44,6 +46,8 @@ public:
   /// before; acquired by signals().
   void ring(std::uint32_t bits) noexcept {
     const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
+    cutoff_->store(
+        0, std::memory_order_seq_cst);  // after the bits: partner of take_signals and set_cutoff
     if ((old & sleeping) != 0) Platform::wake(*word_);
   }
 
@@ -91,12 +95,24 @@ public:
     return r == reclaimed ? 0 : r;
   }
 
-  /// Takes the bits that others rang. Acquire: partner of ring().
+  /// Takes the bits that others rang. Acquire: partner of ring(). The cutoff first: a ring whose store it
+  /// overwrites has set its bits before.
   std::uint32_t take_signals() noexcept {
-    return word_->fetch_and(checking, std::memory_order_acq_rel);
+    cutoff_->store(planned_, std::memory_order_seq_cst);
+    return word_->fetch_and(checking, std::memory_order_seq_cst);
   }
   /// Rings oneself.
-  void remind(std::uint32_t bits) noexcept { word_->fetch_or(bits, std::memory_order_relaxed); }
+  void remind(std::uint32_t bits) noexcept {
+    word_->fetch_or(bits, std::memory_order_relaxed);
+    cutoff_->store(0, std::memory_order_relaxed);
+  }
+  /// Lets each `both` below this address of the stack run as plain calls, while there are no signals.
+  void set_cutoff(std::uintptr_t address) noexcept {
+    planned_ = address;
+    cutoff_->store(address, std::memory_order_seq_cst);
+    // After the store: a ring that it overwrote has set its bits.
+    if (word_->load(std::memory_order_seq_cst) != 0) cutoff_->store(0, std::memory_order_relaxed);
+  }
   void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
 
   /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever there are
@@ -121,6 +137,8 @@ public:
 
 private:
   word_type* word_;
+  cutoff_type* cutoff_;
+  std::uintptr_t planned_ = 0;  // the cutoff while there are no signals
   alignas(64) typename Platform::template atomic<request> request_{resting};
 };
 

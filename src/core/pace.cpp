@@ -1,11 +1,10 @@
-#include <algorithm>
 #include <cleave/detail/pace.hpp>
 
-namespace cleave::detail {
-namespace {
+#include <algorithm>
 
-/// About a microsecond, in ticks.
-std::uint64_t target() noexcept {
+namespace cleave::detail {
+
+std::uint64_t ticks_per_microsecond() noexcept {
 #if defined(__aarch64__)
   std::uint64_t frequency;
   asm("mrs %0, cntfrq_el0" : "=r"(frequency));
@@ -17,12 +16,10 @@ std::uint64_t target() noexcept {
 #endif
 }
 
-}  // namespace
-
 std::uint64_t next_stretch(std::uint64_t stretch, std::uint64_t elapsed) noexcept {
   // At most four times as many as before: the next iterations may not be like the last.
-  const std::uint64_t next =
-      std::min(stretch * 4, stretch * target() / std::max<std::uint64_t>(1, elapsed));
+  const std::uint64_t next = std::min(
+      stretch * 4, stretch * ticks_per_microsecond() / std::max<std::uint64_t>(1, elapsed));
   return next < sampled ? 1 : next;
 }
 

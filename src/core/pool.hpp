@@ -16,7 +16,7 @@ namespace cleave::detail {
 /// The workers of one runtime and what they share.
 class pool {
 public:
-  pool(unsigned workers, std::size_t stack_bytes, bool check);
+  pool(unsigned workers, std::size_t stack_bytes, bool check, bool cutoff);
   ~pool();
 
   /// Hands a root task to a worker and blocks until it is done.
@@ -32,6 +32,7 @@ public:
   boards<native> board;
   std::atomic<bool> stopping{false};
   const bool check;                       // CLEAVE_CHECK
+  const bool cutoff;                      // CLEAVE_CUTOFF
   std::atomic<unsigned> check_pauses{0};  // undivided runs under way
 
 private:

@@ -19,7 +19,15 @@ void answer() {
   if (here.self != nullptr) return here.self->answer();
   // On a thread that is no worker only a cancellation can have rung.
   here.word.store(0, std::memory_order_relaxed);
+  here.cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
   if (stopped(here.current)) throw cancelled{};
+}
+
+std::uint64_t begin_timing() noexcept {
+  return here.self != nullptr ? here.self->begin_timing() : 0;
+}
+void end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
+  here.self->end_timing(since, at);
 }
 
 bool stopped(const scope* s) noexcept {
@@ -31,7 +39,10 @@ bool stopped(const scope* s) noexcept {
 
 void stop(scope& s) noexcept {
   s.stopped.store(true, std::memory_order_seq_cst);
-  if (here.self == nullptr) here.word.fetch_or(attention, std::memory_order_relaxed);
+  if (here.self == nullptr) {
+    here.word.fetch_or(attention, std::memory_order_relaxed);
+    here.cutoff.store(0, std::memory_order_relaxed);
+  }
   pool::interrupt_all();
 }
 
@@ -89,8 +100,8 @@ std::vector<pool*> pools;
 
 }  // namespace
 
-pool::pool(unsigned count, std::size_t stack_bytes, bool check_on)
-    : board(count), check(check_on), workers(count) {
+pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_on)
+    : board(count), check(check_on), cutoff(cutoff_on), workers(count) {
   try {
     for (unsigned i = 0; i < count; ++i) {
       threads.push_back(std::make_unique<machine::thread>(stack_bytes, &begin, this));
@@ -184,7 +195,8 @@ std::unique_ptr<runtime::state> start(const options& o) {
     stack = static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
   const bool check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
   if (check) workers = 1;  // it gives to nobody, and runs each part as it makes it
-  return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check);
+  const bool cutoff = o.cutoff && !check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
+  return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check, cutoff);
 }
 
 [[noreturn]] void refuse(const std::exception& e) {

@@ -3,6 +3,9 @@
 #include "core/pool.hpp"
 #include "machine/futex.hpp"
 
+#include <cleave/detail/cutoff.hpp>
+#include <cleave/detail/pace.hpp>
+
 #include <chrono>
 
 namespace cleave::detail {
@@ -35,7 +38,7 @@ void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expecte
 void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wake(word); }
 
 worker::worker(pool& p, unsigned number) noexcept
-    : of(p), id(number), box_(here.word), random_(number * 2654435761u + 1) {}
+    : of(p), id(number), box_(here.word, here.cutoff), random_(number * 2654435761u + 1) {}
 
 void worker::set(count c, std::uint64_t n) noexcept {
   counted_[c].store(n, std::memory_order_relaxed);
@@ -127,8 +130,33 @@ task& worker::split(frame& f) {
   task& t = *f.type().split(f);
   t.parent = frames_.scope_of(f);
   t.owner = this;
+  t.depth = depth_of(reinterpret_cast<std::uintptr_t>(&f));
+  if (cutoff_.given(t.depth, ticks())) apply_cutoff();
   add(splits);
   return t;
+}
+
+// ---- cutoff
+
+void worker::set_depth(std::uintptr_t address, std::size_t depth) noexcept {
+  base_ = address + depth;
+  apply_cutoff();
+}
+
+void worker::apply_cutoff() noexcept {
+  const std::size_t deep = of.cutoff ? cutoff_.depth() : cutoff::none;
+  box_.set_cutoff(deep < base_ ? base_ - deep : 0);
+}
+
+std::uint64_t worker::begin_timing() noexcept {
+  timing_since_ = ticks();
+  here.until_timed = until_timed_ = cutoff::until_next(timing_since_);
+  return timing_since_;
+}
+
+void worker::end_timing(std::uint64_t since, std::uintptr_t address) noexcept {
+  const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
+  if (cutoff_.add(depth_of(address), since, ticks(), undivided)) apply_cutoff();
 }
 
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as it is now: a
@@ -202,6 +230,8 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexce
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
+    const std::uintptr_t outer_base = base_;
+    set_depth(stack_pointer(), t.depth);
     begin_to_compute(box_, of.board, id, inside.previous == nullptr);
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
@@ -209,6 +239,7 @@ void worker::execute(task& t) noexcept {
       t.execute();
     }
     if (inside.previous == nullptr) of.board.computing.clear(id);
+    set_depth(outer_base, 0);
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
   if (stopped(here.current)) box_.remind(attention);
@@ -253,6 +284,7 @@ void worker::await_abandoned(task& t) noexcept {
 }
 
 void worker::spawn(task& t) {
+  t.depth = depth_of(stack_pointer());
   ready.push(t);
   // seq_cst, after the push: partner of an asker that rings and then looks into the deques.
   if (here.word.load(std::memory_order_seq_cst) != 0) answer();

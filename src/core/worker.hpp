@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/cutoff.hpp"
 #include "core/deque.hpp"
 #include "core/protocol.hpp"
 
@@ -17,6 +18,7 @@ namespace cleave::detail {
 struct native {
   template <class T>
   using atomic = std::atomic<T>;
+  using cutoff = std::atomic<std::uintptr_t>;
   static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
   static void wake(const std::atomic<std::uint32_t>& word) noexcept;
 };
@@ -78,6 +80,9 @@ public:
   void wait(group_scope& group) noexcept;
   void spawn(task& t);
 
+  std::uint64_t begin_timing() noexcept;
+  void end_timing(std::uint64_t since, std::uintptr_t address) noexcept;
+
   mailbox<native>& box() noexcept { return box_; }
   counters read_counters() const noexcept;
 
@@ -110,12 +115,22 @@ private:
   task* find_ready(const scope* group) noexcept;
   template <class Ready>
   task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;
+  /// Begins to count depth so that `address` has this one.
+  void set_depth(std::uintptr_t address, std::size_t depth) noexcept;
+  std::size_t depth_of(std::uintptr_t address) const noexcept {
+    return address < base_ ? base_ - address : 0;
+  }
+  void apply_cutoff() noexcept;
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;
 
   mailbox<native> box_;
   frame_list frames_;
-  bool interrupted_ = false;  // an attention arrived while this worker could not throw
+  cutoff cutoff_;
+  std::uintptr_t base_ = 0;         // where on the stack the current task would have depth 0
+  std::uint64_t timing_since_ = 0;  // when the last timing began
+  std::uint32_t until_timed_ = 0;   // and what here.until_timed was then
+  bool interrupted_ = false;        // an attention arrived while this worker could not throw
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

@@ -33,6 +33,14 @@ struct parked_first : crew<2> {
   }
 };
 
+/// The victim sets its cutoff while it is asked.
+struct asked_while_learning : crew<2> {
+  asked_while_learning() {
+    tasks[0].divides_into(&tasks[1], 2), made = 3;
+    tasks[0].patient = tasks[0].learns = true;
+  }
+};
+
 /// The owner waits for task 1 and asks its runner for a part of it, which the runner gives, or which
 /// it finishes meanwhile.
 struct take_back : crew<2> {
@@ -135,6 +143,7 @@ void holds() {
 TEST(protocol, hand_or_reclaim) { holds<hand_or_reclaim>(); }
 TEST(protocol, begin_or_sleep) { holds<begin_or_sleep>(); }
 TEST(protocol, parked_first) { holds<parked_first>(); }
+TEST(protocol, asked_while_learning) { holds<asked_while_learning>(); }
 TEST(protocol, take_back) { holds<take_back>(); }
 TEST(protocol, take_back_surely) { holds<take_back_surely>(); }
 TEST(protocol, split_throws) { holds<split_throws>(); }
@@ -171,6 +180,11 @@ TEST(broken_protocol, reopen_without_ring) { finds<throw_or_root>(fault::reopen_
 TEST(broken_protocol, reopen_without_parked) { finds<split_throws>(fault::reopen_without_parked); }
 TEST(broken_protocol, withdraw_once) { finds<throw_or_withdraw>(fault::withdraw_once); }
 TEST(broken_protocol, root_not_rung) { finds<roots<1>>(fault::root_not_rung); }
+TEST(broken_protocol, ring_keeps_cutoff) { finds<begin_or_sleep>(fault::ring_keeps_cutoff); }
+TEST(broken_protocol, cutoff_kept_unseen) {
+  finds<asked_while_learning>(fault::cutoff_kept_unseen);
+}
+TEST(broken_protocol, signals_before_cutoff) { finds<parked_first>(fault::signals_before_cutoff); }
 TEST(broken_protocol, root_released) { finds<roots<1>>(fault::root_released); }
 
 }  // namespace

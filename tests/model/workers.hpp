@@ -46,6 +46,10 @@ enum class fault {
   reopen_without_parked,  // nor does the victim remember the asker
   withdraw_once,          // an asker whose request was reopened cannot withdraw it
   root_not_rung,          // announce wakes nobody
+  ring_keeps_cutoff,      // a ring does not move the cutoff out of the way
+  cutoff_kept_unseen,     // who sets a cutoff does not look for signals afterwards
+  // Two operations in the other order.
+  signals_before_cutoff,  // who takes signals restores the cutoff after that
 };
 inline fault broken = fault::none;
 
@@ -125,6 +129,18 @@ struct platform {
       return old;
     }
   };
+  /// Whether the cutoff is out of the way, which is all that the protocol is about.
+  struct cutoff : model::atomic<std::uintptr_t> {
+    using base = model::atomic<std::uintptr_t>;
+    void store(std::uintptr_t address, std::memory_order o) {
+      const bool rings = address == 0 && o == std::memory_order_seq_cst;
+      if (broken == fault::ring_keeps_cutoff && rings) return;
+      if (broken == fault::cutoff_kept_unseen && address == 0 && !rings && before(1) == read_word)
+        return;
+      if (broken == fault::signals_before_cutoff && address != 0) return;
+      base::store(address == 0, o);
+    }
+  };
   static void block(atomic<std::uint32_t>& word, std::uint32_t expected) { word.block(expected); }
   static void wake(atomic<std::uint32_t>& word) {
     if (broken != fault::ring_without_wake) word.wake();
@@ -155,6 +171,7 @@ struct task : scope {
   int polls = 0;               // how often it polls before it does what was not given
   int needs_polls = 0;         // before that poll there is nothing to give
   bool patient = false;        // polls until all is given: it hangs if a request was lost
+  bool learns = false;         // sets another cutoff after each poll
   int failures = 0;            // how many splits throw
   task* ends_after = nullptr;  // computes until this one is done, without polling
 
@@ -195,19 +212,25 @@ struct worker {
   pool& of;
   unsigned id;
   platform::atomic<std::uint32_t> word{0};
-  cleave::detail::mailbox<platform> box{word};
+  platform::cutoff cutoff{1};
+  cleave::detail::mailbox<platform> box{word, cutoff};
   std::array<task*, 4> frames{};
   unsigned depth = 0;
 
-  /// signals() and worker::answer.
+  /// beyond_cutoff(), which no poll gets past that is not asked to, signals(), and worker::answer.
   [[gnu::noinline]] void poll(task& t) {
-    const bool waits = t.patient && t.taken < t.parts;
-    if (waits ? word.await(~0u) == 0 : word.load(std::memory_order_relaxed) == 0) return;
-    const std::uint32_t signals = box.take_signals();
+    if (t.patient && t.taken < t.parts) {
+      cutoff.await(1);
+      word.await(~0u);
+    } else if (cutoff.load(std::memory_order_relaxed) == 0 ||
+               word.load(std::memory_order_relaxed) == 0) {
+      return;
+    }
+    const std::uint32_t signals = take_signals();
     if ((signals & (asked | parked)) != 0) serve_askers();
   }
   [[gnu::noinline]] void respond() {  // worker::respond
-    const std::uint32_t signals = box.take_signals();
+    const std::uint32_t signals = take_signals();
     if ((signals & (asked | parked)) != 0) serve_askers();
   }
 
@@ -263,7 +286,13 @@ struct worker {
     }
   }
 
+  std::uint32_t take_signals() {
+    const std::uint32_t signals = box.take_signals();
+    if (broken == fault::signals_before_cutoff) cutoff.base::store(0);
+    return signals;
+  }
   [[gnu::noinline]] void execute(task& t) {  // worker::execute
+    box.set_cutoff(1);
     cleave::detail::begin_to_compute(box, of.board, id, depth == 0);
     run(t);
     if (depth == 0) of.board.computing.clear(id);
@@ -282,6 +311,7 @@ struct worker {
     while (t.polled < t.polls || (t.patient && t.taken < t.parts)) {
       ++t.polled;
       poll(t);
+      if (t.learns) box.set_cutoff(1);  // worker::end_timing
     }
     if (t.ends_after != nullptr) t.ends_after->progress.await(1);
     for (int i = 0; i < t.parts; ++i) {
@@ -366,6 +396,7 @@ struct crew {
     for (unsigned i = 0; i < workers.size(); ++i) {
       const std::string number = std::to_string(i);
       if (in(workers[i].word)) return "word of " + number;
+      if (in(workers[i].cutoff)) return "cutoff of " + number;
       if (in(workers[i].box)) return "request of " + number;
     }
     for (unsigned i = 0; i < tasks.size(); ++i) {

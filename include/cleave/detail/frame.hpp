@@ -71,12 +71,15 @@ enum signal : std::uint32_t {
   checking = 32,  // CLEAVE_CHECK: split at every poll
 };
 
-/// What a thread keeps at hand. The word is written by others, so it has a line of its own.
+/// What a thread keeps at hand. What others write has a line of its own.
 struct alignas(128) local {
   frame* innermost = nullptr;
   scope* current = nullptr;  // the task, group or cancellation scope that this thread works for
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
-  alignas(64) std::atomic<std::uint32_t> word{0};
+  std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
+  alignas(64) std::atomic<std::uint32_t> word{0};  // signals
+  std::atomic<std::uintptr_t> cutoff{
+      ~std::uintptr_t{0}};  // see cutoff.hpp; 0 while there are signals
 };
 
 /// Visible whatever the user's -fvisibility: the library and the program must share it.

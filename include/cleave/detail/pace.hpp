@@ -22,6 +22,9 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
+/// About so many; exact enough to tell short from long.
+std::uint64_t ticks_per_microsecond() noexcept;
+
 /// How many iterations to run until the next poll, if the last `stretch` took `elapsed` ticks: about a
 /// microsecond's worth; 1 if that is not worth a loop of its own.
 [[gnu::noinline]] std::uint64_t next_stretch(std::uint64_t stretch, std::uint64_t elapsed) noexcept;

@@ -4,6 +4,7 @@
 #include <cleave/task.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -55,6 +56,7 @@ struct task : scope {
   worker* runner = nullptr;  // whom it was given to
   task* before = nullptr;    // the part of the same frame given before this one
   bool detached = false;     // nobody joins it
+  std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 

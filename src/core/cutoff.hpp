@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace cleave::detail {
+
+/// Learns from timed constructs how deep on the stack (bytes below the root's) what remains is too short to be
+/// worth dividing: but for a few outliers, all that was seen deeper than depth() lately took less than a few microseconds.
+///
+/// A wrong guess loses nothing but the chance to divide what is under way. One that is not deep enough shows in two ways,
+/// and all is learnt anew: undivided constructs take long, or askers are given one piece after the other from beyond the
+/// cutoff, because nothing else is left.
+class cutoff {
+public:
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  /// How many divisible constructs to leave out between two that are timed. Irregular, because programs are regular.
+  static std::uint32_t until_next(std::uint64_t now) noexcept {
+    return 16 + static_cast<std::uint32_t>(now >> 3 & 31);
+  }
+
+  /// What is deeper than this runs undivided.
+  std::size_t depth() const noexcept { return depth_; }
+
+  /// A construct at this depth ran from `begin` to `end` (ticks); `undivided`: it entered no divisible one.
+  /// Returns whether depth() changed.
+  bool add(std::size_t depth, std::uint64_t begin, std::uint64_t end, bool undivided) noexcept;
+  /// A piece of this depth was given. Returns whether depth() changed.
+  bool given(std::size_t depth, std::uint64_t now) noexcept;
+
+private:
+  static constexpr unsigned outliers = 4;  // in a window: threads are preempted
+
+  std::size_t depth_ = none;
+  std::array<std::size_t, outliers>
+      deepest_{};                   // of those in this window that took long, deepest first
+  std::size_t previous_ = 0;        // the last of them in the window before
+  unsigned far_too_long_ = 0;       // in this window
+  unsigned seen_ = 0;               // in this window
+  std::uint64_t until_ = 0;         // ticks when it may end; 0: the next construct begins it
+  unsigned beyond_ = 0;             // pieces given from beyond the cutoff
+  std::uint64_t beyond_since_ = 0;  // the first of them
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,198 @@
+// Where a `both` is too short to be divided: what is learnt, and that a wrong guess is noticed.
+#include "core/cutoff.hpp"
+
+#include "core/requests.hpp"
+
+#include <cleave/detail/pace.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+
+namespace cleave::tests {
+namespace {
+
+using detail::cutoff;
+
+/// A program as the learner sees it: a binary tree whose halves take half as long, 100 bytes of stack a level.
+struct simulated {
+  static constexpr double leaf = 0.01;  // microseconds
+
+  cutoff learnt;
+  std::uint64_t now = 1;
+  unsigned until_timed = 1;
+  unsigned preempted_every = ~0u, timed = 0;
+
+  static std::size_t depth(int level) { return static_cast<std::size_t>(level) * 100; }
+  void tree(int level, int levels) {
+    const std::size_t at = depth(level);
+    if (level == levels || at > learnt.depth()) {
+      const double units = std::ldexp(1, levels - level);
+      now += static_cast<std::uint64_t>(units * leaf *
+                                        static_cast<double>(detail::ticks_per_microsecond()));
+      return;
+    }
+    const bool is_timed = --until_timed == 0;
+    const std::uint64_t since = now;
+    if (is_timed) until_timed = cutoff::until_next(now);
+    const bool undivided = depth(level + 1) > learnt.depth();
+    tree(level + 1, levels);
+    tree(level + 1, levels);
+    if (!is_timed) return;
+    if (++timed % preempted_every == 0) now += 5000 * detail::ticks_per_microsecond();
+    learnt.add(at, since, now, undivided);
+  }
+};
+
+TEST(cutoff, is_learnt) {
+  simulated program;
+  program.tree(0, 22);
+  // A subtree of k levels takes 2^k / 100 microseconds: the first of less than 4 has 8.
+  EXPECT_GE(program.learnt.depth(), simulated::depth(22 - 11));
+  EXPECT_LE(program.learnt.depth(), simulated::depth(22 - 9));
+}
+
+TEST(cutoff, is_learnt_in_spite_of_preemptions) {
+  simulated program;
+  program.preempted_every = 400;
+  program.tree(0, 22);
+  EXPECT_GE(program.learnt.depth(), simulated::depth(22 - 11));
+  EXPECT_LE(program.learnt.depth(), simulated::depth(22 - 8));
+}
+
+TEST(cutoff, follows_the_program) {
+  simulated program;
+  program.tree(0, 20);
+  const std::size_t before = program.learnt.depth();
+  program.tree(0, 25);
+  EXPECT_GE(program.learnt.depth(), before + 400);
+  for (int k = 0; k < 40; ++k) program.tree(0, 20);
+  EXPECT_LE(program.learnt.depth(), before + 100);
+}
+
+TEST(cutoff, is_forgotten_when_undivided_constructs_take_long) {
+  simulated program;
+  program.tree(0, 20);
+  ASSERT_NE(program.learnt.depth(), cutoff::none);
+  const std::uint64_t millisecond = 1000 * detail::ticks_per_microsecond();
+  int needed = 0;
+  while (program.learnt.depth() != cutoff::none && needed < 100) {
+    program.learnt.add(100, program.now, program.now + millisecond / 10, true);
+    ++needed;
+  }
+  EXPECT_LE(needed, 8);
+}
+
+TEST(cutoff, is_forgotten_when_many_pieces_beyond_are_wanted) {
+  simulated program;
+  program.tree(0, 20);
+  const std::size_t learnt = program.learnt.depth();
+  const std::uint64_t microsecond = detail::ticks_per_microsecond();
+  // A few at the end of each run.
+  for (int run = 0; run < 100; ++run) {
+    program.now += 10'000 * microsecond;
+    for (int k = 0; k < 8; ++k) program.learnt.given(learnt + 1, program.now += microsecond);
+  }
+  EXPECT_EQ(program.learnt.depth(), learnt);
+  for (int k = 0; k < 1000; ++k) program.learnt.given(learnt, program.now += microsecond);
+  EXPECT_EQ(program.learnt.depth(), learnt);
+  for (int k = 0; k < 64; ++k) program.learnt.given(learnt + 1, program.now += microsecond);
+  EXPECT_EQ(program.learnt.depth(), cutoff::none);
+}
+
+long fib(int n) {
+  if (n < 2) return n;
+  auto [x, y] = both([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return x + y;
+}
+
+TEST(cutoff, learnt_by_every_worker_and_answers_the_same) {
+  for (int workers : {1, 2, 8}) {
+    runtime rt(options{.workers = workers});
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(rt.run([] { return fib(34); }), 5702887);
+  }
+}
+
+/// The bottom of a recursion, which is a few instructions or long, depending on the phase.
+long spin_or_not(bool spin) {
+  if (!spin) return 1;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
+  while (std::chrono::steady_clock::now() < end) {}
+  return 1;
+}
+long tree(int levels, bool spin) {
+  if (levels == 0) return spin_or_not(spin);
+  auto [x, y] =
+      both([=] { return tree(levels - 1, spin); }, [=] { return tree(levels - 1, spin); });
+  return x + y;
+}
+
+TEST(cutoff, a_wrong_guess_is_noticed) {
+  runtime rt(options{.workers = 2});
+  for (int k = 0; k < 2; ++k) {
+    // Short calls for long enough to learn that these depths are not worth dividing.
+    EXPECT_EQ(rt.run([] {
+      long n = 0;
+      for (int i = 0; i < 20'000; ++i) n += tree(8, false);
+      return n;
+    }),
+              20'000 * 256);
+    // Now the same depths are: 256 times 0.3 ms.
+    const auto before = rt.statistics().splits;
+    EXPECT_EQ(rt.run([] { return tree(8, true); }), 256);
+    EXPECT_GT(rt.statistics().splits, before);
+  }
+}
+
+TEST(cutoff, a_cancellation_reaches_undivided_calls) {
+  runtime rt(options{.workers = 2});
+  auto cancelled_in_time = [] {
+    cancel_scope search;
+    std::thread later([&search] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      search.cancel();
+    });
+    const bool finished = search.run([] { return fib(90); }).has_value();
+    later.join();
+    return !finished;
+  };
+  EXPECT_TRUE(rt.run(cancelled_in_time));
+  EXPECT_TRUE(cancelled_in_time());  // on a thread that is no worker
+  EXPECT_TRUE(cancelled_in_time());
+}
+
+long throws_at(int n, int bottom) {
+  if (n == bottom) throw std::runtime_error("bottom");
+  if (n < 2) return n;
+  auto [x, y] =
+      both([=] { return throws_at(n - 1, -1); }, [=] { return throws_at(n - 2, bottom); });
+  return x + y;
+}
+
+TEST(cutoff, an_exception_passes_undivided_calls) {
+  runtime rt(options{.workers = 2});
+  rt.run([] { return fib(32); });
+  for (int bottom : {20, 10, 0}) {
+    EXPECT_THROW(rt.run([=] { return throws_at(32, bottom); }), std::runtime_error);
+  }
+  EXPECT_EQ(rt.run([] { return fib(20); }), 6765);
+}
+
+TEST(cutoff, can_be_turned_off) {
+  runtime rt(options{.workers = 1, .cutoff = false});
+  EXPECT_EQ(rt.run([] {
+    fib(30);
+    return detail::here.cutoff.load();
+  }),
+            0u);
+  runtime learns(options{.workers = 1});
+  EXPECT_NE(learns.run([] {
+    fib(30);
+    return detail::here.cutoff.load();
+  }),
+            0u);
+}
+
+}  // namespace
+}  // namespace cleave::tests
