@@ -9,7 +9,8 @@
 
 namespace apps::pentomino::parallel {
 
-solutions search(const puzzle& z, board& b, int at, int first, int last);
+template <class Board>
+solutions search(const puzzle& z, Board& b, int at, int first, int last);
 
 // The first to last - 1 of the unused kinds, on one empty cell. It stays in the process, which the
 // puzzle belongs to.
@@ -20,7 +21,8 @@ struct piece_of_search {
   solutions run() { return search(*z, b, at, first, last); }
 };
 
-inline solutions search(const puzzle& z, board& b, int at, int first, int last) {
+template <class Board>
+solutions search(const puzzle& z, Board& b, int at, int first, int last) {
   if (at == z.end) return solved(z, b);
   if (b.cramped(z, at)) return {};
   return cleave::sum(
@@ -30,9 +32,10 @@ inline solutions search(const puzzle& z, board& b, int at, int first, int last) 
         int kind = b.unused[i];
         for (const orientation& o : z.orientations_of(kind)) {
           if (!b.fits(z, o, at)) continue;
-          cleave::step placed{[=, &z, &b, &o] { b.place(z, o, at, i); },
-                              [=, &z, &b, &o] { b.remove(z, o, at, i, kind); }};
-          found += search(z, b, b.next_empty(at), 0, b.kinds);
+          found += cleave::dynamic_wind(
+              [=, &z, &b, &o] { b.place(z, o, at, i); },
+              [=, &z, &b] { return search(z, b, b.next_empty(at), 0, b.kinds); },
+              [=, &z, &b, &o] { b.remove(z, o, at, i, kind); });
         }
         return found;
       },

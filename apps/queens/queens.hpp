@@ -27,9 +27,9 @@ template <class Board>
 std::uint64_t search(Board& b, int row, int first, int last) {
   if (row == b.n) return 1;
   return cleave::sum(
-      first, last, [&](int i) { return b.free(row, i); },
+      first, last, [=, &b](int i) { return b.free(row, i); },
       cleave::steps{[=, &b](int i) { b.place(row, i); }, [=, &b](int i) { b.remove(row, i); }},
-      [&](int) { return search(b, row + 1, 0, b.n); },
+      [=, &b](int) { return search(b, row + 1, 0, b.n); },
       [=, &b](int from, int to) {
         return piece{b, row, from, to};
       });

@@ -78,26 +78,20 @@ template <class F, class Second>
 using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
                              value_of<decltype(std::declval<Second&>().run())>>;
 
-/// A `both` with a frame; the time of some is taken. Out of line: where the compiler inlines a recursion into itself,
-/// it sees only the plain calls beyond the cutoff. `at` is the stack pointer of the caller.
+/// A `both` with a frame. Out of line: where the compiler inlines a recursion into itself, it sees only the plain calls
+/// beyond the cutoff.
 template <class F, class Second>
-[[gnu::noinline]] results_of<F, Second> divisible(F& f, Second& second, std::uintptr_t at) {
-  using frame_of = branch_frame<Second>;
-  const std::uint64_t since = --here.until_timed == 0 ? begin_timing() : 0;
-  frame* const outer = here.innermost;
-  frame_of branch(outer, second);
-  auto x = run_first(f, branch, outer);
-  if (touched(branch, frame_of::type) && was_given(branch)) [[unlikely]]
-    return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
-  results_of<F, Second> results{std::move(x), run_second(second)};
-  if (since != 0) [[unlikely]]
-    end_timing(since, at);
-  return results;
+[[gnu::noinline]] results_of<F, Second> divisible_both(F& f, Second& second, std::uintptr_t at) {
+  return timed(at, [&]() -> results_of<F, Second> {
+    using frame_of = branch_frame<Second>;
+    frame* const outer = here.innermost;
+    frame_of branch(outer, second);
+    auto x = run_first(f, branch, outer);
+    if (touched(branch, frame_of::type) && was_given(branch)) [[unlikely]]
+      return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
+    return {std::move(x), run_second(second)};
+  });
 }
-
-/// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
-template <class T>
-using copy_if_small = std::conditional_t<kept_by_value<T>, T, T&>;
 
 template <class F, class Second>
 CLEAVE_HOT auto run_both(F& f, Second& second) {
@@ -107,7 +101,7 @@ CLEAVE_HOT auto run_both(F& f, Second& second) {
   }
   copy_if_small<F> first = f;
   copy_if_small<Second> other = second;
-  return divisible(first, other, stack_pointer());
+  return divisible_both(first, other, stack_pointer());
 }
 
 /// Two branches that return nothing make a statement.

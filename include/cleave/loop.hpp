@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/step.hpp>
@@ -149,7 +150,7 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
           static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), stretch)));
       rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
       if (signals() != 0) [[unlikely]]
-        answer();
+        answer(stack_pointer());
       for (; i < stop; ++i) body(i);
       const auto done = remaining(first, i);
       if (done == sampled / 2) {
@@ -192,12 +193,39 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
       stepped<I, Steps> made{steps, i};
       rest.current = i;
       if (signals() != 0) [[unlikely]]
-        answer();
+        answer(stack_pointer());
       body(i);
     }
     left.by_exception = false;
   }
   take_parts(rest, last, take);
+}
+
+/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped.
+template <std::integral I, class Body>
+CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
+  if (!beyond_cutoff()) [[unlikely]]
+    return first;
+  for (I i = first; i < last; ++i) {
+    body(i);
+    if (insisted()) [[unlikely]]
+      return ++i;
+  }
+  return last;
+}
+
+/// The same with steps; to its end, since its bodies search on, in constructs of their own.
+template <std::integral I, class Where, class Steps, class Body>
+CLEAVE_HOT I plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
+  if (!beyond_cutoff()) [[unlikely]]
+    return first;
+  for (I i = first; i < last; ++i) {
+    if (!where(i)) continue;
+    steps.make(i);
+    stepped<I, Steps> made{steps, i};
+    body(i);
+  }
+  return last;
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
@@ -274,6 +302,55 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
   return total;
 }
 
+// The rest of a loop, with a frame. Out of line, and of copies of what is small: what the plain iterations use stays
+// in registers.
+
+template <class R, std::integral I, class Body, class Put>
+[[gnu::noinline]] R divisible_sum(I first, I last, Body& body, Put& put, std::uintptr_t at) {
+  return timed(at, [&] {
+    R total{};
+    loop(
+        first, last, [&](I i) { total += body(i); }, put, add_parts<R>{total});
+    return total;
+  });
+}
+
+template <class R, std::integral I, class Where, class Steps, class Body, class Put>
+[[gnu::noinline]] R divisible_sum(I first, I last, Where& where, Steps& made, Body& body, Put& put,
+                                  std::uintptr_t at) {
+  return timed(at, [&] {
+    R total{};
+    stepping_loop(
+        first, last, where, made, [&](I i) { total += body(i); }, put, add_parts<R>{total});
+    return total;
+  });
+}
+
+template <std::integral I, class T, class Body, class Merge, class Put>
+[[gnu::noinline]] T divisible_reduce(I first, I last, T total, Body& body, Merge& merge, Put& put,
+                                     std::uintptr_t at) {
+  return timed(at,
+               [&] { return reduce_loop<false>(first, last, std::move(total), body, merge, put); });
+}
+
+template <std::integral I, class Body, class Put, class Get>
+[[gnu::noinline]] void divisible_each(I first, I last, Body& body, Put& put, Get& get,
+                                      std::uintptr_t at) {
+  timed(at, [&] {
+    loop(first, last, body, put, get_parts<Get>{get});
+    return nothing{};
+  });
+}
+
+template <std::integral I, class Where, class Steps, class Body, class Put, class Get>
+[[gnu::noinline]] void divisible_each(I first, I last, Where& where, Steps& made, Body& body,
+                                      Put& put, Get& get, std::uintptr_t at) {
+  timed(at, [&] {
+    stepping_loop(first, last, where, made, body, put, get_parts<Get>{get});
+    return nothing{};
+  });
+}
+
 }  // namespace detail
 
 /// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without a put, a copy of the
@@ -305,10 +382,14 @@ template <class A, class B, class Body, class Put>
     using I = std::common_type_t<A, B>;
     static_assert(task<std::invoke_result_t<Put&, I, I>>,
                   "put(from, to) must return a task: a struct with run()");
-    detail::sum_of<A, B, Body> total{};
-    detail::loop(
-        static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, put,
-        detail::add_parts<decltype(total)>{total});
+    using R = detail::sum_of<A, B, Body>;
+    const auto to = static_cast<I>(last);
+    R total{};
+    const I rest = detail::plain_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
+    if (!(rest < to)) return total;
+    detail::copy_if_small<Body> b = body;
+    detail::copy_if_small<Put> p = put;
+    total += detail::divisible_sum<R>(rest, to, b, p, detail::stack_pointer());
     return total;
   }
 
@@ -327,10 +408,17 @@ template <class A, class B, class Where, class Do, class Undo, class Body, class
                                                                          steps<Do, Undo> made,
                                                                          Body body, Put put) {
     using I = std::common_type_t<A, B>;
-    detail::sum_of<A, B, Body> total{};
-    detail::stepping_loop(
-        static_cast<I>(first), static_cast<I>(last), where, made, [&](I i) { total += body(i); },
-        put, detail::add_parts<decltype(total)>{total});
+    using R = detail::sum_of<A, B, Body>;
+    const auto to = static_cast<I>(last);
+    R total{};
+    const I rest = detail::plain_stepping_loop(static_cast<I>(first), to, where, made,
+                                               [&](I i) { total += body(i); });
+    if (!(rest < to)) return total;
+    detail::copy_if_small<Where> w = where;
+    detail::copy_if_small<steps<Do, Undo>> m = made;
+    detail::copy_if_small<Body> b = body;
+    detail::copy_if_small<Put> p = put;
+    total += detail::divisible_sum<R>(rest, to, w, m, b, p, detail::stack_pointer());
     return total;
   }
 
@@ -351,8 +439,15 @@ template <class A, class B, class T, class Body, class Merge, class Put>
   requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
                                                    Merge merge, Put put) {
     using I = std::common_type_t<A, B>;
-    return detail::reduce_loop<false>(static_cast<I>(first), static_cast<I>(last),
-                                      std::move(identity), body, merge, put);
+    const auto to = static_cast<I>(last);
+    T total = std::move(identity);
+    const I rest = detail::plain_loop(static_cast<I>(first), to,
+                                      [&](I i) { total = merge(std::move(total), body(i)); });
+    if (!(rest < to)) return total;
+    detail::copy_if_small<Body> b = body;
+    detail::copy_if_small<Merge> m = merge;
+    detail::copy_if_small<Put> p = put;
+    return detail::divisible_reduce(rest, to, std::move(total), b, m, p, detail::stack_pointer());
   }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
@@ -361,7 +456,13 @@ template <class A, class B, class T, class Body, class Merge, class Put>
 template <class A, class B, class Body, class Put, class Get>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
   using I = std::common_type_t<A, B>;
-  detail::loop(static_cast<I>(first), static_cast<I>(last), body, put, detail::get_parts<Get>{get});
+  const auto to = static_cast<I>(last);
+  const I rest = detail::plain_loop(static_cast<I>(first), to, [&](I i) { body(i); });
+  if (!(rest < to)) return;
+  detail::copy_if_small<Body> b = body;
+  detail::copy_if_small<Put> p = put;
+  detail::copy_if_small<Get> g = get;
+  detail::divisible_each(rest, to, b, p, g, detail::stack_pointer());
 }
 
 /// The form for backtracking, as for sum.
@@ -370,8 +471,15 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Where where,
                                                   steps<Do, Undo> made, Body body, Put put,
                                                   Get get) {
   using I = std::common_type_t<A, B>;
-  detail::stepping_loop(static_cast<I>(first), static_cast<I>(last), where, made, body, put,
-                        detail::get_parts<Get>{get});
+  const auto to = static_cast<I>(last);
+  const I rest = detail::plain_stepping_loop(static_cast<I>(first), to, where, made, body);
+  if (!(rest < to)) return;
+  detail::copy_if_small<Where> w = where;
+  detail::copy_if_small<steps<Do, Undo>> m = made;
+  detail::copy_if_small<Body> b = body;
+  detail::copy_if_small<Put> p = put;
+  detail::copy_if_small<Get> g = get;
+  detail::divisible_each(rest, to, w, m, b, p, g, detail::stack_pointer());
 }
 
 /// The same for tasks that return nothing.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/frame.hpp>
 
 #include <type_traits>
@@ -39,6 +40,37 @@ private:
   [[no_unique_address]] Do do_;
   [[no_unique_address]] Undo undo_;
 };
+
+namespace detail {
+
+template <class Undo>
+struct undo_at_exit {
+  Undo& undo;
+  CLEAVE_HOT ~undo_at_exit() { undo(); }
+};
+
+template <class Do, class Body, class Undo>
+[[gnu::noinline]] decltype(auto) linked_step(Do& make, Body& body, Undo& undo) {
+  step made{make, undo};
+  return body();
+}
+
+}  // namespace detail
+
+/// A step around a call: makes it, returns body(), undoes it. The same rules as for step. Costs less than an object
+/// where the call is short: beyond the cutoff nothing is stored. Source: Tascell's dynamic_wind.
+template <class Do, class Body, class Undo>
+CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
+  if (detail::beyond_cutoff()) [[likely]] {
+    make();
+    detail::undo_at_exit<Undo> made{undo};
+    return body();
+  }
+  detail::copy_if_small<Do> m = make;
+  detail::copy_if_small<Body> b = body;
+  detail::copy_if_small<Undo> u = undo;
+  return detail::linked_step(m, b, u);
+}
 
 /// The step that each iteration of a loop makes: `steps{do, undo}`, both called with the iteration's number. For the
 /// loops that take it (loop.hpp); the same rules as for step.

@@ -1,43 +1,43 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace cleave::detail {
 
 /// Learns from timed constructs how deep on the stack (bytes below the root's) what remains is too short to be
-/// worth dividing: but for a few outliers, all that was seen deeper than depth() lately took less than a few microseconds.
+/// worth dividing: all that was seen deeper than depth() lately took less than a few microseconds. Where long and short
+/// ones are found at the same depths, as in random trees, next to nothing is beyond. The shallowest of all never is.
 ///
 /// A wrong guess loses nothing but the chance to divide what is under way. One that is not deep enough shows in two ways,
 /// and all is learnt anew: undivided constructs take long, or askers are given one piece after the other from beyond the
 /// cutoff, because nothing else is left.
-class cutoff {
+class cutoff_learner {
 public:
   static constexpr std::size_t none = ~std::size_t{0};
 
   /// How many divisible constructs to leave out between two that are timed. Irregular, because programs are regular.
-  static std::uint32_t until_next(std::uint64_t now) noexcept {
-    return 16 + static_cast<std::uint32_t>(now >> 3 & 31);
+  std::uint32_t until_next(std::uint64_t now) const noexcept {
+    const auto chance = static_cast<std::uint32_t>(now >> 3);
+    return depth_ == none ? 2 + (chance & 3) : 16 + (chance & 31);
   }
+  static bool is_long(std::uint64_t ticks) noexcept;
 
   /// What is deeper than this runs undivided.
   std::size_t depth() const noexcept { return depth_; }
 
-  /// A construct at this depth ran from `begin` to `end` (ticks); `undivided`: it entered no divisible one.
-  /// Returns whether depth() changed.
+  /// A construct at this depth ran from `begin` to `end` (ticks), and its thread was not preempted meanwhile;
+  /// `undivided`: it entered no divisible one. Returns whether depth() changed.
   bool add(std::size_t depth, std::uint64_t begin, std::uint64_t end, bool undivided) noexcept;
   /// A piece of this depth was given. Returns whether depth() changed.
   bool given(std::size_t depth, std::uint64_t now) noexcept;
 
 private:
-  static constexpr unsigned outliers = 4;  // in a window: threads are preempted
-
   std::size_t depth_ = none;
-  std::array<std::size_t, outliers>
-      deepest_{};                   // of those in this window that took long, deepest first
-  std::size_t previous_ = 0;        // the last of them in the window before
-  unsigned far_too_long_ = 0;       // in this window
+  std::size_t deepest_ = 0;         // of those in this window that took long
+  std::size_t previous_ = 0;        // the same for the window before
+  std::size_t shallowest_ = none;   // of all in this window
+  unsigned wrong_ = 0;              // undivided ones in this window that took far too long
   unsigned seen_ = 0;               // in this window
   std::uint64_t until_ = 0;         // ticks when it may end; 0: the next construct begins it
   unsigned beyond_ = 0;             // pieces given from beyond the cutoff

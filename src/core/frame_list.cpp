@@ -30,6 +30,8 @@ void frame_list::update(frame* innermost) {
   for (std::size_t k = 0; k < scopes_.size(); ++k)
     scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
 
+  blocked = std::min(blocked, limit);
+
   seen_.resize(total);
   f = innermost;
   for (std::size_t i = total; i-- > standing; f = f->outer) seen_[i] = f;
@@ -55,8 +57,10 @@ frame* frame_list::oldest(const scope* wanted, bool& mine) {
     while (wanted != nullptr && s != nullptr && s != wanted) s = s->parent;
     if (wanted != nullptr && s == nullptr) continue;
     mine = true;
-    // What has nothing left to give never will again, so the cursor only moves inward.
-    for (auto& i = base.cursor; i < seen_.size(); ++i, ++searched) {
+    // What has nothing left to give never will again, so the cursor only moves inward. What is blocked may have.
+    std::uint32_t unblocked = blocked;
+    std::uint32_t& i = base.cursor < blocked ? unblocked : base.cursor;
+    for (; i < seen_.size(); ++i, ++searched) {
       frame& f = *seen_[i];
       if (f.type().role == frame_role::work && f.type().splittable(f)) return &f;
     }

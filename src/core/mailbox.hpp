@@ -30,6 +30,9 @@ inline request asking(const scope* wanted) noexcept {
 inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
 inline request wanted_by(request r) noexcept { return r & ~request{1}; }
 
+/// How to wait for a moment: go on looking; block, but not for long; block.
+enum class waiting { spin, nap, sleep };
+
 /// Platform says what an atomic is and how to block on one, so that the model checker can stand in.
 template <class Platform>
 class mailbox {
@@ -46,9 +49,13 @@ public:
   /// before; acquired by signals().
   void ring(std::uint32_t bits) noexcept {
     const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
-    cutoff_->store(
-        0, std::memory_order_seq_cst);  // after the bits: partner of take_signals and set_cutoff
     if ((old & sleeping) != 0) Platform::wake(*word_);
+  }
+
+  /// The same, and the owner shall see them in a construct that it would otherwise run undivided.
+  void insist(std::uint32_t bits) noexcept {
+    ring(bits);
+    cutoff_->store(0, std::memory_order_seq_cst);  // after the bits: partner of set_cutoff
   }
 
   request posted() const noexcept { return request_.load(std::memory_order_acquire); }
@@ -95,41 +102,41 @@ public:
     return r == reclaimed ? 0 : r;
   }
 
-  /// Takes the bits that others rang. Acquire: partner of ring(). The cutoff first: a ring whose store it
-  /// overwrites has set its bits before.
+  /// Takes the bits that others rang. Acquire: partner of ring().
   std::uint32_t take_signals() noexcept {
-    cutoff_->store(planned_, std::memory_order_seq_cst);
-    return word_->fetch_and(checking, std::memory_order_seq_cst);
+    return word_->fetch_and(checking, std::memory_order_acq_rel);
   }
   /// Rings oneself.
   void remind(std::uint32_t bits) noexcept {
     word_->fetch_or(bits, std::memory_order_relaxed);
     cutoff_->store(0, std::memory_order_relaxed);
   }
-  /// Lets each `both` below this address of the stack run as plain calls, while there are no signals.
-  void set_cutoff(std::uintptr_t address) noexcept {
-    planned_ = address;
+  /// Lets constructs below this address of the stack run undivided, unless there are signals. Returns whether it does.
+  bool set_cutoff(std::uintptr_t address) noexcept {
     cutoff_->store(address, std::memory_order_seq_cst);
-    // After the store: a ring that it overwrote has set its bits.
-    if (word_->load(std::memory_order_seq_cst) != 0) cutoff_->store(0, std::memory_order_relaxed);
+    // After the store: an insist() that it overwrote has set its bits.
+    if (address == 0 || word_->load(std::memory_order_seq_cst) == 0) return address != 0;
+    cutoff_->store(0, std::memory_order_relaxed);
+    return false;
   }
+  bool insisted() const noexcept { return cutoff_->load(std::memory_order_relaxed) == 0; }
   void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
 
   /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever there are
-  /// signals; serve takes them. Spins as long as spin() says so, then blocks.
-  template <class Ready, class Serve, class Spin>
-  void wait(Ready ready, Serve serve, Spin spin) {
+  /// signals; serve takes them. Each time in between does what pause() says.
+  template <class Ready, class Serve, class Pause>
+  void wait(Ready ready, Serve serve, Pause pause) {
     while (!ready()) {
       std::uint32_t bits = word_->load(std::memory_order_acquire);
       if ((bits & (asked | attention | news)) != 0) {
         serve();
-      } else if (!spin()) {
+      } else if (const waiting how = pause(); how != waiting::spin) {
         // Fails if anything was rung since: a ring after this one sees `sleeping` and wakes.
         if (!word_->compare_exchange_strong(bits, bits | sleeping, std::memory_order_seq_cst,
                                             std::memory_order_relaxed)) {
           continue;
         }
-        Platform::block(*word_, bits | sleeping);
+        Platform::block(*word_, bits | sleeping, how == waiting::nap);
         word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel);
       }
     }
@@ -138,7 +145,6 @@ public:
 private:
   word_type* word_;
   cutoff_type* cutoff_;
-  std::uintptr_t planned_ = 0;  // the cutoff while there are no signals
   alignas(64) typename Platform::template atomic<request> request_{resting};
 };
 

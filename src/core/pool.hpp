@@ -34,6 +34,7 @@ public:
   const bool check;                       // CLEAVE_CHECK
   const bool cutoff;                      // CLEAVE_CUTOFF
   std::atomic<unsigned> check_pauses{0};  // undivided runs under way
+  const bool oversubscribed;              // there are more workers than CPUs
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had

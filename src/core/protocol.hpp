@@ -15,30 +15,39 @@ struct boards {
 };
 
 /// Asks for `what` until ready() or there is an answer; returns the task handed, or 0. Rings the worker `first`, or
-/// if that is not another one, some worker that computes; and all that compute before it blocks. at(i) is
-/// the mailbox of worker i. While waiting runs serve() for every signal; spin() as for mailbox::wait, and
-/// restart() begins a new spin.
+/// if that is not another one, some worker that computes; then all that compute. Insists with all before it blocks for
+/// long: at once, or if it is `patient` after a nap. at(i) is the mailbox of worker i. While waiting runs serve() for
+/// every signal; spin() says whether to go on spinning, and restart() begins a new spin.
 template <class Platform, class At, class Ready, class Serve, class Spin, class Restart>
 request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, request what,
-            unsigned first, At at, Ready ready, Serve serve, Spin spin, Restart restart) {
+            unsigned first, bool patient, At at, Ready ready, Serve serve, Spin spin,
+            Restart restart) {
   box.post(what);
   board.askers.set(id);
   board.computing.visit(first, [&](unsigned i) {
     if (i != id) at(i).ring(asked);
     return i != id;
   });
-  bool rung_all = false;
+  enum { rung_one, rung_all, napped, insisted } done = rung_one;
+  auto to_all = [&](bool insist) {
+    board.computing.visit(0, [&](unsigned i) {
+      if (i != id) insist ? at(i).insist(asked) : at(i).ring(asked);
+      return false;
+    });
+  };
   box.wait([&] { return box.answered() || (is_asking(box.posted()) && ready()); }, serve,
            [&] {
-             if (spin()) return true;
-             if (rung_all) return false;
-             rung_all = true;
+             if (spin()) return waiting::spin;
+             if (done == insisted) return waiting::sleep;
+             if (done == rung_all) {
+               done = napped;
+               return waiting::nap;
+             }
+             const bool insist = !patient || done == napped;
+             done = insist ? insisted : rung_all;
+             to_all(insist);
              restart();
-             board.computing.visit(0, [&](unsigned i) {
-               if (i != id) at(i).ring(asked);
-               return false;
-             });
-             return true;
+             return waiting::spin;
            });
   board.askers.clear(id);
   while (!box.answered()) {
@@ -47,7 +56,8 @@ request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, reques
       return 0;
     }
     // Claimed at the last moment: it will be answered or reopened.
-    box.wait([&] { return box.posted() != claimed; }, serve, spin);
+    box.wait([&] { return box.posted() != claimed; }, serve,
+             [&] { return spin() ? waiting::spin : waiting::sleep; });
   }
   return box.collect();
 }

@@ -15,8 +15,8 @@ namespace detail {
 
 // ---- the functions that constructs call
 
-void answer() {
-  if (here.self != nullptr) return here.self->answer();
+void answer(std::uintptr_t at) {
+  if (here.self != nullptr) return here.self->answer(at);
   // On a thread that is no worker only a cancellation can have rung.
   here.word.store(0, std::memory_order_relaxed);
   here.cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
@@ -101,7 +101,11 @@ std::vector<pool*> pools;
 }  // namespace
 
 pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_on)
-    : board(count), check(check_on), cutoff(cutoff_on), workers(count) {
+    : board(count),
+      check(check_on),
+      cutoff(cutoff_on),
+      oversubscribed(count > static_cast<unsigned>(machine::usable_cpus())),
+      workers(count) {
   try {
     for (unsigned i = 0; i < count; ++i) {
       threads.push_back(std::make_unique<machine::thread>(stack_bytes, &begin, this));
@@ -175,7 +179,7 @@ void pool::run(task& root) {
 void pool::interrupt_all() noexcept {
   std::lock_guard lock(pools_mutex);
   for (pool* p : pools) {
-    for (auto& w : p->workers) w->box().ring(attention);
+    for (auto& w : p->workers) w->box().insist(attention);
   }
 }
 

@@ -2,17 +2,19 @@
 
 #include "core/pool.hpp"
 #include "machine/futex.hpp"
+#include "machine/thread.hpp"
 
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/pace.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 namespace cleave::detail {
 namespace {
 
 /// How long a waiter spins before it blocks: about twice what blocking and being woken costs.
-constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(10);
+constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(20);
 
 /// True until `spin_time` has passed since the first call.
 class spinner {
@@ -28,12 +30,20 @@ private:
   std::chrono::steady_clock::time_point end_{};
 };
 
+/// Longer than a thread that shares its CPU is off it.
+constexpr int nap_milliseconds = 20;
+
+/// How long an undivided construct may keep those waiting that insist.
+constexpr unsigned patient_polls = 64;
+constexpr unsigned patient_time = 20;  // microseconds
+
 request address(task& t) noexcept { return reinterpret_cast<request>(&t); }
 
 }  // namespace
 
-void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  machine::block(word, expected);
+void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                   bool nap) noexcept {
+  machine::block(word, expected, nap ? nap_milliseconds : machine::forever);
 }
 void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wake(word); }
 
@@ -55,7 +65,17 @@ counters worker::read_counters() const noexcept {
 
 // ---- victim
 
-void worker::answer() {
+void worker::answer(std::uintptr_t at) {
+  if (at < stretch_.top && stretch_.more && over_soon()) {
+    if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
+      throw cancelled{};
+    return;
+  }
+  struct leave_at_exit {
+    worker& w;
+    ~leave_at_exit() { w.leave_slow_path(); }
+  } leave{*this};
+  enter_slow_path(at);
   const std::uint32_t signals = box_.take_signals();
   if ((signals & checking) != 0) split_everywhere();
   if ((signals & (asked | parked)) != 0) serve_askers();
@@ -71,9 +91,11 @@ void worker::respond() noexcept {
   if ((signals & attention) != 0) interrupted_ = true;
   if ((signals & (asked | parked)) != 0) {
     try {
+      enter_slow_path(stack_pointer());
       serve_askers();
     } catch (...) {  // a put threw: it has given nothing
     }
+    leave_slow_path();
   }
 }
 
@@ -131,32 +153,82 @@ task& worker::split(frame& f) {
   t.parent = frames_.scope_of(f);
   t.owner = this;
   t.depth = depth_of(reinterpret_cast<std::uintptr_t>(&f));
-  if (cutoff_.given(t.depth, ticks())) apply_cutoff();
+  cutoff_.given(t.depth, ticks());
   add(splits);
   return t;
 }
 
 // ---- cutoff
 
-void worker::set_depth(std::uintptr_t address, std::size_t depth) noexcept {
-  base_ = address + depth;
-  apply_cutoff();
+/// Whether to wait for the end of the undivided construct that this worker is in. An asker may insist because this
+/// thread was preempted: so not before it has polled for a while.
+bool worker::over_soon() noexcept {
+  if (!box_.insisted()) return true;
+  const std::uint64_t now = ticks();
+  if (stretch_.polls++ == 0) stretch_.insisted = now;
+  return stretch_.polls < patient_polls ||
+         now - stretch_.insisted < patient_time * ticks_per_microsecond();
 }
 
-void worker::apply_cutoff() noexcept {
-  const std::size_t deep = of.cutoff ? cutoff_.depth() : cutoff::none;
-  box_.set_cutoff(deep < base_ ? base_ - deep : 0);
+void worker::enter_slow_path(std::uintptr_t at) {
+  if (at >= stretch_.top) {
+    stretch_.top = 0;
+    frames_.blocked = stretch_.blocked;
+  } else if (stretch_.more) {
+    frames_.block(here.innermost);
+  }
+  stretch_.more = false;
+  stretch_.polls = 0;
+}
+
+void worker::leave_slow_path() noexcept {
+  // While frames are blocked others are needed, however short what they stand for.
+  const bool needed = stretch_.top != 0 && !stretch_.more;
+  const std::size_t deep = of.cutoff && !needed ? cutoff_.depth() : cutoff_learner::none;
+  const std::uintptr_t address = deep < stretch_.base ? stretch_.base - deep : 0;
+  if (box_.set_cutoff(address)) {
+    stretch_.top = std::max(stretch_.top, address);
+    stretch_.more = true;
+  }
+}
+
+worker::stretch worker::begin_stretch(std::size_t depth) noexcept {
+  const std::uintptr_t at = stack_pointer();
+  enter_slow_path(at);
+  const stretch outer = stretch_;
+  stretch_ = {.base = at + depth, .blocked = frames_.blocked};
+  leave_slow_path();
+  return outer;
+}
+
+void worker::end_stretch(const stretch& outer) noexcept {
+  frames_.blocked = stretch_.blocked;
+  stretch_ = outer;
+  leave_slow_path();
 }
 
 std::uint64_t worker::begin_timing() noexcept {
   timing_since_ = ticks();
-  here.until_timed = until_timed_ = cutoff::until_next(timing_since_);
+  here.until_timed = until_timed_ = cutoff_.until_next(timing_since_);
   return timing_since_;
 }
 
-void worker::end_timing(std::uint64_t since, std::uintptr_t address) noexcept {
+void worker::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
+  const std::uint64_t now = ticks();
   const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
-  if (cutoff_.add(depth_of(address), since, ticks(), undivided)) apply_cutoff();
+  if (cutoff_learner::is_long(now - since) && preempted()) return;
+  const bool changed = cutoff_.add(depth_of(at), since, now, undivided);
+  // Not beyond a cutoff that is set: no undivided construct is under way.
+  if (changed && (stretch_.top == 0 || !box_.insisted())) {
+    stretch_.top = 0;
+    leave_slow_path();
+  }
+}
+
+/// Whether the thread was since this was last asked.
+bool worker::preempted() noexcept {
+  const long before = std::exchange(preemptions_, machine::preemptions());
+  return preemptions_ != before;
 }
 
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as it is now: a
@@ -217,7 +289,8 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexce
   const request handed = ask(
       box_, of.board, id, asking(wanted),
       likely != nullptr ? likely->id : (random_ >> 8) % of.size(),
-      [this](unsigned i) -> auto& { return of.at(i).box_; }, finished, [this] { respond(); },
+      of.oversubscribed, [this](unsigned i) -> auto& { return of.at(i).box_; }, finished,
+      [this] { respond(); },
       [&] {
         if (spin()) return true;
         add(sleeps);
@@ -230,8 +303,7 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexce
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
-    const std::uintptr_t outer_base = base_;
-    set_depth(stack_pointer(), t.depth);
+    const stretch outer = begin_stretch(t.depth);
     begin_to_compute(box_, of.board, id, inside.previous == nullptr);
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
@@ -239,7 +311,7 @@ void worker::execute(task& t) noexcept {
       t.execute();
     }
     if (inside.previous == nullptr) of.board.computing.clear(id);
-    set_depth(outer_base, 0);
+    end_stretch(outer);
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
   if (stopped(here.current)) box_.remind(attention);
@@ -279,7 +351,8 @@ void worker::join(task& t) noexcept {
 void worker::await_abandoned(task& t) noexcept {
   if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return;
   spinner spin;
-  box_.wait([&] { return t.done(); }, [this] { respond(); }, spin);
+  box_.wait([&] { return t.done(); }, [this] { respond(); },
+            [&] { return spin() ? waiting::spin : waiting::sleep; });
   if (interrupted_) box_.remind(attention);
 }
 
@@ -287,7 +360,7 @@ void worker::spawn(task& t) {
   t.depth = depth_of(stack_pointer());
   ready.push(t);
   // seq_cst, after the push: partner of an asker that rings and then looks into the deques.
-  if (here.word.load(std::memory_order_seq_cst) != 0) answer();
+  if (here.word.load(std::memory_order_seq_cst) != 0) answer(stack_pointer());
 }
 
 task* worker::take_ready(const scope* group) {

@@ -19,7 +19,8 @@ struct native {
   template <class T>
   using atomic = std::atomic<T>;
   using cutoff = std::atomic<std::uintptr_t>;
-  static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+  static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                    bool nap) noexcept;
   static void wake(const std::atomic<std::uint32_t>& word) noexcept;
 };
 
@@ -36,6 +37,14 @@ public:
   /// The oldest frame with something to give that belongs to `wanted` or below (null: any). Sets `mine` to
   /// whether there is such a scope on this stack.
   frame* oldest(const scope* wanted, bool& mine);
+
+  /// From now on none of the frames on the list is given as the oldest, until they are gone: steps that are on no list
+  /// may have been made since. Throws std::bad_alloc.
+  void block(frame* innermost) {
+    update(innermost);
+    blocked = static_cast<std::uint32_t>(seen_.size());
+  }
+  std::uint32_t blocked = 0;  // how many, from the outermost
 
   /// The scope that a frame belongs to; null: the one of a thread that is no worker.
   scope* scope_of(const frame& f) const noexcept;
@@ -70,8 +79,8 @@ public:
   /// Runs a task here and tells whoever waits for it.
   void execute(task& t) noexcept;
 
-  /// Serves the signals of the polled word. Throws `cancelled`, and what a put threw.
-  void answer();
+  /// Serves the signals of the polled word; `at` is where on the stack. Throws `cancelled`, and what a put threw.
+  void answer(std::uintptr_t at);
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
   /// Waits until the task is done, without helping, unless nobody had begun it.
@@ -115,19 +124,37 @@ private:
   task* find_ready(const scope* group) noexcept;
   template <class Ready>
   task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;
-  /// Begins to count depth so that `address` has this one.
-  void set_depth(std::uintptr_t address, std::size_t depth) noexcept;
   std::size_t depth_of(std::uintptr_t address) const noexcept {
-    return address < base_ ? base_ - address : 0;
+    return address < stretch_.base ? stretch_.base - address : 0;
   }
-  void apply_cutoff() noexcept;
+  bool over_soon() noexcept;
+  bool preempted() noexcept;
+  /// Before frames are looked for, by code at this address: leaves out those that must not be divided now.
+  void enter_slow_path(std::uintptr_t at);
+  /// After it: sets the cutoff again.
+  void leave_slow_path() noexcept;
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;
 
   mailbox<native> box_;
   frame_list frames_;
-  cutoff cutoff_;
-  std::uintptr_t base_ = 0;         // where on the stack the current task would have depth 0
+  /// Where on the stack undivided constructs may be, with steps that are on no list. A task that runs inside of another
+  /// (a join helps) has its own.
+  struct stretch {
+    std::uintptr_t base = 0;  // the address where the current task would have depth 0
+    std::uintptr_t top = 0;   // undivided constructs that still run are below; 0: there are none
+    bool more =
+        false;  // the cutoff was set since the frames were last looked at: more may have begun
+    std::uint32_t polls = 0;     // in an undivided construct, while somebody insists
+    std::uint64_t insisted = 0;  // when the first of them was
+    std::uint32_t blocked = 0;   // frames of the tasks around this one that must not be divided
+  };
+  stretch begin_stretch(std::size_t depth) noexcept;
+  void end_stretch(const stretch& outer) noexcept;
+
+  cutoff_learner cutoff_;
+  stretch stretch_;
+  long preemptions_ = 0;            // of this thread, when last asked
   std::uint64_t timing_since_ = 0;  // when the last timing began
   std::uint32_t until_timed_ = 0;   // and what here.until_timed was then
   bool interrupted_ = false;        // an attention arrived while this worker could not throw

@@ -4,11 +4,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <climits>
+#include <ctime>
 
 namespace cleave::machine {
 
-void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+           int milliseconds) noexcept {
+  const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected,
+          milliseconds == forever ? nullptr : &limit, nullptr, 0);
 }
 
 void wake(const std::atomic<std::uint32_t>& word) noexcept {

@@ -6,9 +6,12 @@
 /// Blocking on a word, as the operating system offers it.
 namespace cleave::machine {
 
-/// Blocks while the word holds `expected`; may return early. std::atomic::wait would do the same after spinning
+inline constexpr int forever = -1;
+
+/// Blocks while the word holds `expected`, for so long at most; may return early. std::atomic::wait would do the same after spinning
 /// on its own account, which the caller has already done.
-void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+           int milliseconds = forever) noexcept;
 
 /// Wakes whoever blocks on the word. Touches only its address.
 void wake(const std::atomic<std::uint32_t>& word) noexcept;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
@@ -113,6 +114,12 @@ thread::thread(std::size_t stack_bytes, void (*call)(void*), void* argument)
 thread::~thread() {
   pthread_join(state_->handle, nullptr);
   munmap(state_->memory, state_->bytes);
+}
+
+long preemptions() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
 }
 
 }  // namespace cleave::machine

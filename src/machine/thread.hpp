@@ -21,4 +21,7 @@ private:
   std::unique_ptr<state> state_;
 };
 
+/// How often the calling thread was taken off its CPU although it could have gone on.
+long preemptions() noexcept;
+
 }  // namespace cleave::machine

@@ -13,7 +13,7 @@
 namespace cleave::tests {
 namespace {
 
-using detail::cutoff;
+using cutoff = detail::cutoff_learner;
 
 /// A program as the learner sees it: a binary tree whose halves take half as long, 100 bytes of stack a level.
 struct simulated {
@@ -35,7 +35,7 @@ struct simulated {
     }
     const bool is_timed = --until_timed == 0;
     const std::uint64_t since = now;
-    if (is_timed) until_timed = cutoff::until_next(now);
+    if (is_timed) until_timed = learnt.until_next(now);
     const bool undivided = depth(level + 1) > learnt.depth();
     tree(level + 1, levels);
     tree(level + 1, levels);
@@ -48,7 +48,7 @@ struct simulated {
 TEST(cutoff, is_learnt) {
   simulated program;
   program.tree(0, 22);
-  // A subtree of k levels takes 2^k / 100 microseconds: the first of less than 4 has 8.
+  // A subtree of k levels takes 2^k / 100 microseconds: the smallest of more than 16 has 11.
   EXPECT_GE(program.learnt.depth(), simulated::depth(22 - 11));
   EXPECT_LE(program.learnt.depth(), simulated::depth(22 - 9));
 }
@@ -78,7 +78,7 @@ TEST(cutoff, is_forgotten_when_undivided_constructs_take_long) {
   const std::uint64_t millisecond = 1000 * detail::ticks_per_microsecond();
   int needed = 0;
   while (program.learnt.depth() != cutoff::none && needed < 100) {
-    program.learnt.add(100, program.now, program.now + millisecond / 10, true);
+    program.learnt.add(100, program.now, program.now + millisecond, true);
     ++needed;
   }
   EXPECT_LE(needed, 8);
@@ -160,6 +160,117 @@ TEST(cutoff, a_cancellation_reaches_undivided_calls) {
   EXPECT_TRUE(rt.run(cancelled_in_time));
   EXPECT_TRUE(cancelled_in_time());  // on a thread that is no worker
   EXPECT_TRUE(cancelled_in_time());
+}
+
+/// A walk through a tree whose workspace is the path from the root. Marked in a different way on each level.
+struct walk {
+  static constexpr int levels = 7, width = 6;
+  std::vector<int> path;
+
+  static std::uint64_t hash(std::uint64_t before, int i) {
+    return mix(before + static_cast<unsigned>(i));
+  }
+  bool is(std::uint64_t expected) const {
+    std::uint64_t h = 0;
+    for (int i : path) h = hash(h, i);
+    return h == expected;
+  }
+};
+
+struct rules {
+  ledger* leaves;
+  std::atomic<int>* wrong;
+  int spin;  // polls at a leaf
+};
+
+long below(const rules& by, walk& w, int level, int from, int to, std::size_t id, std::uint64_t h);
+
+struct part_of_walk {
+  rules by;
+  walk w;
+  int level, from, to;
+  std::size_t id;
+  std::uint64_t h;
+  long run() { return below(by, w, level, from, to, id, h); }
+};
+
+long node(const rules& by, walk& w, int level, std::size_t id, std::uint64_t h) {
+  if (level < walk::levels) return below(by, w, level, 0, walk::width, id, h);
+  if (!w.is(h)) ++*by.wrong;
+  by.leaves->enter(id);
+  for (int i = 0; i < by.spin; ++i) poll();
+  return 1;
+}
+
+/// Leaves below children from to to - 1; `id` numbers the node, `h` is the hash of its path.
+long below(const rules& by, walk& w, int level, int from, int to, std::size_t id, std::uint64_t h) {
+  auto put = [=, &w, &by](int f, int t) {
+    if (!w.is(h)) ++*by.wrong;  // the workspace as it was here
+    return part_of_walk{by, w, level, f, t, id, h};
+  };
+  auto child = [=, &w, &by](int i) {
+    return node(by, w, level + 1, id * walk::width + static_cast<unsigned>(i), walk::hash(h, i));
+  };
+  auto push = [&w](int i) { w.path.push_back(i); };
+  auto pop = [&w](int) { w.path.pop_back(); };
+  switch (level % 4) {
+    case 0:
+      return sum(
+          from, to, [](int) { return true; }, steps{push, pop}, child, put);
+    case 1:
+      return sum(
+          from, to,
+          [=](int i) {
+            step made{[=] { push(i); }, [=] { pop(i); }};
+            return child(i);
+          },
+          put);
+    case 2:
+      return sum(
+          from, to,
+          [=](int i) {
+            return dynamic_wind([=] { push(i); }, [=] { return child(i); }, [=] { pop(i); });
+          },
+          put);
+    default: {
+      if (to - from == 1) {
+        step made{[=] { push(from); }, [=] { pop(from); }};
+        return child(from);
+      }
+      const int half = (from + to) / 2;
+      auto [x, y] = both([=, &w, &by] { return below(by, w, level, from, half, id, h); },
+                         [=, &w, &by] { return below(by, w, level, half, to, id, h); },
+                         [=] { return put(half, to); });
+      return x + y;
+    }
+  }
+}
+
+constexpr long power(long base, int n) { return n == 0 ? 1 : base * power(base, n - 1); }
+
+TEST(cutoff, steps_of_undivided_constructs) {
+  constexpr long all = power(walk::width, walk::levels);
+  for (int workers : {1, 2, 3, 8}) {
+    runtime rt(options{.workers = workers});
+    for (int spin : {0, 30, 0}) {
+      ledger leaves(all);
+      std::atomic<int> wrong{0};
+      const rules by{&leaves, &wrong, spin};
+      EXPECT_EQ(rt.run([&] {
+        walk w;
+        // First from the last level but one, again and again: all of that will be taken for short.
+        std::atomic<int> ignored{0};
+        ledger unused(power(walk::width, 2));
+        const rules shallow{&unused, &ignored, 0};
+        for (int k = 0; k < 20'000; ++k) below(shallow, w, walk::levels - 2, 0, walk::width, 0, 0);
+        EXPECT_EQ(ignored, 0);
+        return below(by, w, 0, 0, walk::width, 0, 0);
+      }),
+                all);
+      EXPECT_EQ(leaves.wrong(), 0u) << workers << " workers";
+      EXPECT_EQ(wrong, 0) << workers << " workers";
+    }
+  }
 }
 
 long throws_at(int n, int bottom) {

@@ -180,11 +180,10 @@ TEST(broken_protocol, reopen_without_ring) { finds<throw_or_root>(fault::reopen_
 TEST(broken_protocol, reopen_without_parked) { finds<split_throws>(fault::reopen_without_parked); }
 TEST(broken_protocol, withdraw_once) { finds<throw_or_withdraw>(fault::withdraw_once); }
 TEST(broken_protocol, root_not_rung) { finds<roots<1>>(fault::root_not_rung); }
-TEST(broken_protocol, ring_keeps_cutoff) { finds<begin_or_sleep>(fault::ring_keeps_cutoff); }
+TEST(broken_protocol, insist_keeps_cutoff) { finds<begin_or_sleep>(fault::insist_keeps_cutoff); }
 TEST(broken_protocol, cutoff_kept_unseen) {
   finds<asked_while_learning>(fault::cutoff_kept_unseen);
 }
-TEST(broken_protocol, signals_before_cutoff) { finds<parked_first>(fault::signals_before_cutoff); }
 TEST(broken_protocol, root_released) { finds<roots<1>>(fault::root_released); }
 
 }  // namespace

@@ -46,10 +46,8 @@ enum class fault {
   reopen_without_parked,  // nor does the victim remember the asker
   withdraw_once,          // an asker whose request was reopened cannot withdraw it
   root_not_rung,          // announce wakes nobody
-  ring_keeps_cutoff,      // a ring does not move the cutoff out of the way
+  insist_keeps_cutoff,    // who insists does not move the cutoff out of the way
   cutoff_kept_unseen,     // who sets a cutoff does not look for signals afterwards
-  // Two operations in the other order.
-  signals_before_cutoff,  // who takes signals restores the cutoff after that
 };
 inline fault broken = fault::none;
 
@@ -134,14 +132,15 @@ struct platform {
     using base = model::atomic<std::uintptr_t>;
     void store(std::uintptr_t address, std::memory_order o) {
       const bool rings = address == 0 && o == std::memory_order_seq_cst;
-      if (broken == fault::ring_keeps_cutoff && rings) return;
+      if (broken == fault::insist_keeps_cutoff && rings) return;
       if (broken == fault::cutoff_kept_unseen && address == 0 && !rings && before(1) == read_word)
         return;
-      if (broken == fault::signals_before_cutoff && address != 0) return;
       base::store(address == 0, o);
     }
   };
-  static void block(atomic<std::uint32_t>& word, std::uint32_t expected) { word.block(expected); }
+  static void block(atomic<std::uint32_t>& word, std::uint32_t expected, bool) {
+    word.block(expected);
+  }
   static void wake(atomic<std::uint32_t>& word) {
     if (broken != fault::ring_without_wake) word.wake();
   }
@@ -226,12 +225,12 @@ struct worker {
                word.load(std::memory_order_relaxed) == 0) {
       return;
     }
-    const std::uint32_t signals = take_signals();
-    if ((signals & (asked | parked)) != 0) serve_askers();
+    respond();
   }
   [[gnu::noinline]] void respond() {  // worker::respond
-    const std::uint32_t signals = take_signals();
+    const std::uint32_t signals = box.take_signals();
     if ((signals & (asked | parked)) != 0) serve_askers();
+    box.set_cutoff(1);  // worker::leave_slow_path
   }
 
   [[gnu::noinline]] void serve_askers() {  // worker::serve_askers
@@ -272,7 +271,7 @@ struct worker {
   task* obtain(const scope* wanted, worker* likely, Ready ready) {  // worker::obtain
     const request handed = cleave::detail::ask(
         box, of.board, id, asking(wanted), likely != nullptr ? likely->id : (id + 1) % of.size,
-        [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
+        false, [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
         [] { return false; }, [] {});
     return reinterpret_cast<task*>(handed);
   }
@@ -286,11 +285,6 @@ struct worker {
     }
   }
 
-  std::uint32_t take_signals() {
-    const std::uint32_t signals = box.take_signals();
-    if (broken == fault::signals_before_cutoff) cutoff.base::store(0);
-    return signals;
-  }
   [[gnu::noinline]] void execute(task& t) {  // worker::execute
     box.set_cutoff(1);
     cleave::detail::begin_to_compute(box, of.board, id, depth == 0);

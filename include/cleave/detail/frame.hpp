@@ -77,9 +77,8 @@ struct alignas(128) local {
   scope* current = nullptr;  // the task, group or cancellation scope that this thread works for
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
   std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
-  alignas(64) std::atomic<std::uint32_t> word{0};  // signals
-  std::atomic<std::uintptr_t> cutoff{
-      ~std::uintptr_t{0}};  // see cutoff.hpp; 0 while there are signals
+  alignas(64) std::atomic<std::uint32_t> word{0};          // signals
+  std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };
 
 /// Visible whatever the user's -fvisibility: the library and the program must share it.
@@ -95,8 +94,19 @@ CLEAVE_HOT std::uint32_t signals() noexcept {
 #endif
 }
 
-/// Serves requests, and throws detail::cancelled if the current scope was cancelled.
-CLEAVE_COLD void answer();
+CLEAVE_HOT std::uintptr_t stack_pointer() noexcept {
+#if defined(__x86_64__)
+  std::uintptr_t sp;
+  asm inline("mov %%rsp, %0" : "=r"(sp));
+  return sp;
+#else
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+#endif
+}
+
+/// Serves requests, and throws detail::cancelled if the current scope was cancelled. `at` is the stack pointer
+/// where it polls.
+CLEAVE_COLD void answer(std::uintptr_t at);
 
 /// Polls at the entry of a construct. The frame is linked before, so that the poll finds something
 /// to give, and once more after it, which tells the compiler the list head on both paths: it can then
@@ -104,7 +114,7 @@ CLEAVE_COLD void answer();
 CLEAVE_HOT void enter(frame& f) {
   if (signals() != 0) [[unlikely]] {
     here.innermost = &f;
-    answer();
+    answer(stack_pointer());
   }
   here.innermost = &f;
 }
