@@ -16,7 +16,6 @@ constexpr unsigned patience = 8000;     // beyond that, if nothing was not short
 constexpr unsigned window_size = 64;  // timed constructs
 constexpr unsigned few =
     4;  // wrong ones that are forgiven: the machine may be a virtual one, and pause
-constexpr unsigned beyond_size = 32;  // pieces: at the end of a run there are always some
 
 }  // namespace
 
@@ -42,12 +41,8 @@ bool cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t e
   return depth_ != before;
 }
 
-bool cutoff_learner::given(std::size_t depth, std::uint64_t now) noexcept {
-  if (depth <= depth_) return false;
-  if (now - beyond_since_ > window_time * ticks_per_microsecond()) beyond_ = 0, beyond_since_ = now;
-  if (++beyond_ < beyond_size) return false;
-  *this = {};
-  return true;
+void cutoff_learner::add_piece(std::size_t depth, std::uint64_t ticks) noexcept {
+  if (depth > depth_ && ticks > wrong_time * ticks_per_microsecond()) *this = {};
 }
 
 }  // namespace cleave::detail

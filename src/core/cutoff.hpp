@@ -10,8 +10,7 @@ namespace cleave::detail {
 /// ones are found at the same depths, as in random trees, next to nothing is beyond. The shallowest of all never is.
 ///
 /// A wrong guess loses nothing but the chance to divide what is under way. One that is not deep enough shows in two ways,
-/// and all is learnt anew: undivided constructs take long, or askers are given one piece after the other from beyond the
-/// cutoff, because nothing else is left.
+/// and all is learnt anew: undivided constructs take long, or a piece does that was given from beyond the cutoff.
 class cutoff_learner {
 public:
   static constexpr std::size_t none = ~std::size_t{0};
@@ -29,19 +28,17 @@ public:
   /// A construct at this depth ran from `begin` to `end` (ticks), and its thread was not preempted meanwhile;
   /// `undivided`: it entered no divisible one. Returns whether depth() changed.
   bool add(std::size_t depth, std::uint64_t begin, std::uint64_t end, bool undivided) noexcept;
-  /// A piece of this depth was given. Returns whether depth() changed.
-  bool given(std::size_t depth, std::uint64_t now) noexcept;
+  /// A piece of this depth was given, and took so long.
+  void add_piece(std::size_t depth, std::uint64_t ticks) noexcept;
 
 private:
   std::size_t depth_ = none;
-  std::size_t deepest_ = 0;         // of those in this window that took long
-  std::size_t previous_ = 0;        // the same for the window before
-  std::size_t shallowest_ = none;   // of all in this window
-  unsigned wrong_ = 0;              // undivided ones in this window that took far too long
-  unsigned seen_ = 0;               // in this window
-  std::uint64_t until_ = 0;         // ticks when it may end; 0: the next construct begins it
-  unsigned beyond_ = 0;             // pieces given from beyond the cutoff
-  std::uint64_t beyond_since_ = 0;  // the first of them
+  std::size_t deepest_ = 0;        // of those in this window that took long
+  std::size_t previous_ = 0;       // the same for the window before
+  std::size_t shallowest_ = none;  // of all in this window
+  unsigned wrong_ = 0;             // undivided ones in this window that took far too long
+  unsigned seen_ = 0;              // in this window
+  std::uint64_t until_ = 0;        // ticks when it may end; 0: the next construct begins it
 };
 
 }  // namespace cleave::detail

@@ -16,10 +16,13 @@ namespace {
 /// How long a waiter spins before it blocks: about twice what blocking and being woken costs.
 constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(20);
 
-/// True until `spin_time` has passed since the first call.
+/// True until `spin_time` has passed since the first call; at once false where others want the CPU.
 class spinner {
 public:
+  explicit spinner(bool oversubscribed) noexcept : over_(oversubscribed) {}
+
   bool operator()() noexcept {
+    if (over_) return false;
     for (int i = 0; i < 4; ++i) machine::pause();
     const auto now = std::chrono::steady_clock::now();
     if (end_ == std::chrono::steady_clock::time_point{}) end_ = now + spin_time;
@@ -27,6 +30,7 @@ public:
   }
 
 private:
+  bool over_;
   std::chrono::steady_clock::time_point end_{};
 };
 
@@ -153,7 +157,7 @@ task& worker::split(frame& f) {
   t.parent = frames_.scope_of(f);
   t.owner = this;
   t.depth = depth_of(reinterpret_cast<std::uintptr_t>(&f));
-  cutoff_.given(t.depth, ticks());
+  shared_at_ = ticks();
   add(splits);
   return t;
 }
@@ -216,11 +220,13 @@ std::uint64_t worker::begin_timing() noexcept {
 void worker::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   const std::uint64_t now = ticks();
   const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
-  if (cutoff_learner::is_long(now - since) && preempted()) return;
-  const bool changed = cutoff_.add(depth_of(at), since, now, undivided);
-  // Not beyond a cutoff that is set: no undivided construct is under way.
-  if (changed && (stretch_.top == 0 || !box_.insisted())) {
+  // What was shared with others, or interrupted, tells nothing.
+  if (shared_at_ < since && !(cutoff_learner::is_long(now - since) && preempted()))
+    cutoff_.add(depth_of(at), since, now, undivided);
+  // Above them all, or not beyond a cutoff that is set: no undivided construct is under way.
+  if (at >= stretch_.top || !box_.insisted()) {
     stretch_.top = 0;
+    frames_.blocked = stretch_.blocked;
     leave_slow_path();
   }
 }
@@ -285,7 +291,7 @@ template <class Ready>
 task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexcept {
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
-  spinner spin;
+  spinner spin(of.oversubscribed);
   const request handed = ask(
       box_, of.board, id, asking(wanted),
       likely != nullptr ? likely->id : (random_ >> 8) % of.size(),
@@ -296,7 +302,7 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexce
         add(sleeps);
         return false;
       },
-      [&] { spin = spinner{}; });
+      [&] { spin = spinner(of.oversubscribed); });
   return reinterpret_cast<task*>(handed);
 }
 
@@ -304,6 +310,7 @@ void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
     const stretch outer = begin_stretch(t.depth);
+    const std::uint64_t since = ticks();
     begin_to_compute(box_, of.board, id, inside.previous == nullptr);
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
@@ -312,6 +319,8 @@ void worker::execute(task& t) noexcept {
     }
     if (inside.previous == nullptr) of.board.computing.clear(id);
     end_stretch(outer);
+    t.ticks = ticks() - since;
+    if (cutoff_learner::is_long(t.ticks) && preempted()) t.ticks = 0;
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
   if (stopped(here.current)) box_.remind(attention);
@@ -340,17 +349,19 @@ void worker::execute(task& t) noexcept {
 // ---- joins
 
 void worker::join(task& t) noexcept {
+  shared_at_ = ticks();
   // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
   if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return execute(t);
   while (!t.done()) {
     if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
   }
+  cutoff_.add_piece(t.depth, t.ticks);
   if (interrupted_) box_.remind(attention);
 }
 
 void worker::await_abandoned(task& t) noexcept {
   if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return;
-  spinner spin;
+  spinner spin(of.oversubscribed);
   box_.wait([&] { return t.done(); }, [this] { respond(); },
             [&] { return spin() ? waiting::spin : waiting::sleep; });
   if (interrupted_) box_.remind(attention);

@@ -154,6 +154,7 @@ private:
 
   cutoff_learner cutoff_;
   stretch stretch_;
+  std::uint64_t shared_at_ = 0;     // when this worker last gave something away, or joined it
   long preemptions_ = 0;            // of this thread, when last asked
   std::uint64_t timing_since_ = 0;  // when the last timing began
   std::uint32_t until_timed_ = 0;   // and what here.until_timed was then

@@ -84,20 +84,15 @@ TEST(cutoff, is_forgotten_when_undivided_constructs_take_long) {
   EXPECT_LE(needed, 8);
 }
 
-TEST(cutoff, is_forgotten_when_many_pieces_beyond_are_wanted) {
+TEST(cutoff, is_forgotten_when_a_piece_from_beyond_takes_long) {
   simulated program;
   program.tree(0, 20);
   const std::size_t learnt = program.learnt.depth();
   const std::uint64_t microsecond = detail::ticks_per_microsecond();
-  // A few at the end of each run.
-  for (int run = 0; run < 100; ++run) {
-    program.now += 10'000 * microsecond;
-    for (int k = 0; k < 8; ++k) program.learnt.given(learnt + 1, program.now += microsecond);
-  }
+  program.learnt.add_piece(learnt, 10'000 * microsecond);
+  program.learnt.add_piece(learnt + 1, 10 * microsecond);
   EXPECT_EQ(program.learnt.depth(), learnt);
-  for (int k = 0; k < 1000; ++k) program.learnt.given(learnt, program.now += microsecond);
-  EXPECT_EQ(program.learnt.depth(), learnt);
-  for (int k = 0; k < 64; ++k) program.learnt.given(learnt + 1, program.now += microsecond);
+  program.learnt.add_piece(learnt + 1, 1000 * microsecond);
   EXPECT_EQ(program.learnt.depth(), cutoff::none);
 }
 
