@@ -214,6 +214,21 @@ CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   return last;
 }
 
+/// The same for bodies that may be a few instructions: looks in between only after each of `block` iterations.
+template <std::integral I, class Body>
+CLEAVE_HOT I plain_paced_loop(I first, I last, Body&& body) {
+  constexpr std::make_unsigned_t<I> block = 64;
+  if (!beyond_cutoff()) [[unlikely]]
+    return first;
+  for (I i = first; i < last;) {
+    const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, last), block)));
+    for (; i < stop; ++i) body(i);
+    if (insisted()) [[unlikely]]
+      return i;
+  }
+  return last;
+}
+
 /// The same with steps; to its end, since its bodies search on, in constructs of their own.
 template <std::integral I, class Where, class Steps, class Body>
 CLEAVE_HOT I plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
@@ -305,12 +320,16 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
 // The rest of a loop, with a frame. Out of line, and of copies of what is small: what the plain iterations use stays
 // in registers.
 
-template <class R, std::integral I, class Body, class Put>
-[[gnu::noinline]] R divisible_sum(I first, I last, Body& body, Put& put, std::uintptr_t at) {
+template <bool paced, class R, std::integral I, class Body, class Make>
+[[gnu::noinline]] R divisible_sum(I first, I last, Body& body, Make& make, std::uintptr_t at) {
   return timed(at, [&] {
     R total{};
-    loop(
-        first, last, [&](I i) { total += body(i); }, put, add_parts<R>{total});
+    auto one = [&](I i) { total += body(i); };
+    if constexpr (paced) {
+      paced_loop(first, last, one, make, add_parts<R>{total});
+    } else {
+      loop(first, last, one, make, add_parts<R>{total});
+    }
     return total;
   });
 }
@@ -326,11 +345,20 @@ template <class R, std::integral I, class Where, class Steps, class Body, class 
   });
 }
 
-template <std::integral I, class T, class Body, class Merge, class Put>
-[[gnu::noinline]] T divisible_reduce(I first, I last, T total, Body& body, Merge& merge, Put& put,
+template <bool paced, std::integral I, class T, class Body, class Merge, class Make>
+[[gnu::noinline]] T divisible_reduce(I first, I last, T total, Body& body, Merge& merge, Make& make,
                                      std::uintptr_t at) {
-  return timed(at,
-               [&] { return reduce_loop<false>(first, last, std::move(total), body, merge, put); });
+  return timed(
+      at, [&] { return reduce_loop<paced>(first, last, std::move(total), body, merge, make); });
+}
+
+template <std::integral I, class Body, class Make>
+[[gnu::noinline]] void divisible_each(I first, I last, Body& body, Make& make, std::uintptr_t at) {
+  timed(at, [&] {
+    paced_loop(first, last, body, make,
+               []<class Task>(task* part) { merge_parts<Task>(part, [](nothing, nothing) {}); });
+    return nothing{};
+  });
 }
 
 template <std::integral I, class Body, class Put, class Get>
@@ -365,11 +393,15 @@ template <class A, class B, class Body>
   requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,
                                                                          Body body) {
     using I = std::common_type_t<A, B>;
-    auto make = detail::make_range<I>([body](I from, I to) { return cleave::sum(from, to, body); });
-    detail::sum_of<A, B, Body> total{};
-    detail::paced_loop(
-        static_cast<I>(first), static_cast<I>(last), [&](I i) { total += body(i); }, make,
-        detail::add_parts<decltype(total)>{total});
+    using R = detail::sum_of<A, B, Body>;
+    const auto to = static_cast<I>(last);
+    R total{};
+    const I rest =
+        detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
+    if (!(rest < to)) return total;
+    detail::copy_if_small<Body> b = body;
+    auto make = detail::make_range<I>([b](I i, I j) { return cleave::sum(i, j, b); });
+    total += detail::divisible_sum<true, R>(rest, to, b, make, detail::stack_pointer());
     return total;
   }
 
@@ -389,7 +421,7 @@ template <class A, class B, class Body, class Put>
     if (!(rest < to)) return total;
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Put> p = put;
-    total += detail::divisible_sum<R>(rest, to, b, p, detail::stack_pointer());
+    total += detail::divisible_sum<false, R>(rest, to, b, p, detail::stack_pointer());
     return total;
   }
 
@@ -428,10 +460,17 @@ template <class A, class B, class T, class Body, class Merge>
   requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
                                                    Merge merge) {
     using I = std::common_type_t<A, B>;
+    const auto to = static_cast<I>(last);
+    T total = identity;
+    const I rest = detail::plain_paced_loop(static_cast<I>(first), to,
+                                            [&](I i) { total = merge(std::move(total), body(i)); });
+    if (!(rest < to)) return total;
+    detail::copy_if_small<Body> b = body;
+    detail::copy_if_small<Merge> m = merge;
     auto make = detail::make_range<I>(
-        [=](I from, I to) { return cleave::reduce(from, to, identity, body, merge); });
-    return detail::reduce_loop<true>(static_cast<I>(first), static_cast<I>(last), identity, body,
-                                     merge, make);
+        [identity, b, m](I i, I j) { return cleave::reduce(i, j, identity, b, m); });
+    return detail::divisible_reduce<true>(rest, to, std::move(total), b, m, make,
+                                          detail::stack_pointer());
   }
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
@@ -447,7 +486,8 @@ template <class A, class B, class T, class Body, class Merge, class Put>
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Merge> m = merge;
     detail::copy_if_small<Put> p = put;
-    return detail::divisible_reduce(rest, to, std::move(total), b, m, p, detail::stack_pointer());
+    return detail::divisible_reduce<false>(rest, to, std::move(total), b, m, p,
+                                           detail::stack_pointer());
   }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
@@ -492,11 +532,12 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
 template <class A, class B, class Body>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
   using I = std::common_type_t<A, B>;
-  auto make = detail::make_range<I>([body](I from, I to) { cleave::each(from, to, body); });
-  detail::paced_loop(static_cast<I>(first), static_cast<I>(last), body, make,
-                     []<class Task>(detail::task* part) {
-                       detail::merge_parts<Task>(part, [](nothing, nothing) {});
-                     });
+  const auto to = static_cast<I>(last);
+  const I rest = detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { body(i); });
+  if (!(rest < to)) return;
+  detail::copy_if_small<Body> b = body;
+  auto make = detail::make_range<I>([b](I i, I j) { cleave::each(i, j, b); });
+  detail::divisible_each(rest, to, b, make, detail::stack_pointer());
 }
 
 }  // namespace cleave
