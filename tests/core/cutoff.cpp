@@ -268,6 +268,54 @@ TEST(cutoff, steps_of_undivided_constructs) {
   }
 }
 
+/// x -> a x + b: composition is associative, and not commutative.
+struct affine {
+  std::uint64_t a = 1, b = 0;
+  friend affine operator*(affine f, affine g) { return {f.a * g.a, f.b * g.a + g.b}; }
+  friend bool operator==(affine, affine) = default;
+};
+
+/// A tree of loops without a put, in turn each, sum and reduce.
+affine spread(ledger* leaves, int level, std::size_t id) {
+  constexpr int width = 7;
+  auto child = [=](int i) {
+    return spread(leaves, level - 1, id * width + static_cast<unsigned>(i));
+  };
+  if (level == 0) {
+    leaves->enter(id);
+    return {2 * mix(id) + 1, mix(id + 1)};
+  }
+  auto compose = [=] {
+    return reduce(0, width, affine{}, child, [](affine f, affine g) { return f * g; });
+  };
+  if (level % 3 == 0) {
+    affine all[width];
+    each(0, width, [&all, child](int i) { all[i] = child(i); });
+    affine product;
+    for (const affine& f : all) product = product * f;
+    return product;
+  }
+  if (level % 3 == 1) {
+    const std::uint64_t n = sum(0, 2, [=](int i) { return i == 0 ? compose().a : 1; });
+    return {n | 1, n};
+  }
+  return compose();
+}
+
+TEST(cutoff, loops_without_a_put) {
+  constexpr long all = power(7, 6);
+  ledger once(all);
+  const affine expected = spread(&once, 6, 0);  // outside of run: sequential
+  for (int workers : {1, 2, 8}) {
+    runtime rt(options{.workers = workers});
+    for (int k = 0; k < 20; ++k) {
+      ledger leaves(all);
+      EXPECT_EQ(rt.run([&leaves] { return spread(&leaves, 6, 0); }), expected);
+      EXPECT_EQ(leaves.wrong(), 0u) << workers << " workers";
+    }
+  }
+}
+
 long throws_at(int n, int bottom) {
   if (n == bottom) throw std::runtime_error("bottom");
   if (n < 2) return n;
