@@ -393,15 +393,15 @@ template <class A, class B, class Body>
   requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,
                                                                          Body body) {
     using I = std::common_type_t<A, B>;
-    using R = detail::sum_of<A, B, Body>;
+    using result = detail::sum_of<A, B, Body>;
     const auto to = static_cast<I>(last);
-    R total{};
+    result total{};
     const I rest =
         detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
     if (!(rest < to)) return total;
     detail::copy_if_small<Body> b = body;
     auto make = detail::make_range<I>([b](I i, I j) { return cleave::sum(i, j, b); });
-    total += detail::divisible_sum<true, R>(rest, to, b, make, detail::stack_pointer());
+    total += detail::divisible_sum<true, result>(rest, to, b, make, detail::stack_pointer());
     return total;
   }
 
@@ -414,14 +414,14 @@ template <class A, class B, class Body, class Put>
     using I = std::common_type_t<A, B>;
     static_assert(task<std::invoke_result_t<Put&, I, I>>,
                   "put(from, to) must return a task: a struct with run()");
-    using R = detail::sum_of<A, B, Body>;
+    using result = detail::sum_of<A, B, Body>;
     const auto to = static_cast<I>(last);
-    R total{};
+    result total{};
     const I rest = detail::plain_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
     if (!(rest < to)) return total;
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Put> p = put;
-    total += detail::divisible_sum<false, R>(rest, to, b, p, detail::stack_pointer());
+    total += detail::divisible_sum<false, result>(rest, to, b, p, detail::stack_pointer());
     return total;
   }
 
@@ -440,9 +440,9 @@ template <class A, class B, class Where, class Do, class Undo, class Body, class
                                                                          steps<Do, Undo> made,
                                                                          Body body, Put put) {
     using I = std::common_type_t<A, B>;
-    using R = detail::sum_of<A, B, Body>;
+    using result = detail::sum_of<A, B, Body>;
     const auto to = static_cast<I>(last);
-    R total{};
+    result total{};
     const I rest = detail::plain_stepping_loop(static_cast<I>(first), to, where, made,
                                                [&](I i) { total += body(i); });
     if (!(rest < to)) return total;
@@ -450,7 +450,7 @@ template <class A, class B, class Where, class Do, class Undo, class Body, class
     detail::copy_if_small<steps<Do, Undo>> m = made;
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Put> p = put;
-    total += detail::divisible_sum<R>(rest, to, w, m, b, p, detail::stack_pointer());
+    total += detail::divisible_sum<result>(rest, to, w, m, b, p, detail::stack_pointer());
     return total;
   }
 
