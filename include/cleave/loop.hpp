@@ -231,16 +231,14 @@ CLEAVE_HOT I plain_paced_loop(I first, I last, Body&& body) {
 
 /// The same with steps; to its end, since its bodies search on, in constructs of their own.
 template <std::integral I, class Where, class Steps, class Body>
-CLEAVE_HOT I plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
-  if (!beyond_cutoff()) [[unlikely]]
-    return first;
+CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
   for (I i = first; i < last; ++i) {
-    if (!where(i)) continue;
+    if (!where(i)) [[likely]]
+      continue;
     steps.make(i);
     stepped<I, Steps> made{steps, i};
     body(i);
   }
-  return last;
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
@@ -441,16 +439,16 @@ template <class A, class B, class Where, class Do, class Undo, class Body, class
                                                                          Body body, Put put) {
     using I = std::common_type_t<A, B>;
     using result = detail::sum_of<A, B, Body>;
-    const auto to = static_cast<I>(last);
+    const auto from = static_cast<I>(first), to = static_cast<I>(last);
+    if (!detail::beyond_cutoff()) [[unlikely]] {
+      detail::copy_if_small<Where> w = where;
+      detail::copy_if_small<steps<Do, Undo>> m = made;
+      detail::copy_if_small<Body> b = body;
+      detail::copy_if_small<Put> p = put;
+      return detail::divisible_sum<result>(from, to, w, m, b, p, detail::stack_pointer());
+    }
     result total{};
-    const I rest = detail::plain_stepping_loop(static_cast<I>(first), to, where, made,
-                                               [&](I i) { total += body(i); });
-    if (!(rest < to)) return total;
-    detail::copy_if_small<Where> w = where;
-    detail::copy_if_small<steps<Do, Undo>> m = made;
-    detail::copy_if_small<Body> b = body;
-    detail::copy_if_small<Put> p = put;
-    total += detail::divisible_sum<result>(rest, to, w, m, b, p, detail::stack_pointer());
+    detail::plain_stepping_loop(from, to, where, made, [&](I i) { total += body(i); });
     return total;
   }
 
@@ -511,15 +509,17 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Where where,
                                                   steps<Do, Undo> made, Body body, Put put,
                                                   Get get) {
   using I = std::common_type_t<A, B>;
-  const auto to = static_cast<I>(last);
-  const I rest = detail::plain_stepping_loop(static_cast<I>(first), to, where, made, body);
-  if (!(rest < to)) return;
-  detail::copy_if_small<Where> w = where;
-  detail::copy_if_small<steps<Do, Undo>> m = made;
-  detail::copy_if_small<Body> b = body;
-  detail::copy_if_small<Put> p = put;
-  detail::copy_if_small<Get> g = get;
-  detail::divisible_each(rest, to, w, m, b, p, g, detail::stack_pointer());
+  const auto from = static_cast<I>(first), to = static_cast<I>(last);
+  if (!detail::beyond_cutoff()) [[unlikely]] {
+    detail::copy_if_small<Where> w = where;
+    detail::copy_if_small<steps<Do, Undo>> m = made;
+    detail::copy_if_small<Body> b = body;
+    detail::copy_if_small<Put> p = put;
+    detail::copy_if_small<Get> g = get;
+    detail::divisible_each(from, to, w, m, b, p, g, detail::stack_pointer());
+    return;
+  }
+  detail::plain_stepping_loop(from, to, where, made, body);
 }
 
 /// The same for tasks that return nothing.
