@@ -170,6 +170,12 @@ public:
     }
     return false;
   }
+  unsigned count() const noexcept {
+    unsigned n = 0;
+    for (unsigned i = 0; i < used_; ++i)
+      n += static_cast<unsigned>(__builtin_popcountll(words_[i].load(std::memory_order_relaxed)));
+    return n;
+  }
   /// Calls f(i) for the set bits from `start` on, round about, until one returns true; returns whether one did.
   template <class F>
   bool visit(unsigned start, F f) const {

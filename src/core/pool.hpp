@@ -35,6 +35,7 @@ public:
   const bool cutoff;                      // CLEAVE_CUTOFF
   std::atomic<unsigned> check_pauses{0};  // undivided runs under way
   const bool oversubscribed;              // there are more workers than CPUs
+  const unsigned most_askers;             // workers that may ask at once
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had

@@ -105,6 +105,7 @@ pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_o
       check(check_on),
       cutoff(cutoff_on),
       oversubscribed(count > static_cast<unsigned>(machine::usable_cpus())),
+      most_askers(4 * static_cast<unsigned>(machine::usable_cpus())),
       workers(count) {
   try {
     for (unsigned i = 0; i < count; ++i) {

@@ -35,7 +35,7 @@ private:
 };
 
 /// Longer than a thread that shares its CPU is off it.
-constexpr int nap_milliseconds = 20;
+constexpr int nap_milliseconds = 50;
 
 /// How long an undivided construct may keep those waiting that insist.
 constexpr unsigned patient_polls = 64;
@@ -289,6 +289,13 @@ task* worker::find_ready(const scope* group) noexcept {
 /// task. Asks `likely` first, if that is not null.
 template <class Ready>
 task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexcept {
+  // Where many more wait than there are CPUs, asking would only cut the work of those that run into crumbs.
+  auto crowded = [this] { return of.board.askers.count() >= of.most_askers; };
+  if (wanted == nullptr && crowded()) {
+    box_.wait([&] { return finished() || !crowded(); }, [this] { respond(); },
+              [] { return waiting::nap; });
+    if (finished()) return nullptr;
+  }
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
   spinner spin(of.oversubscribed);
