@@ -27,8 +27,7 @@ solutions search(const puzzle& z, Board& b, int at, int first, int last) {
   if (b.cramped(z, at)) return {};
   return cleave::sum(
       first, last,
-      [=, &z, &b](int i) {
-        solutions found;
+      [=, &z, &b](int i, solutions& found) {
         int kind = b.unused[i];
         for (const orientation& o : z.orientations_of(kind)) {
           if (!b.fits(z, o, at)) continue;
@@ -37,7 +36,6 @@ solutions search(const puzzle& z, Board& b, int at, int first, int last) {
               [=, &z, &b] { return search(z, b, b.next_empty(at), 0, b.kinds); },
               [=, &z, &b, &o] { b.remove(z, o, at, i, kind); });
         }
-        return found;
       },
       [=, &z, &b](int from, int to) {
         return piece_of_search{&z, b, at, from, to};

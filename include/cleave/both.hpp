@@ -78,19 +78,15 @@ template <class F, class Second>
 using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
                              value_of<decltype(std::declval<Second&>().run())>>;
 
-/// A `both` with a frame. Out of line: where the compiler inlines a recursion into itself, it sees only the plain calls
-/// beyond the cutoff.
 template <class F, class Second>
-[[gnu::noinline]] results_of<F, Second> divisible_both(F& f, Second& second, std::uintptr_t at) {
-  return timed(at, [&]() -> results_of<F, Second> {
-    using frame_of = branch_frame<Second>;
-    frame* const outer = here.innermost;
-    frame_of branch(outer, second);
-    auto x = run_first(f, branch, outer);
-    if (touched(branch, frame_of::type) && was_given(branch)) [[unlikely]]
-      return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
-    return {std::move(x), run_second(second)};
-  });
+CLEAVE_HOT results_of<F, Second> divisible_both(F& f, Second& second) {
+  using frame_of = branch_frame<Second>;
+  frame* const outer = here.innermost;
+  frame_of branch(outer, second);
+  auto x = run_first(f, branch, outer);
+  if (was_given(branch)) [[unlikely]]
+    return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
+  return {std::move(x), run_second(second)};
 }
 
 template <class F, class Second>
@@ -101,7 +97,7 @@ CLEAVE_HOT auto run_both(F& f, Second& second) {
   }
   copy_if_small<F> first = f;
   copy_if_small<Second> other = second;
-  return divisible_both(first, other, stack_pointer());
+  return divisible([](auto& a, auto& b) { return divisible_both(a, b); }, first, other);
 }
 
 /// Two branches that return nothing make a statement.

@@ -34,7 +34,7 @@ struct loop_frame : work_frame {
   using given_task = task_of<work_type>;
   static constexpr bool stepping = !std::is_same_v<Steps, no_steps>;
 
-  CLEAVE_HOT loop_frame(frame* out, I last, Steps& s, Make& m) : end(last), steps(s), make(m) {
+  CLEAVE_HOT loop_frame(frame* out, I last, Steps& s, Make& m) : end(last), steps(&s), make(&m) {
     outer = out;
     tag = fresh(type);
   }
@@ -49,7 +49,7 @@ struct loop_frame : work_frame {
     const auto half =
         remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
     const auto from = static_cast<I>(self.end - static_cast<I>(half));
-    auto* t = new given_task(self.make.get()(from, self.end));
+    auto* t = new given_task((*self.make)(from, self.end));
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
     self.tag |= given;
@@ -57,11 +57,11 @@ struct loop_frame : work_frame {
   }
   static void undo(frame& f) noexcept {
     auto& self = static_cast<loop_frame&>(f);
-    if constexpr (stepping) self.steps.get().undo(self.current);
+    if constexpr (stepping) self.steps->undo(self.current);
   }
   static void redo(frame& f) noexcept {
     auto& self = static_cast<loop_frame&>(f);
-    if constexpr (stepping) self.steps.get().make(self.current);
+    if constexpr (stepping) self.steps->make(self.current);
   }
   static constexpr frame_type type{
       frame_role::work, portable_task<work_type>,   &splittable,
@@ -69,8 +69,8 @@ struct loop_frame : work_frame {
 
   I current;  // where the owner is; valid whenever it polls
   I end;
-  [[no_unique_address]] kept<Steps> steps;
-  kept<Make> make;
+  Steps* steps;
+  Make* make;
 };
 
 /// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking, throws.
@@ -111,7 +111,6 @@ CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
 /// enter constructs, which poll.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
-  if (!(first < last)) return;
   no_steps none;
   using frame_of = loop_frame<I, no_steps, Make>;
   frame* const outer = here.innermost;
@@ -134,7 +133,6 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
 /// loop that the compiler can keep in registers.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take) {
-  if (!(first < last)) return;
   no_steps none;
   using frame_of = loop_frame<I, no_steps, Make>;
   using count = std::make_unsigned_t<I>;
@@ -168,14 +166,6 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   take_parts(rest, last, take);
 }
 
-/// Undoes the step of one iteration, whatever way it is left.
-template <class I, class Steps>
-struct stepped {
-  Steps& steps;
-  I i;
-  CLEAVE_HOT ~stepped() { steps.undo(i); }
-};
-
 /// The same for a loop that makes a step in each iteration. It polls after the step: the slow path always finds one
 /// iteration begun, and its step made.
 template <std::integral I, class Where, class Steps, class Body, class Make, class Take>
@@ -190,15 +180,26 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
     for (I i = first; i < rest.end; ++i) {
       if (!where(i)) continue;  // as in a plain loop: nothing is stored
       steps.make(i);
-      stepped<I, Steps> made{steps, i};
+      auto undo = [&steps, i] { steps.undo(i); };
+      undo_at_exit made{undo};
       rest.current = i;
       if (signals() != 0) [[unlikely]]
         answer(stack_pointer());
       body(i);
+      made.by_exception = false;
     }
     left.by_exception = false;
   }
   take_parts(rest, last, take);
+}
+
+template <bool paced, std::integral I, class Body, class Make, class Take>
+CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
+  if constexpr (paced) {
+    paced_loop(first, last, body, make, take);
+  } else {
+    loop(first, last, body, make, take);
+  }
 }
 
 /// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped.
@@ -236,8 +237,10 @@ CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps,
     if (!where(i)) [[likely]]
       continue;
     steps.make(i);
-    stepped<I, Steps> made{steps, i};
+    auto undo = [&steps, i] { steps.undo(i); };
+    undo_at_exit made{undo};
     body(i);
+    made.by_exception = false;
   }
 }
 
@@ -289,6 +292,30 @@ template <class A, class B, class Body>
 using sum_of = typename summand<
     std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>>::type;
 
+/// The same where the body may add to the total itself, which then is what put's tasks return.
+template <class A, class B, class Body, class Put>
+struct sum_with_put {
+  using I = std::common_type_t<A, B>;
+  using type =
+      typename summand<std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>>::type;
+};
+template <class A, class B, class Body, class Put>
+  requires std::invocable<Body&, std::common_type_t<A, B>>
+struct sum_with_put<A, B, Body, Put> {
+  using type = sum_of<A, B, Body>;
+};
+template <class A, class B, class Body, class Put>
+using sum_with_put_of = typename sum_with_put<A, B, Body, Put>::type;
+
+template <class R, class Body, class I>
+CLEAVE_HOT void add_to(R& total, Body& body, I i) {
+  if constexpr (std::invocable<Body&, I>) {
+    total += body(i);
+  } else {
+    body(i, total);
+  }
+}
+
 /// What a sum does with its parts. A copy of the total: see merge_parts.
 template <class R>
 struct add_parts {
@@ -307,74 +334,16 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
                     all = merge(std::move(all), std::move(next));
                   }));
   };
-  if constexpr (paced) {
-    paced_loop(first, last, one, make, take);
-  } else {
-    loop(first, last, one, make, take);
-  }
+  any_loop<paced>(first, last, one, make, take);
   return total;
 }
 
-// The rest of a loop, with a frame. Out of line, and of copies of what is small: what the plain iterations use stays
-// in registers.
-
-template <bool paced, class R, std::integral I, class Body, class Make>
-[[gnu::noinline]] R divisible_sum(I first, I last, Body& body, Make& make, std::uintptr_t at) {
-  return timed(at, [&] {
-    R total{};
-    auto one = [&](I i) { total += body(i); };
-    if constexpr (paced) {
-      paced_loop(first, last, one, make, add_parts<R>{total});
-    } else {
-      loop(first, last, one, make, add_parts<R>{total});
-    }
-    return total;
-  });
-}
-
-template <class R, std::integral I, class Where, class Steps, class Body, class Put>
-[[gnu::noinline]] R divisible_sum(I first, I last, Where& where, Steps& made, Body& body, Put& put,
-                                  std::uintptr_t at) {
-  return timed(at, [&] {
-    R total{};
-    stepping_loop(
-        first, last, where, made, [&](I i) { total += body(i); }, put, add_parts<R>{total});
-    return total;
-  });
-}
-
-template <bool paced, std::integral I, class T, class Body, class Merge, class Make>
-[[gnu::noinline]] T divisible_reduce(I first, I last, T total, Body& body, Merge& merge, Make& make,
-                                     std::uintptr_t at) {
-  return timed(
-      at, [&] { return reduce_loop<paced>(first, last, std::move(total), body, merge, make); });
-}
-
-template <std::integral I, class Body, class Make>
-[[gnu::noinline]] void divisible_each(I first, I last, Body& body, Make& make, std::uintptr_t at) {
-  timed(at, [&] {
-    paced_loop(first, last, body, make,
-               []<class Task>(task* part) { merge_parts<Task>(part, [](nothing, nothing) {}); });
-    return nothing{};
-  });
-}
-
-template <std::integral I, class Body, class Put, class Get>
-[[gnu::noinline]] void divisible_each(I first, I last, Body& body, Put& put, Get& get,
-                                      std::uintptr_t at) {
-  timed(at, [&] {
-    loop(first, last, body, put, get_parts<Get>{get});
-    return nothing{};
-  });
-}
-
-template <std::integral I, class Where, class Steps, class Body, class Put, class Get>
-[[gnu::noinline]] void divisible_each(I first, I last, Where& where, Steps& made, Body& body,
-                                      Put& put, Get& get, std::uintptr_t at) {
-  timed(at, [&] {
-    stepping_loop(first, last, where, made, body, put, get_parts<Get>{get});
-    return nothing{};
-  });
+template <bool paced, class R, class I, class Body, class Make>
+CLEAVE_HOT R sum_loop(I first, I last, Body& body, Make& make) {
+  R total{};
+  auto one = [&](I i) { add_to(total, body, i); };
+  any_loop<paced>(first, last, one, make, add_parts<R>{total});
+  return total;
 }
 
 }  // namespace detail
@@ -399,27 +368,36 @@ template <class A, class B, class Body>
     if (!(rest < to)) return total;
     detail::copy_if_small<Body> b = body;
     auto make = detail::make_range<I>([b](I i, I j) { return cleave::sum(i, j, b); });
-    total += detail::divisible_sum<true, result>(rest, to, b, make, detail::stack_pointer());
+    total += detail::divisible(
+        [&b, &make, rest, to] { return detail::sum_loop<true, result>(rest, to, b, make); });
     return total;
   }
 
 /// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose result is
 /// their sum. It is called with every step undone that was made since the loop began. Polls when it begins, not in each
 /// iteration: where bodies are long and enter no construct, call poll() in them.
+///
+/// In the forms with a put the body may also be body(i, total), which returns nothing and adds to `total`, of the type that
+/// the tasks return. It saves a variable where the body has a loop of its own. What it does with `total` besides is undefined:
+/// it starts anew wherever the loop is divided.
 template <class A, class B, class Body, class Put>
-  requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last, Body body,
-                                                                         Put put) {
+  requires detail::range<A, B> CLEAVE_HOT detail::sum_with_put_of<A, B, Body, Put> sum(A first,
+                                                                                       B last,
+                                                                                       Body body,
+                                                                                       Put put) {
     using I = std::common_type_t<A, B>;
     static_assert(task<std::invoke_result_t<Put&, I, I>>,
                   "put(from, to) must return a task: a struct with run()");
-    using result = detail::sum_of<A, B, Body>;
+    using result = detail::sum_with_put_of<A, B, Body, Put>;
     const auto to = static_cast<I>(last);
     result total{};
-    const I rest = detail::plain_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
+    const I rest =
+        detail::plain_loop(static_cast<I>(first), to, [&](I i) { detail::add_to(total, body, i); });
     if (!(rest < to)) return total;
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Put> p = put;
-    total += detail::divisible_sum<false, result>(rest, to, b, p, detail::stack_pointer());
+    total += detail::divisible(
+        [&b, &p, rest, to] { return detail::sum_loop<false, result>(rest, to, b, p); });
     return total;
   }
 
@@ -433,22 +411,27 @@ template <class A, class B, class Body, class Put>
 /// The same as a `step` in the body, at less than half its cost: one frame serves loop and step, and an
 /// iteration that where() rejects costs what it costs in a plain loop. where must be a mere test.
 template <class A, class B, class Where, class Do, class Undo, class Body, class Put>
-  requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,
-                                                                         Where where,
-                                                                         steps<Do, Undo> made,
-                                                                         Body body, Put put) {
+  requires detail::range<A, B> CLEAVE_HOT detail::sum_with_put_of<A, B, Body, Put> sum(
+      A first, B last, Where where, steps<Do, Undo> made, Body body, Put put) {
     using I = std::common_type_t<A, B>;
-    using result = detail::sum_of<A, B, Body>;
+    using result = detail::sum_with_put_of<A, B, Body, Put>;
     const auto from = static_cast<I>(first), to = static_cast<I>(last);
     if (!detail::beyond_cutoff()) [[unlikely]] {
       detail::copy_if_small<Where> w = where;
       detail::copy_if_small<steps<Do, Undo>> m = made;
       detail::copy_if_small<Body> b = body;
       detail::copy_if_small<Put> p = put;
-      return detail::divisible_sum<result>(from, to, w, m, b, p, detail::stack_pointer());
+      return detail::divisible([&w, &m, &b, &p, from, to] {
+        result total{};
+        detail::stepping_loop(
+            from, to, w, m, [&](I i) { detail::add_to(total, b, i); }, p,
+            detail::add_parts<result>{total});
+        return total;
+      });
     }
     result total{};
-    detail::plain_stepping_loop(from, to, where, made, [&](I i) { total += body(i); });
+    detail::plain_stepping_loop(from, to, where, made,
+                                [&](I i) { detail::add_to(total, body, i); });
     return total;
   }
 
@@ -467,8 +450,9 @@ template <class A, class B, class T, class Body, class Merge>
     detail::copy_if_small<Merge> m = merge;
     auto make = detail::make_range<I>(
         [identity, b, m](I i, I j) { return cleave::reduce(i, j, identity, b, m); });
-    return detail::divisible_reduce<true>(rest, to, std::move(total), b, m, make,
-                                          detail::stack_pointer());
+    return detail::divisible([&b, &m, &make, rest, to, so_far = std::move(total)]() mutable {
+      return detail::reduce_loop<true>(rest, to, std::move(so_far), b, m, make);
+    });
   }
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
@@ -484,8 +468,9 @@ template <class A, class B, class T, class Body, class Merge, class Put>
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Merge> m = merge;
     detail::copy_if_small<Put> p = put;
-    return detail::divisible_reduce<false>(rest, to, std::move(total), b, m, p,
-                                           detail::stack_pointer());
+    return detail::divisible([&b, &m, &p, rest, to, so_far = std::move(total)]() mutable {
+      return detail::reduce_loop<false>(rest, to, std::move(so_far), b, m, p);
+    });
   }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
@@ -500,7 +485,8 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
   detail::copy_if_small<Body> b = body;
   detail::copy_if_small<Put> p = put;
   detail::copy_if_small<Get> g = get;
-  detail::divisible_each(rest, to, b, p, g, detail::stack_pointer());
+  detail::divisible(
+      [&b, &p, &g, rest, to] { detail::loop(rest, to, b, p, detail::get_parts<Get>{g}); });
 }
 
 /// The form for backtracking, as for sum.
@@ -516,7 +502,9 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Where where,
     detail::copy_if_small<Body> b = body;
     detail::copy_if_small<Put> p = put;
     detail::copy_if_small<Get> g = get;
-    detail::divisible_each(from, to, w, m, b, p, g, detail::stack_pointer());
+    detail::divisible([&w, &m, &b, &p, &g, from, to] {
+      detail::stepping_loop(from, to, w, m, b, p, detail::get_parts<Get>{g});
+    });
     return;
   }
   detail::plain_stepping_loop(from, to, where, made, body);
@@ -537,7 +525,11 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
   if (!(rest < to)) return;
   detail::copy_if_small<Body> b = body;
   auto make = detail::make_range<I>([b](I i, I j) { cleave::each(i, j, b); });
-  detail::divisible_each(rest, to, b, make, detail::stack_pointer());
+  detail::divisible([&b, &make, rest, to] {
+    detail::paced_loop(rest, to, b, make, []<class Task>(detail::task* part) {
+      detail::merge_parts<Task>(part, [](nothing, nothing) {});
+    });
+  });
 }
 
 }  // namespace cleave

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cleave/detail/cutoff.hpp>
-#include <cleave/detail/frame.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -44,9 +43,24 @@ private:
 namespace detail {
 
 template <class Undo>
+CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
+  undo();
+}
+
+/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, and of a copy: else what the
+/// closure captured would be in memory for each call.
+template <class Undo>
 struct undo_at_exit {
   Undo& undo;
-  CLEAVE_HOT ~undo_at_exit() { undo(); }
+  bool by_exception = true;
+  CLEAVE_HOT ~undo_at_exit() {
+    if (by_exception) [[unlikely]] {
+      copy_if_small<Undo> copy = undo;
+      undo_on_unwinding(copy);
+    } else {
+      undo();
+    }
+  }
 };
 
 template <class Do, class Body, class Undo>
@@ -64,7 +78,15 @@ CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
   if (detail::beyond_cutoff()) [[likely]] {
     make();
     detail::undo_at_exit<Undo> made{undo};
-    return body();
+    if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
+      body();
+      made.by_exception = false;
+      return;
+    } else {
+      decltype(auto) result = body();
+      made.by_exception = false;
+      return result;
+    }
   }
   detail::copy_if_small<Do> m = make;
   detail::copy_if_small<Body> b = body;

@@ -14,8 +14,7 @@ constexpr unsigned window_time = 1000;  // enough for some hundreds that are jus
 constexpr unsigned patience = 8000;     // beyond that, if nothing was not short
 
 constexpr unsigned window_size = 64;  // timed constructs
-constexpr unsigned few =
-    4;  // wrong ones that are forgiven: the machine may be a virtual one, and pause
+constexpr unsigned few = 4;           // wrong ones, that are too many: a virtual machine may pause
 
 }  // namespace
 
@@ -23,9 +22,8 @@ bool cutoff_learner::is_long(std::uint64_t ticks) noexcept {
   return ticks > short_time * ticks_per_microsecond();
 }
 
-bool cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t end,
+void cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t end,
                          bool undivided) noexcept {
-  const std::size_t before = depth_;
   const std::uint64_t microsecond = ticks_per_microsecond(), taken = end - begin;
   if (until_ == 0) until_ = begin + window_time * microsecond;
   shallowest_ = std::min(shallowest_, depth);
@@ -38,7 +36,6 @@ bool cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t e
     deepest_ = 0, shallowest_ = none, wrong_ = seen_ = 0;
     until_ = end + window_time * microsecond;
   }
-  return depth_ != before;
 }
 
 void cutoff_learner::add_piece(std::size_t depth, std::uint64_t ticks) noexcept {

@@ -38,7 +38,6 @@ template <class Platform>
 class mailbox {
 public:
   using word_type = typename Platform::template atomic<std::uint32_t>;
-
   using cutoff_type = typename Platform::cutoff;
 
   mailbox(word_type& polled, cutoff_type& cutoff) noexcept : word_(&polled), cutoff_(&cutoff) {}
@@ -46,7 +45,7 @@ public:
   // Any thread.
 
   /// Sets bits in the word that the owner polls and sleeps on. Release: what the bits announce was written
-  /// before; acquired by signals().
+  /// before; acquired by take_signals().
   void ring(std::uint32_t bits) noexcept {
     const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
     if ((old & sleeping) != 0) Platform::wake(*word_);

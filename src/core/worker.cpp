@@ -9,11 +9,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace cleave::detail {
 namespace {
 
-/// How long a waiter spins before it blocks: about twice what blocking and being woken costs.
+/// How long a waiter spins before it blocks: about what blocking and being woken costs.
 constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(20);
 
 /// True until `spin_time` has passed since the first call; at once false where others want the CPU.
@@ -70,7 +71,7 @@ counters worker::read_counters() const noexcept {
 // ---- victim
 
 void worker::answer(std::uintptr_t at) {
-  if (at < stretch_.top && stretch_.more && over_soon()) {
+  if (at < stretch_.undivided_below && stretch_.cutoff_was_set && over_soon()) {
     if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
       throw cancelled{};
     return;
@@ -175,24 +176,28 @@ bool worker::over_soon() noexcept {
 }
 
 void worker::enter_slow_path(std::uintptr_t at) {
-  if (at >= stretch_.top) {
-    stretch_.top = 0;
-    frames_.blocked = stretch_.blocked;
-  } else if (stretch_.more) {
+  if (at >= stretch_.undivided_below) {
+    all_is_on_the_list();
+  } else if (stretch_.cutoff_was_set) {
     frames_.block(here.innermost);
   }
-  stretch_.more = false;
+  stretch_.cutoff_was_set = false;
   stretch_.polls = 0;
+}
+
+void worker::all_is_on_the_list() noexcept {
+  stretch_.undivided_below = 0;
+  frames_.blocked = stretch_.blocked;
 }
 
 void worker::leave_slow_path() noexcept {
   // While frames are blocked others are needed, however short what they stand for.
-  const bool needed = stretch_.top != 0 && !stretch_.more;
+  const bool needed = stretch_.undivided_below != 0 && !stretch_.cutoff_was_set;
   const std::size_t deep = of.cutoff && !needed ? cutoff_.depth() : cutoff_learner::none;
   const std::uintptr_t address = deep < stretch_.base ? stretch_.base - deep : 0;
   if (box_.set_cutoff(address)) {
-    stretch_.top = std::max(stretch_.top, address);
-    stretch_.more = true;
+    stretch_.undivided_below = std::max(stretch_.undivided_below, address);
+    stretch_.cutoff_was_set = true;
   }
 }
 
@@ -224,9 +229,8 @@ void worker::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   if (shared_at_ < since && !(cutoff_learner::is_long(now - since) && preempted()))
     cutoff_.add(depth_of(at), since, now, undivided);
   // Above them all, or not beyond a cutoff that is set: no undivided construct is under way.
-  if (at >= stretch_.top || !box_.insisted()) {
-    stretch_.top = 0;
-    frames_.blocked = stretch_.blocked;
+  if (at >= stretch_.undivided_below || !box_.insisted()) {
+    all_is_on_the_list();
     leave_slow_path();
   }
 }

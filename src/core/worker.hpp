@@ -133,6 +133,8 @@ private:
   void enter_slow_path(std::uintptr_t at);
   /// After it: sets the cutoff again.
   void leave_slow_path() noexcept;
+  /// No undivided construct is under way.
+  void all_is_on_the_list() noexcept;
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;
 
@@ -141,13 +143,12 @@ private:
   /// Where on the stack undivided constructs may be, with steps that are on no list. A task that runs inside of another
   /// (a join helps) has its own.
   struct stretch {
-    std::uintptr_t base = 0;  // the address where the current task would have depth 0
-    std::uintptr_t top = 0;   // undivided constructs that still run are below; 0: there are none
-    bool more =
-        false;  // the cutoff was set since the frames were last looked at: more may have begun
-    std::uint32_t polls = 0;     // in an undivided construct, while somebody insists
-    std::uint64_t insisted = 0;  // when the first of them was
-    std::uint32_t blocked = 0;   // frames of the tasks around this one that must not be divided
+    std::uintptr_t base = 0;             // the address where the current task would have depth 0
+    std::uintptr_t undivided_below = 0;  // on the stack; 0: all that runs is on the list
+    bool cutoff_was_set = false;         // since frames were last looked at: more may have begun
+    std::uint32_t polls = 0;             // in an undivided construct, while somebody insists
+    std::uint64_t insisted = 0;          // when the first of them was
+    std::uint32_t blocked = 0;  // frames of the tasks around this one that must not be divided
   };
   stretch begin_stretch(std::size_t depth) noexcept;
   void end_stretch(const stretch& outer) noexcept;

@@ -223,8 +223,8 @@ long below(const rules& by, walk& w, int level, int from, int to, std::size_t id
     case 2:
       return sum(
           from, to,
-          [=](int i) {
-            return dynamic_wind([=] { push(i); }, [=] { return child(i); }, [=] { pop(i); });
+          [=](int i, long& leaves) {
+            leaves += dynamic_wind([=] { push(i); }, [=] { return child(i); }, [=] { pop(i); });
           },
           put);
     default: {

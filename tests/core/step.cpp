@@ -1,6 +1,7 @@
 // Steps: when they are done and undone, in what order, and how a split goes back through them.
 #include "core/requests.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -50,6 +51,50 @@ TEST(step, whose_do_throws_was_not_done) {
 struct nothing_task {
   int run() { return 0; }
 };
+
+/// On a thread that is no worker there is no frame; on a worker there is.
+template <class F>
+void on_both_sides_of_the_cutoff(F f) {
+  f();
+  runtime rt(options{.workers = 1, .cutoff = false});
+  rt.run(f);
+}
+
+TEST(dynamic_wind, returns_what_the_body_returns) {
+  on_both_sides_of_the_cutoff([] {
+    journal j;
+    const auto wind = [&j](auto body) -> decltype(auto) {
+      return dynamic_wind([&j] { j.text += '+'; }, body, [&j] { j.text += '-'; });
+    };
+    wind([&j] { j.text += '.'; });
+    EXPECT_EQ(*wind([] { return std::make_unique<int>(5); }), 5);
+    EXPECT_EQ(&wind([&j]() -> journal& { return j; }), &j);
+    EXPECT_EQ(j.text, "+.-+-+-");
+  });
+}
+
+TEST(dynamic_wind, undoes_once_when_the_body_throws) {
+  on_both_sides_of_the_cutoff([] {
+    journal j;
+    try {
+      dynamic_wind([&j] { j.text += '+'; }, [] { throw 1; }, [&j] { j.text += '-'; });
+    } catch (int) { j.text += 'c'; }
+    EXPECT_EQ(j.text, "+-c");
+  });
+}
+
+TEST(steps, are_undone_once_when_a_body_throws) {
+  on_both_sides_of_the_cutoff([] {
+    journal j;
+    try {
+      sum(
+          0, 4, [](int i) { return i != 1; },
+          steps{[&j](int i) { j.text += std::to_string(i); }, [&j](int) { j.text += '-'; }},
+          [](int i) { return i == 3 ? throw 1 : i; }, [](int, int) -> nothing_task { return {}; });
+    } catch (int) { j.text += 'c'; }
+    EXPECT_EQ(j.text, "0-2-3-c");
+  });
+}
 
 /// Goes back to the moment before `a`: the innermost is undone first, and redone last.
 TEST(step, a_split_goes_back_and_forth) {

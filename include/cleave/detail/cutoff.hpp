@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cleave/detail/frame.hpp>
+#include <cleave/detail/task.hpp>
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 /// Where a construct is worth a frame. Calls deep on the stack are short ones: each worker learns how deep those of
 /// less than a few microseconds are, and there a construct runs its sequential program, for the price of one
@@ -11,33 +12,47 @@
 /// sets the cutoff to 0, and all that begins from then on can be divided.
 namespace cleave::detail {
 
-CLEAVE_HOT std::uintptr_t cutoff() noexcept {
-#ifdef CLEAVE_TSAN
-  return here.cutoff.load(std::memory_order_relaxed);
+/// Whether the caller is so deep that dividing its work would not pay. One instruction: otherwise GCC keeps the stack
+/// pointer and the cutoff in registers, which the program then lacks.
+CLEAVE_HOT bool beyond_cutoff() noexcept {
+#if defined(__x86_64__) && defined(__LP64__) && !defined(CLEAVE_TSAN)
+  bool beyond;
+  asm volatile("cmpq %%rsp, %1" : "=@cca"(beyond) : "m"(here.cutoff));
+  return beyond;
 #else
-  return *reinterpret_cast<const volatile std::uintptr_t*>(&here.cutoff);
+  return stack_pointer() < glance(here.cutoff);
 #endif
 }
 
-/// Whether the caller is so deep that dividing its work would not pay.
-CLEAVE_HOT bool beyond_cutoff() noexcept { return stack_pointer() < cutoff(); }
-
 /// Whether somebody waits for something to be divided that was to run undivided.
-CLEAVE_HOT bool insisted() noexcept { return cutoff() == 0; }
+CLEAVE_HOT bool insisted() noexcept {
+#if defined(__x86_64__) && defined(__LP64__) && !defined(CLEAVE_TSAN)
+  bool zero;
+  asm volatile("cmpq $0, %1" : "=@ccz"(zero) : "m"(here.cutoff));
+  return zero;
+#else
+  return glance(here.cutoff) == 0;
+#endif
+}
 
 /// Begins to take the time of a construct that can be divided; 0 on a thread that is no worker.
 CLEAVE_COLD std::uint64_t begin_timing() noexcept;
 /// Ends it; `at` was the stack pointer where beyond_cutoff() was asked.
 CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
-/// Runs f, which divides what it does if asked to; the time of some is taken.
-template <class F>
-CLEAVE_HOT auto timed(std::uintptr_t at, F f) {
+/// A construct's share of the slow side: f has a frame, and is divided if somebody asks; the time of some is taken. Out of
+/// line: where the compiler inlines a recursion into itself, it sees only the plain calls beyond the cutoff.
+template <class F, class... Args>
+[[gnu::noinline]] auto timed(F f, std::uintptr_t at, Args&... args) {
   const std::uint64_t since = --here.until_timed == 0 ? begin_timing() : 0;
-  auto result = f();
+  auto result = value([&]() -> decltype(auto) { return f(args...); });
   if (since != 0) [[unlikely]]
     end_timing(since, at);
   return result;
+}
+template <class F, class... Args>
+CLEAVE_HOT auto divisible(F f, Args&... args) {
+  return timed(std::move(f), stack_pointer(), args...);
 }
 
 /// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.

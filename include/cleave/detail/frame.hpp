@@ -84,15 +84,19 @@ struct alignas(128) local {
 /// Visible whatever the user's -fvisibility: the library and the program must share it.
 [[gnu::visibility("default")]] inline constinit thread_local local here{};
 
-/// The poll. A volatile load: GCC treats even a relaxed atomic load as something that may read other
-/// memory, and then keeps alive every store before it, also to frames that inlining made dead.
-CLEAVE_HOT std::uint32_t signals() noexcept {
+/// Looks at what others write. A volatile load: GCC treats even a relaxed atomic load as something that may read
+/// other memory, and then keeps alive every store before it, also to frames that inlining made dead.
+template <class T>
+CLEAVE_HOT T glance(const std::atomic<T>& word) noexcept {
 #ifdef CLEAVE_TSAN
-  return here.word.load(std::memory_order_relaxed);
+  return word.load(std::memory_order_relaxed);
 #else
-  return *reinterpret_cast<const volatile std::uint32_t*>(&here.word);
+  return *reinterpret_cast<const volatile T*>(&word);
 #endif
 }
+
+/// The poll.
+CLEAVE_HOT std::uint32_t signals() noexcept { return glance(here.word); }
 
 CLEAVE_HOT std::uintptr_t stack_pointer() noexcept {
 #if defined(__x86_64__)

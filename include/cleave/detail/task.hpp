@@ -138,13 +138,8 @@ std::unique_ptr<Task> joined(task* t) {
 /// Cancels a part and those given before it, waits for them and frees them.
 CLEAVE_COLD void abandon(task* last) noexcept;
 
-/// Whether a part of the frame was given away; if not, a changed tag says that the worker has seen the frame.
-inline bool was_given(const frame& f) noexcept { return (f.tag & frame::given) != 0; }
-
-/// Whether the slow path touched the frame since its push.
-CLEAVE_HOT bool touched(const frame& f, const frame_type& type) noexcept {
-  return f.tag != fresh(type);
-}
+/// Whether a part of the frame was given away.
+CLEAVE_HOT bool was_given(const frame& f) noexcept { return (f.tag & frame::given) != 0; }
 
 /// Takes a frame off the list that an exception leaves, and abandons what was given of it.
 CLEAVE_COLD void abandon_frame(work_frame& f) noexcept;
@@ -163,24 +158,6 @@ struct leave {
       here.innermost = outer;
     }
   }
-};
-
-/// How a frame keeps a closure: small trivial ones by value (the caller's copy then stays in
-/// registers), others by address.
-template <class T>
-inline constexpr bool kept_by_value = std::is_trivially_copyable_v<T> && sizeof(T) <= 48;
-
-template <class T, bool = kept_by_value<T>>
-struct kept {
-  T value;
-  CLEAVE_HOT explicit kept(T& t) : value(t) {}
-  T& get() noexcept { return value; }
-};
-template <class T>
-struct kept<T, false> {
-  T* address;
-  CLEAVE_HOT explicit kept(T& t) : address(&t) {}
-  T& get() noexcept { return *address; }
 };
 
 }  // namespace cleave::detail
