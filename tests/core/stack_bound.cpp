@@ -2,6 +2,9 @@
 #include "core/requests.hpp"
 
 #include <bit>
+#include <chrono>
+#include <thread>
+#include <vector>
 
 namespace cleave::tests {
 namespace {
@@ -51,12 +54,51 @@ struct grid {
   }
 };
 
+/// A loop of iterations that take long, by chance: its parts are waited for.
+struct slow {
+  int from, to;
+  std::uint64_t seed;
+  long run() { return over(from, to, seed); }
+  static long over(int from, int to, std::uint64_t seed) {
+    return sum(
+        from, to,
+        [=](int i) -> long {
+          const std::uint64_t x = mix(seed + static_cast<std::uint64_t>(i));
+          std::this_thread::sleep_for(std::chrono::microseconds(x % 128));
+          poll();
+          return 1;
+        },
+        [=](int f, int t) {
+          return slow{f, t, seed};
+        });
+  }
+};
+
+/// Many such loops at once: whoever waits could find something to do in another one, and then in the next.
+TEST(stack_bound, holds_where_there_is_much_else_to_do) {
+  static constexpr int width = 8;
+  constexpr unsigned bound = 1 + 1 + 3;  // its frame, the root's scope, log2(width)
+  for (int workers : {8, 32}) {
+    runtime rt(options{.workers = workers, .cutoff = false});
+    std::vector<std::thread> users;
+    for (std::uint64_t user = 0; user < 16; ++user)
+      users.emplace_back([&rt, user] {
+        for (std::uint64_t k = 0; k < 50; ++k)
+          EXPECT_EQ(rt.run([=] { return slow::over(0, width, user << 32 | k << 8); }), width);
+      });
+    for (std::thread& t : users) t.join();
+    EXPECT_LE(rt.statistics().deepest, bound) << workers << " workers";
+    EXPECT_GT(rt.statistics().splits, 0u);
+  }
+}
+
 TEST(stack_bound, holds) {
   for (int workers : {1, 2, 3, 8, 32}) {
     for (shape s : {shape{3, 16}, shape{2, 60}, shape{1, 5000}, shape{5, 5}, shape{1, 2}}) {
       std::uint64_t leaves = 2;
       for (int l = 0; l < s.levels; ++l) leaves *= static_cast<std::uint64_t>(s.width);
-      runtime rt(options{.workers = workers, .stack_bytes = std::size_t{16} << 20});
+      runtime rt(
+          options{.workers = workers, .stack_bytes = std::size_t{16} << 20, .cutoff = false});
       for (int k = 0; k < 20; ++k) {
         EXPECT_EQ(rt.run([s] {
           std::vector<int> w;
