@@ -28,7 +28,7 @@ solutions search(const puzzle& z, Board& b, int at, int first, int last) {
   return cleave::sum(
       first, last,
       [=, &z, &b](int i, solutions& found) {
-        int kind = b.unused[i];
+        auto kind = b.unused[i];
         for (const orientation& o : z.orientations_of(kind)) {
           if (!b.fits(z, o, at)) continue;
           found += cleave::dynamic_wind(

@@ -5,7 +5,7 @@
 namespace overhead {
 namespace {
 
-// One runtime for one worker and one for all: what they are not used for sleeps.
+// One runtime for one worker and one for all, for each kernel, as in a program of its own: what they are not used for sleeps.
 struct runtimes {
   cleave::runtime one, all;
   explicit runtimes(int workers) : one(with(1)), all(with(workers)) {}
@@ -20,10 +20,10 @@ struct runtimes {
 }  // namespace
 
 std::vector<kernel> all_kernels(int workers) {
-  auto runtime = std::make_shared<std::unique_ptr<runtimes>>();
   std::vector<kernel> kernels;
   // Input is made and workers are started when a kernel is first run.
   auto add = [&](const std::string& name, std::function<apps::trial()> make) {
+    auto runtime = std::make_shared<std::unique_ptr<runtimes>>();
     auto once = std::make_shared<apps::trial>();
     kernels.push_back({name, "", [=](int n) {
                          if (!*runtime) *runtime = std::make_unique<runtimes>(workers);

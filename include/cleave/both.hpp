@@ -95,9 +95,7 @@ CLEAVE_HOT auto run_both(F& f, Second& second) {
     auto x = value(f);
     return results_of<F, Second>{std::move(x), run_second(second)};
   }
-  copy_if_small<F> first = f;
-  copy_if_small<Second> other = second;
-  return divisible([](auto& a, auto& b) { return divisible_both(a, b); }, first, other);
+  return divisible([](auto& a, auto& b) { return divisible_both(a, b); }, f, second);
 }
 
 /// Two branches that return nothing make a statement.

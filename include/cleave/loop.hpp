@@ -166,6 +166,14 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   take_parts(rest, last, take);
 }
 
+/// Undoes the step of an iteration.
+template <class Steps, class I>
+struct undo_step {
+  copy_if_small<Steps> steps;
+  I i;
+  CLEAVE_HOT void operator()() { steps.undo(i); }
+};
+
 /// The same for a loop that makes a step in each iteration. It polls after the step: the slow path always finds one
 /// iteration begun, and its step made.
 template <std::integral I, class Where, class Steps, class Body, class Make, class Take>
@@ -180,7 +188,7 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
     for (I i = first; i < rest.end; ++i) {
       if (!where(i)) continue;  // as in a plain loop: nothing is stored
       steps.make(i);
-      auto undo = [&steps, i] { steps.undo(i); };
+      undo_step<Steps, I> undo{steps, i};
       undo_at_exit made{undo};
       rest.current = i;
       if (signals() != 0) [[unlikely]]
@@ -237,7 +245,7 @@ CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps,
     if (!where(i)) [[likely]]
       continue;
     steps.make(i);
-    auto undo = [&steps, i] { steps.undo(i); };
+    undo_step<Steps, I> undo{steps, i};
     undo_at_exit made{undo};
     body(i);
     made.by_exception = false;
@@ -366,10 +374,10 @@ template <class A, class B, class Body>
     const I rest =
         detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
     if (!(rest < to)) return total;
-    detail::copy_if_small<Body> b = body;
-    auto make = detail::make_range<I>([b](I i, I j) { return cleave::sum(i, j, b); });
+    auto make = detail::make_range<I>([body](I i, I j) { return cleave::sum(i, j, body); });
     total += detail::divisible(
-        [&b, &make, rest, to] { return detail::sum_loop<true, result>(rest, to, b, make); });
+        [](I f, I t, auto& b, auto& m) { return detail::sum_loop<true, result>(f, t, b, m); }, rest,
+        to, body, make);
     return total;
   }
 
@@ -394,10 +402,9 @@ template <class A, class B, class Body, class Put>
     const I rest =
         detail::plain_loop(static_cast<I>(first), to, [&](I i) { detail::add_to(total, body, i); });
     if (!(rest < to)) return total;
-    detail::copy_if_small<Body> b = body;
-    detail::copy_if_small<Put> p = put;
     total += detail::divisible(
-        [&b, &p, rest, to] { return detail::sum_loop<false, result>(rest, to, b, p); });
+        [](I f, I t, auto& b, auto& p) { return detail::sum_loop<false, result>(f, t, b, p); },
+        rest, to, body, put);
     return total;
   }
 
@@ -417,17 +424,15 @@ template <class A, class B, class Where, class Do, class Undo, class Body, class
     using result = detail::sum_with_put_of<A, B, Body, Put>;
     const auto from = static_cast<I>(first), to = static_cast<I>(last);
     if (!detail::beyond_cutoff()) [[unlikely]] {
-      detail::copy_if_small<Where> w = where;
-      detail::copy_if_small<steps<Do, Undo>> m = made;
-      detail::copy_if_small<Body> b = body;
-      detail::copy_if_small<Put> p = put;
-      return detail::divisible([&w, &m, &b, &p, from, to] {
-        result total{};
-        detail::stepping_loop(
-            from, to, w, m, [&](I i) { detail::add_to(total, b, i); }, p,
-            detail::add_parts<result>{total});
-        return total;
-      });
+      return detail::divisible(
+          [](I f, I t, auto& w, auto& m, auto& b, auto& p) {
+            result total{};
+            detail::stepping_loop(
+                f, t, w, m, [&](I i) { detail::add_to(total, b, i); }, p,
+                detail::add_parts<result>{total});
+            return total;
+          },
+          from, to, where, made, body, put);
     }
     result total{};
     detail::plain_stepping_loop(from, to, where, made,
@@ -446,13 +451,13 @@ template <class A, class B, class T, class Body, class Merge>
     const I rest = detail::plain_paced_loop(static_cast<I>(first), to,
                                             [&](I i) { total = merge(std::move(total), body(i)); });
     if (!(rest < to)) return total;
-    detail::copy_if_small<Body> b = body;
-    detail::copy_if_small<Merge> m = merge;
     auto make = detail::make_range<I>(
-        [identity, b, m](I i, I j) { return cleave::reduce(i, j, identity, b, m); });
-    return detail::divisible([&b, &m, &make, rest, to, so_far = std::move(total)]() mutable {
-      return detail::reduce_loop<true>(rest, to, std::move(so_far), b, m, make);
-    });
+        [identity, body, merge](I i, I j) { return cleave::reduce(i, j, identity, body, merge); });
+    return detail::divisible(
+        [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
+          return detail::reduce_loop<true>(f, t, std::move(so_far), b, m, p);
+        },
+        rest, to, total, body, merge, make);
   }
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
@@ -465,12 +470,11 @@ template <class A, class B, class T, class Body, class Merge, class Put>
     const I rest = detail::plain_loop(static_cast<I>(first), to,
                                       [&](I i) { total = merge(std::move(total), body(i)); });
     if (!(rest < to)) return total;
-    detail::copy_if_small<Body> b = body;
-    detail::copy_if_small<Merge> m = merge;
-    detail::copy_if_small<Put> p = put;
-    return detail::divisible([&b, &m, &p, rest, to, so_far = std::move(total)]() mutable {
-      return detail::reduce_loop<false>(rest, to, std::move(so_far), b, m, p);
-    });
+    return detail::divisible(
+        [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
+          return detail::reduce_loop<false>(f, t, std::move(so_far), b, m, p);
+        },
+        rest, to, total, body, merge, put);
   }
 
 /// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
@@ -482,11 +486,9 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
   const auto to = static_cast<I>(last);
   const I rest = detail::plain_loop(static_cast<I>(first), to, [&](I i) { body(i); });
   if (!(rest < to)) return;
-  detail::copy_if_small<Body> b = body;
-  detail::copy_if_small<Put> p = put;
-  detail::copy_if_small<Get> g = get;
-  detail::divisible(
-      [&b, &p, &g, rest, to] { detail::loop(rest, to, b, p, detail::get_parts<Get>{g}); });
+  detail::divisible([](I f, I t, auto& b, auto& p,
+                       auto& g) { detail::loop(f, t, b, p, detail::get_parts<Get>{g}); },
+                    rest, to, body, put, get);
 }
 
 /// The form for backtracking, as for sum.
@@ -497,14 +499,11 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Where where,
   using I = std::common_type_t<A, B>;
   const auto from = static_cast<I>(first), to = static_cast<I>(last);
   if (!detail::beyond_cutoff()) [[unlikely]] {
-    detail::copy_if_small<Where> w = where;
-    detail::copy_if_small<steps<Do, Undo>> m = made;
-    detail::copy_if_small<Body> b = body;
-    detail::copy_if_small<Put> p = put;
-    detail::copy_if_small<Get> g = get;
-    detail::divisible([&w, &m, &b, &p, &g, from, to] {
-      detail::stepping_loop(from, to, w, m, b, p, detail::get_parts<Get>{g});
-    });
+    detail::divisible(
+        [](I f, I t, auto& w, auto& m, auto& b, auto& p, auto& g) {
+          detail::stepping_loop(f, t, w, m, b, p, detail::get_parts<Get>{g});
+        },
+        from, to, where, made, body, put, get);
     return;
   }
   detail::plain_stepping_loop(from, to, where, made, body);
@@ -523,13 +522,14 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
   const auto to = static_cast<I>(last);
   const I rest = detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { body(i); });
   if (!(rest < to)) return;
-  detail::copy_if_small<Body> b = body;
-  auto make = detail::make_range<I>([b](I i, I j) { cleave::each(i, j, b); });
-  detail::divisible([&b, &make, rest, to] {
-    detail::paced_loop(rest, to, b, make, []<class Task>(detail::task* part) {
-      detail::merge_parts<Task>(part, [](nothing, nothing) {});
-    });
-  });
+  auto make = detail::make_range<I>([body](I i, I j) { cleave::each(i, j, body); });
+  detail::divisible(
+      [](I f, I t, auto& b, auto& m) {
+        detail::paced_loop(f, t, b, m, []<class Task>(detail::task* part) {
+          detail::merge_parts<Task>(part, [](nothing, nothing) {});
+        });
+      },
+      rest, to, body, make);
 }
 
 }  // namespace cleave

@@ -40,8 +40,12 @@ CLEAVE_COLD std::uint64_t begin_timing() noexcept;
 /// Ends it; `at` was the stack pointer where beyond_cutoff() was asked.
 CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
-/// A construct's share of the slow side: f has a frame, and is divided if somebody asks; the time of some is taken. Out of
-/// line: where the compiler inlines a recursion into itself, it sees only the plain calls beyond the cutoff.
+/// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
+template <class T>
+using copy_if_small = std::conditional_t<std::is_trivially_copyable_v<T> && sizeof(T) <= 48, T, T&>;
+
+/// f(args...), and the time of some of these calls is taken. Out of line: where the compiler inlines a recursion into itself,
+/// it sees only the plain calls beyond the cutoff.
 template <class F, class... Args>
 [[gnu::noinline]] auto timed(F f, std::uintptr_t at, Args&... args) {
   const std::uint64_t since = --here.until_timed == 0 ? begin_timing() : 0;
@@ -50,13 +54,16 @@ template <class F, class... Args>
     end_timing(since, at);
   return result;
 }
-template <class F, class... Args>
-CLEAVE_HOT auto divisible(F f, Args&... args) {
-  return timed(std::move(f), stack_pointer(), args...);
+template <class F, class... Copies>
+CLEAVE_HOT auto timed_with(F f, Copies... copies) {
+  return timed(f, stack_pointer(), copies...);
 }
 
-/// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
-template <class T>
-using copy_if_small = std::conditional_t<std::is_trivially_copyable_v<T> && sizeof(T) <= 48, T, T&>;
+/// A construct's slow side: f has a frame, and is divided if somebody asks. It gets its arguments by reference, those that
+/// are small to copies, and captures nothing: that would be stored, or put into vectors, on the fast side too.
+template <class F, class... Args>
+CLEAVE_HOT auto divisible(F f, Args&... args) {
+  return timed_with<F, copy_if_small<Args>...>(f, args...);
+}
 
 }  // namespace cleave::detail
