@@ -28,6 +28,8 @@ case $job in
     need pkg-config program pkg-config
     need spin program spin
     want clang-19 program clang++-19
+    want g++-11 program g++-11
+    want clang-14 program clang++-14
     want clang-tidy-19 program clang-tidy-19
     want clang-format-14 program clang-format-14
     ;;

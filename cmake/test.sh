@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything CI checks, stage by stage. A stage that fails does not stop the others, nothing is
 # ever tried twice, and the last line says how many checks passed and failed.
-# usage: cmake/test.sh [STAGE…]   stages: format release clang asan tsan tidy
+# usage: cmake/test.sh [STAGE…]   stages: format release clang oldest asan tsan tidy
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/logs
@@ -66,17 +66,22 @@ stage() {
     clang)
       if command -v clang++-19 >/dev/null; then preset clang
       else skip clang "no clang++-19"; fi ;;
+    oldest)
+      if command -v g++-11 >/dev/null; then preset gcc11
+      else skip gcc11 "no g++-11"; fi
+      if command -v clang++-14 >/dev/null; then preset clang14
+      else skip clang14 "no clang++-14"; fi ;;
     tidy)
       if ! command -v clang-tidy-19 >/dev/null; then skip tidy "no clang-tidy-19"
       else
         [[ -e build/release/compile_commands.json ]] || check release-build configure_and_build release
         check tidy bash cmake/tidy.sh build/release
       fi ;;
-    *) echo "cmake/test.sh: no stage \"$1\"; expected format, release, clang, asan, tsan, tidy" >&2; exit 2 ;;
+    *) echo "cmake/test.sh: no stage \"$1\"; expected format, release, clang, oldest, asan, tsan, tidy" >&2; exit 2 ;;
   esac
 }
 
-for name in "${@:-format release clang asan tsan tidy}"; do
+for name in "${@:-format release clang oldest asan tsan tidy}"; do
   for one in $name; do stage "$one"; done
 done
 

@@ -189,7 +189,7 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
       if (!where(i)) continue;  // as in a plain loop: nothing is stored
       steps.make(i);
       undo_step<Steps, I> undo{steps, i};
-      undo_at_exit made{undo};
+      undo_at_exit<undo_step<Steps, I>> made{undo};
       rest.current = i;
       if (signals() != 0) [[unlikely]]
         answer(stack_pointer());
@@ -246,7 +246,7 @@ CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps,
       continue;
     steps.make(i);
     undo_step<Steps, I> undo{steps, i};
-    undo_at_exit made{undo};
+    undo_at_exit<undo_step<Steps, I>> made{undo};
     body(i);
     made.by_exception = false;
   }

@@ -361,15 +361,15 @@ inline void pool::stop() {
 template <unsigned Size>
 struct crew {
   pool of{Size};
-  std::array<worker, Size> workers =
-      []<unsigned... I>(pool & p, std::integer_sequence<unsigned, I...>) {
-    return std::array<worker, Size>{worker{p, I}...};
-  }
-  (of, std::make_integer_sequence<unsigned, Size>{});
+  std::array<worker, Size> workers;
   std::array<task, 3> tasks;
   int made = 0;  // how many of the tasks must have been executed in the end
 
-  crew() { of.workers = workers.data(); }
+  crew() : crew(std::make_integer_sequence<unsigned, Size>{}) {}
+  template <unsigned... I>
+  explicit crew(std::integer_sequence<unsigned, I...>) : workers{{worker{of, I}...}} {
+    of.workers = workers.data();
+  }
   unsigned threads() const { return Size; }
   void check() const {
     for (int i = 0; i < made; ++i) {
