@@ -42,27 +42,6 @@ private:
 
 namespace detail {
 
-template <class Undo>
-CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
-  undo();
-}
-
-/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, and of a copy: else what the
-/// closure captured would be in memory for each call.
-template <class Undo>
-struct undo_at_exit {
-  Undo& undo;
-  bool by_exception = true;
-  CLEAVE_HOT ~undo_at_exit() {
-    if (by_exception) [[unlikely]] {
-      copy_if_small<Undo> copy = undo;
-      undo_on_unwinding(copy);
-    } else {
-      undo();
-    }
-  }
-};
-
 template <class Do, class Body, class Undo>
 [[gnu::noinline]] decltype(auto) linked_step(Do& make, Body& body, Undo& undo) {
   step made{make, undo};

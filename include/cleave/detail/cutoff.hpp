@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 /// Where a construct is worth a frame. Calls deep on the stack are short ones: each worker learns how deep those of
 /// less than a few microseconds are, and there a construct runs its sequential program, for the price of one
@@ -12,28 +11,24 @@
 /// sets the cutoff to 0, and all that begins from then on can be divided.
 namespace cleave::detail {
 
-/// Whether the caller is so deep that dividing its work would not pay. One instruction: otherwise GCC keeps the stack
-/// pointer and the cutoff in registers, which the program then lacks.
-CLEAVE_HOT bool beyond_cutoff() noexcept {
+// beyond_cutoff(): whether the caller is so deep that dividing its work would not pay. insisted(): whether somebody waits
+// for something to be divided that was to run undivided. One instruction each: otherwise GCC keeps the stack pointer
+// and the cutoff in registers, which the program then lacks.
 #if defined(__x86_64__) && defined(__LP64__) && !defined(CLEAVE_TSAN)
+CLEAVE_HOT bool beyond_cutoff() noexcept {
   bool beyond;
   asm volatile("cmpq %%rsp, %1" : "=@cca"(beyond) : "m"(here.cutoff));
   return beyond;
-#else
-  return stack_pointer() < glance(here.cutoff);
-#endif
 }
-
-/// Whether somebody waits for something to be divided that was to run undivided.
 CLEAVE_HOT bool insisted() noexcept {
-#if defined(__x86_64__) && defined(__LP64__) && !defined(CLEAVE_TSAN)
   bool zero;
   asm volatile("cmpq $0, %1" : "=@ccz"(zero) : "m"(here.cutoff));
   return zero;
-#else
-  return glance(here.cutoff) == 0;
-#endif
 }
+#else
+CLEAVE_HOT bool beyond_cutoff() noexcept { return stack_pointer() < glance(here.cutoff); }
+CLEAVE_HOT bool insisted() noexcept { return glance(here.cutoff) == 0; }
+#endif
 
 /// Begins to take the time of a construct that can be divided; 0 on a thread that is no worker.
 CLEAVE_COLD std::uint64_t begin_timing() noexcept;
@@ -65,5 +60,26 @@ template <class F, class... Args>
 CLEAVE_HOT auto divisible(F f, Args&... args) {
   return timed_with<F, copy_if_small<Args>...>(f, args...);
 }
+
+template <class Undo>
+CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
+  undo();
+}
+
+/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, and of a copy: else what the
+/// closure captured would be in memory for each call.
+template <class Undo>
+struct undo_at_exit {
+  Undo& undo;
+  bool by_exception = true;
+  CLEAVE_HOT ~undo_at_exit() {
+    if (by_exception) [[unlikely]] {
+      copy_if_small<Undo> copy = undo;
+      undo_on_unwinding(copy);
+    } else {
+      undo();
+    }
+  }
+};
 
 }  // namespace cleave::detail

@@ -1,0 +1,356 @@
+#pragma once
+
+#include <cleave/detail/cutoff.hpp>
+#include <cleave/detail/pace.hpp>
+#include <cleave/detail/task.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+/// What is under sum, reduce and each: a frame, the loops that can be divided, those beyond the cutoff, and their parts.
+namespace cleave::detail {
+
+/// How many there are in [from, to), also where the difference of two signed numbers would overflow.
+template <std::integral I>
+constexpr auto remaining(I from, I to) noexcept {
+  using count = std::make_unsigned_t<I>;
+  return static_cast<count>(static_cast<count>(to) - static_cast<count>(from));
+}
+
+/// The steps of a loop that makes none.
+struct no_steps {};
+
+/// The frame of a loop: iterations after `current` and before `end` can still be given away. The owner
+/// alone changes current, a split (which the owner makes too) alone lowers end.
+template <std::integral I, class Steps, class Make>
+struct loop_frame : work_frame {
+  using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
+  using given_task = task_of<work_type>;
+  static constexpr bool stepping = !std::is_same_v<Steps, no_steps>;
+
+  CLEAVE_HOT loop_frame(frame* out, I last, Steps& s, Make& m) : end(last), steps(&s), make(&m) {
+    outer = out;
+    tag = fresh(type);
+  }
+
+  static bool splittable(const frame& f) noexcept {
+    auto& self = static_cast<const loop_frame&>(f);
+    return remaining(self.current, self.end) > 1;
+  }
+  /// Gives the upper half, rounded up, of what remains.
+  static task* split(frame& f) {
+    auto& self = static_cast<loop_frame&>(f);
+    const auto half =
+        remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
+    const auto from = static_cast<I>(self.end - static_cast<I>(half));
+    auto* t = new given_task((*self.make)(from, self.end));
+    t->before = was_given(self) ? self.part : nullptr;
+    self.end = from;
+    self.tag |= given;
+    return self.part = t;
+  }
+  static void undo(frame& f) noexcept {
+    auto& self = static_cast<loop_frame&>(f);
+    if constexpr (stepping) self.steps->undo(self.current);
+  }
+  static void redo(frame& f) noexcept {
+    auto& self = static_cast<loop_frame&>(f);
+    if constexpr (stepping) self.steps->make(self.current);
+  }
+  static constexpr frame_type type{
+      frame_role::work, portable_task<work_type>,   &splittable,
+      &split,           stepping ? &undo : nullptr, stepping ? &redo : nullptr};
+
+  I current;  // where the owner is; valid whenever it polls
+  I end;
+  Steps* steps;
+  Make* make;
+};
+
+/// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking, throws.
+struct parts {
+  task* last;
+  ~parts() {
+    if (last != nullptr) abandon(last);
+  }
+
+  /// Waits for the part given last, which is the next in program order. Throws what it threw.
+  template <class Task>
+  CLEAVE_COLD std::unique_ptr<Task> next() {
+    return joined<Task>(std::exchange(last, last->before));
+  }
+};
+
+/// Merges the results of all parts, in program order, onto the first of them. Cold, and of no variable of the
+/// loop: passing an accumulator's address here would keep it in memory for the whole loop.
+template <class Task, class Merge>
+CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
+  parts rest{last};
+  auto all = std::move(*rest.next<Task>()->result);
+  while (rest.last != nullptr) merge(all, std::move(*rest.next<Task>()->result));
+  return all;
+}
+
+/// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end of the loop, which
+/// is at hand: cheaper to test than the tag.
+template <std::integral I, class Frame, class Take>
+CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
+  if (rest.end != last) [[unlikely]] {
+    take.template operator()<typename Frame::given_task>(rest.part);
+    here.innermost = rest.outer;
+  }
+}
+
+/// The loop under every form: body(i) in order, parts made by make(from, to). Polls when it begins; for bodies that
+/// enter constructs, which poll.
+template <std::integral I, class Body, class Make, class Take>
+CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
+  no_steps none;
+  using frame_of = loop_frame<I, no_steps, Make>;
+  frame* const outer = here.innermost;
+  frame_of rest(outer, last, none, make);
+  {
+    leave left{rest, outer};
+    rest.current = first;
+    enter(rest);
+    for (I i = first; i < rest.end; ++i) {
+      rest.current = i;
+      body(i);
+    }
+    left.by_exception = false;
+  }
+  take_parts(rest, last, take);
+}
+
+/// The same for bodies of any length, long or a few instructions. Polls in each of the first iterations; if they
+/// took next to no time, then only about once in a microsecond, and the iterations between two polls run as a plain
+/// loop that the compiler can keep in registers.
+template <std::integral I, class Body, class Make, class Take>
+CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take) {
+  no_steps none;
+  using frame_of = loop_frame<I, no_steps, Make>;
+  using count = std::make_unsigned_t<I>;
+  frame* const outer = here.innermost;
+  frame_of rest(outer, last, none, make);
+  {
+    leave left{rest, outer};
+    here.innermost = &rest;
+    count stretch = 1;  // iterations until the next poll
+    std::uint64_t since = 0;
+    for (I i = first; i < rest.end;) {
+      const auto stop =
+          static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), stretch)));
+      rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
+      if (signals() != 0) [[unlikely]]
+        answer(stack_pointer());
+      for (; i < stop; ++i) body(i);
+      const auto done = remaining(first, i);
+      if (done == sampled / 2) {
+        since = ticks();
+      } else if (stretch > 1 || done == sampled) {
+        const std::uint64_t now = ticks();
+        stretch = static_cast<count>(
+            std::min<std::uint64_t>(next_stretch(stretch > 1 ? stretch : sampled / 2, now - since),
+                                    std::numeric_limits<count>::max() / 2));
+        since = now;
+      }
+    }
+    left.by_exception = false;
+  }
+  take_parts(rest, last, take);
+}
+
+/// Undoes the step of an iteration.
+template <class Steps, class I>
+struct undo_step {
+  copy_if_small<Steps> steps;
+  I i;
+  CLEAVE_HOT void operator()() { steps.undo(i); }
+};
+
+/// The same for a loop that makes a step in each iteration. It polls after the step: the slow path always finds one
+/// iteration begun, and its step made.
+template <std::integral I, class Where, class Steps, class Body, class Make, class Take>
+CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body, Make& make,
+                              Take&& take) {
+  using frame_of = loop_frame<I, Steps, Make>;
+  frame* const outer = here.innermost;
+  frame_of rest(outer, last, steps, make);
+  {
+    leave left{rest, outer};
+    here.innermost = &rest;
+    for (I i = first; i < rest.end; ++i) {
+      if (!where(i)) continue;  // as in a plain loop: nothing is stored
+      steps.make(i);
+      undo_step<Steps, I> undo{steps, i};
+      undo_at_exit<undo_step<Steps, I>> made{undo};
+      rest.current = i;
+      if (signals() != 0) [[unlikely]]
+        answer(stack_pointer());
+      body(i);
+      made.by_exception = false;
+    }
+    left.by_exception = false;
+  }
+  take_parts(rest, last, take);
+}
+
+template <bool paced, std::integral I, class Body, class Make, class Take>
+CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
+  if constexpr (paced) {
+    paced_loop(first, last, body, make, take);
+  } else {
+    loop(first, last, body, make, take);
+  }
+}
+
+/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped.
+template <std::integral I, class Body>
+CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
+  if (!beyond_cutoff()) [[unlikely]]
+    return first;
+  for (I i = first; i < last; ++i) {
+    body(i);
+    if (insisted()) [[unlikely]]
+      return ++i;
+  }
+  return last;
+}
+
+/// The same for bodies that may be a few instructions: looks in between only after each of `block` iterations.
+template <std::integral I, class Body>
+CLEAVE_HOT I plain_paced_loop(I first, I last, Body&& body) {
+  constexpr std::make_unsigned_t<I> block = 64;
+  if (!beyond_cutoff()) [[unlikely]]
+    return first;
+  for (I i = first; i < last;) {
+    const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, last), block)));
+    for (; i < stop; ++i) body(i);
+    if (insisted()) [[unlikely]]
+      return i;
+  }
+  return last;
+}
+
+/// The same with steps; to its end, since its bodies search on, in constructs of their own.
+template <std::integral I, class Where, class Steps, class Body>
+CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
+  for (I i = first; i < last; ++i) {
+    if (!where(i)) [[likely]]
+      continue;
+    steps.make(i);
+    undo_step<Steps, I> undo{steps, i};
+    undo_at_exit<undo_step<Steps, I>> made{undo};
+    body(i);
+    made.by_exception = false;
+  }
+}
+
+/// The loop over [from, to) as a task made of a copy of its body.
+template <class I, class Form>
+struct range_task {
+  I from;
+  I to;
+  Form form;
+  decltype(auto) run() { return form(from, to); }
+};
+
+template <class I, class Form>
+CLEAVE_HOT auto make_range(Form form) {
+  return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
+}
+
+/// What the general form does with its parts, on this worker. Inlined into the cold end of the loop, so
+/// that what get() captures need not live in memory.
+template <class Get>
+struct get_parts {
+  Get& get;
+  template <class Task>
+  CLEAVE_HOT void operator()(task* part) {
+    parts rest{part};
+    while (rest.last != nullptr) {
+      const auto done = rest.next<Task>();
+      if constexpr (std::is_same_v<typename Task::result_type, nothing>) {
+        get();
+      } else {
+        get(std::move(*done->result));
+      }
+    }
+  }
+};
+
+template <class A, class B>
+concept range = std::integral<A> && std::integral<B>;
+
+template <class R>
+struct summand {
+  static_assert(!std::is_void_v<R>, "the body of a sum returns what is added up");
+  static_assert(!std::is_same_v<R, bool>, "the body of a sum returns a number, not a bool");
+  using type = R;
+};
+
+/// What body(i) returns, as a value.
+template <class A, class B, class Body>
+using sum_of = typename summand<
+    std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>>::type;
+
+/// The same where the body may add to the total itself, which then is what put's tasks return.
+template <class A, class B, class Body, class Put>
+struct sum_with_put {
+  using I = std::common_type_t<A, B>;
+  using type =
+      typename summand<std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>>::type;
+};
+template <class A, class B, class Body, class Put>
+  requires std::invocable<Body&, std::common_type_t<A, B>>
+struct sum_with_put<A, B, Body, Put> {
+  using type = sum_of<A, B, Body>;
+};
+template <class A, class B, class Body, class Put>
+using sum_with_put_of = typename sum_with_put<A, B, Body, Put>::type;
+
+template <class R, class Body, class I>
+CLEAVE_HOT void add_to(R& total, Body& body, I i) {
+  if constexpr (std::invocable<Body&, I>) {
+    total += body(i);
+  } else {
+    body(i, total);
+  }
+}
+
+/// What a sum does with its parts. A copy of the total: see merge_parts.
+template <class R>
+struct add_parts {
+  R& total;
+  template <class Task>
+  CLEAVE_HOT void operator()(task* part) {
+    total += merge_parts<Task>(part, [](R& all, auto next) { all += std::move(next); });
+  }
+};
+
+template <bool paced, class I, class T, class Body, class Merge, class Make>
+CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
+  auto one = [&](I i) { total = merge(std::move(total), body(i)); };
+  auto take = [&]<class Task>(task* part) {
+    total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto next) {
+                    all = merge(std::move(all), std::move(next));
+                  }));
+  };
+  any_loop<paced>(first, last, one, make, take);
+  return total;
+}
+
+template <bool paced, class R, class I, class Body, class Make>
+CLEAVE_HOT R sum_loop(I first, I last, Body& body, Make& make) {
+  R total{};
+  auto one = [&](I i) { add_to(total, body, i); };
+  any_loop<paced>(first, last, one, make, add_parts<R>{total});
+  return total;
+}
+
+}  // namespace cleave::detail
