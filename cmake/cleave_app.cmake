@@ -1,12 +1,13 @@
-# cleave_app(NAME SOURCES file… [LIBRARIES target…] [DEFINITIONS definition…])
+# cleave_app(NAME SOURCES file… [LIBRARIES target…] [VARIANT_LIBRARIES target…] [DEFINITIONS definition…])
 #
 # A program in bin/ that uses the public headers as a user would. Where CLEAVE_NATIVE_VARIANTS names
-# it, there is a second one, NAME-native, of the same sources with -march=native. Programs can tell
+# it, there is a second one, NAME-native, of the same sources with -march=native, and with TARGET-native
+# for each of VARIANT_LIBRARIES. Programs can tell
 # which one they are by CLEAVE_APP_NATIVE (0 or 1) and their flags by CLEAVE_APP_FLAGS.
 function(cleave_app name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;DEFINITIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;VARIANT_LIBRARIES;DEFINITIONS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
-    message(FATAL_ERROR "cleave_app(${name}): expected SOURCES [LIBRARIES] [DEFINITIONS], got: ${ARGN}")
+    message(FATAL_ERROR "cleave_app(${name}): expected SOURCES [LIBRARIES] [VARIANT_LIBRARIES] [DEFINITIONS], got: ${ARGN}")
   endif()
   set(variants ${name})
   if(CLEAVE_NATIVE_VARIANTS STREQUAL "ON" OR name IN_LIST CLEAVE_NATIVE_VARIANTS)
@@ -21,6 +22,10 @@ function(cleave_app name)
     endif()
     add_executable(${variant} ${arg_SOURCES})
     target_link_libraries(${variant} PRIVATE cleave::cleave cleave_warnings ${arg_LIBRARIES})
+    foreach(library IN LISTS arg_VARIANT_LIBRARIES)
+      string(REPLACE "${name}" "${library}" library_variant ${variant})
+      target_link_libraries(${variant} PRIVATE ${library_variant})
+    endforeach()
     set(all_flags "${flags}")
     if(native)
       target_compile_options(${variant} PRIVATE -march=native)

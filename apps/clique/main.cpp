@@ -3,6 +3,7 @@
 
 #include "../common/driver.hpp"
 #include "generators.hpp"
+#include "report.hpp"
 #include "save.hpp"
 #include "trial.hpp"
 

@@ -69,6 +69,15 @@ driver::command_line::argument& driver::command_line::add(
   return a;
 }
 
+void parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    std::exit(std::fflush(stdout) == 0 ? 0 : 1);
+  } catch (const CLI::ParseError& e) { throw usage_error(e.what()); }
+}
+
 void driver::command_line::parse(int argc, char** argv) {
   try {
     app.parse(argc, argv);

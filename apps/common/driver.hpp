@@ -20,6 +20,10 @@
 #include "input_error.hpp"
 #include "trial.hpp"
 
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 says so
+class App;
+}
+
 namespace apps {
 
 // An argument or an option that cannot be used: what it is, and what was expected.
@@ -30,6 +34,9 @@ struct usage_error : std::runtime_error {
 // Inside a catch block: says on one line what went wrong. Returns the exit status: 2 if the input was
 // to blame, otherwise 1.
 int failed(const std::string& program) noexcept;
+
+// For programs that describe their command line themselves. Ends the process after --help. Throws usage_error.
+void parse(CLI::App& app, int argc, char** argv);
 
 class driver {
 public:

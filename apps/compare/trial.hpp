@@ -1,22 +1,9 @@
 #pragma once
 
-#include <memory>
-
 #include "../common/trial.hpp"
-#include "compare.hpp"
-#include "sequential.hpp"
 
 namespace apps::compare {
 
-inline trial trial_of(int n) {
-  auto input = std::make_shared<const arrays>(n);
-  const auto *a = input->a.data(), *b = input->b.data();
-  return make_trial([=] { return sequential::compare(a, n, b, n); },
-                    [=] { return parallel::compare(a, n, b, n); },
-                    [input](long found) {
-                      return counted(static_cast<std::uint64_t>(found), " equal pairs",
-                                     static_cast<std::uint64_t>(expected(*input)));
-                    });
-}
+trial trial_of(int n);
 
 }  // namespace apps::compare

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "../clique/generators.hpp"
 #include "../clique/save.hpp"
 #include "../clique/trial.hpp"
 #include "../common/driver.hpp"

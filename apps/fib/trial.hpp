@@ -1,17 +1,9 @@
 #pragma once
 
 #include "../common/trial.hpp"
-#include "fib.hpp"
-#include "sequential.hpp"
 
 namespace apps::fib {
 
-inline trial trial_of(int n) {
-  return make_trial([=] { return sequential::fib(n); }, [=] { return parallel::fib(n); },
-                    [=](long found) {
-                      return counted(static_cast<std::uint64_t>(found), "",
-                                     static_cast<std::uint64_t>(expected(n)));
-                    });
-}
+trial trial_of(int n);
 
 }  // namespace apps::fib

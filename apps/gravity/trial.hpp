@@ -1,29 +1,9 @@
 #pragma once
 
-#include <cstdio>
-
 #include "../common/trial.hpp"
-#include "gravity.hpp"
-#include "sequential.hpp"
 
 namespace apps::gravity {
 
-inline std::string text_of(const vec3& f) {
-  char text[100];
-  std::snprintf(text, sizeof text, "%.9g %.9g %.9g", f.x, f.y, f.z);
-  return text;
-}
-
-inline trial trial_of(int n) {
-  const particles p(n);
-  return make_trial([=] { return sequential::force(p); }, [=] { return parallel::force(p); },
-                    [=](const vec3& found) {
-                      answer a{std::vector{found.x, found.y, found.z}, text_of(found)};
-                      const vec3 right = expected(p);
-                      if (!(length(found - right) <= 1e-5 * length(right)))
-                        a.wrong = text_of(right);
-                      return a;
-                    });
-}
+trial trial_of(int n);
 
 }  // namespace apps::gravity

@@ -1,30 +1,15 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "../common/trial.hpp"
-#include "pentomino.hpp"
-#include "sequential.hpp"
+#include "puzzle.hpp"
+#include "solutions.hpp"
 
 namespace apps::pentomino {
 
-inline trial trial_of(puzzle problem, std::optional<solutions> expected) {
-  auto z = std::make_shared<const puzzle>(std::move(problem));
-  return make_trial([z] { return sequential::search(*z); }, [z] { return parallel::search(*z); },
-                    [=](const solutions& found) {
-                      auto text = [](const solutions& s) {
-                        return std::to_string(s.distinct) + " solutions, " + std::to_string(s.all) +
-                               " with their images";
-                      };
-                      answer a{static_cast<std::int64_t>(found.distinct), text(found)};
-                      a.more = {{"with_images", static_cast<std::int64_t>(found.all)}};
-                      if (expected && found != *expected) a.wrong = text(*expected);
-                      return a;
-                    });
-}
-
+trial trial_of(puzzle problem, std::optional<solutions> expected);
 // 6 x 10 with the twelve pentominoes.
-inline trial default_trial() { return trial_of(puzzle(rectangle(6, 10)), solutions{9356, 2339}); }
+trial default_trial();
 
 }  // namespace apps::pentomino

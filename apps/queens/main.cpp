@@ -1,4 +1,5 @@
 #include "../common/driver.hpp"
+#include "board.hpp"
 #include "trial.hpp"
 
 int main(int argc, char** argv) try {

@@ -1,9 +1,33 @@
 #include "kernels.hpp"
 
+#include <algorithm>
 #include <memory>
+
+#include "clique/generators.hpp"
+#include "clique/trial.hpp"
+#include "compare/trial.hpp"
+#include "fib/trial.hpp"
+#include "gravity/trial.hpp"
+#include "lu/trial.hpp"
+#include "matmul/trial.hpp"
+#include "pentomino/trial.hpp"
+#include "queens/trial.hpp"
+#include "sort/trial.hpp"
+#include "uts/trial.hpp"
 
 namespace overhead {
 namespace {
+
+apps::trial uts(std::string_view tree) {
+  using apps::uts::samples;
+  return apps::uts::trial_of(*std::find_if(std::begin(samples), std::end(samples),
+                                           [=](const auto& s) { return s.name == tree; }));
+}
+
+// Starts from the optimum, so that all runs prove the same and visit comparable nodes.
+apps::trial clique(std::string_view graph, int optimum) {
+  return apps::clique::trial_of(apps::clique::generate(graph).value(), optimum, optimum);
+}
 
 // One runtime for one worker and one for all, for each kernel, as in a program of its own: what they are not used for sleeps.
 struct runtimes {
@@ -31,17 +55,17 @@ std::vector<kernel> all_kernels(int workers) {
                          return (*once)((*runtime)->of(n));
                        }});
   };
-  add("fib", fib);
-  add("queens", queens);
-  add("pentomino", pentomino);
-  add("compare", compare);
-  add("lu", lu);
-  add("gravity", gravity);
+  add("fib", [] { return apps::fib::trial_of(40); });
+  add("queens", [] { return apps::queens::trial_of(14); });
+  add("pentomino", apps::pentomino::default_trial);
+  add("compare", [] { return apps::compare::trial_of(30'000); });
+  add("lu", [] { return apps::lu::trial_of(2500); });
+  add("gravity", [] { return apps::gravity::trial_of(270); });
   add("uts-T1", [] { return uts("T1"); });
   add("uts-T3", [] { return uts("T3"); });
   add("clique", [] { return clique("random:200:80:1", 25); });
-  add("matmul", matmul);
-  add("sort", sort);
+  add("matmul", [] { return apps::matmul::trial_of(1500); });
+  add("sort", [] { return apps::sort::trial_of(10'000'000); });
 #ifdef CLEAVE_HAVE_LACE
   kernels.push_back({"lace-fib", "fib", lace_fib});
   kernels.push_back({"lace-uts-T1", "uts-T1", [](int n) { return lace_uts("T1", n); }});

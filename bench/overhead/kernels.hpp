@@ -1,5 +1,4 @@
-// What is measured. Each program has a translation unit of its own, as in an application, because
-// what else is in it changes what the compiler inlines.
+// What is measured.
 #pragma once
 
 #include <functional>
@@ -10,17 +9,6 @@
 #include "common/trial.hpp"
 
 namespace overhead {
-
-apps::trial fib();
-apps::trial queens();
-apps::trial pentomino();
-apps::trial compare();
-apps::trial lu();
-apps::trial gravity();
-apps::trial uts(std::string_view tree);
-apps::trial clique(std::string_view graph, int optimum);
-apps::trial matmul();
-apps::trial sort();
 
 // The same programs on Lace, where it was found. None starts and stops its workers within the time
 // that is measured.

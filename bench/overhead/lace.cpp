@@ -1,18 +1,7 @@
 #ifdef CLEAVE_HAVE_LACE
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wold-style-cast"
-#pragma GCC diagnostic ignored "-Wcast-qual"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wundef"
-#include <lace.h>
-
 #include <algorithm>
 
+#include "../kernels/lace_macros.hpp"
 #include "fib/sequential.hpp"
 #include "kernels.hpp"
 #include "uts/tree.hpp"
@@ -66,5 +55,4 @@ apps::outcome lace_uts(std::string_view name, int workers) {
 
 }  // namespace overhead
 
-#pragma GCC diagnostic pop
 #endif

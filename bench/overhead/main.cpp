@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "common/driver.hpp"
+#include "common/processor.hpp"
 #include "series.hpp"
 
 namespace {
@@ -24,13 +25,6 @@ struct settings {
   std::vector<std::string> only;
   bool json = false, quick = false, alone = false;
 };
-
-std::string processor() {
-  std::ifstream cpus("/proc/cpuinfo");
-  for (std::string line; std::getline(cpus, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  return "unknown processor";
-}
 
 // This round as the same program built with -march=native sees it.
 series round_of(const std::string& program, const kernel& k, int workers) {
@@ -90,7 +84,7 @@ int measure(const settings& s) {
 
   if (s.json) {
     nlohmann::ordered_json o;
-    o["machine"] = processor();
+    o["machine"] = apps::processor();
     o["cpus"] = std::thread::hardware_concurrency();
     o["compiler"] = __VERSION__;
     o["workers"] = workers;
@@ -103,7 +97,8 @@ int measure(const settings& s) {
     fmt::print("{}\n", o.dump());
     return 0;
   }
-  fmt::print("{}, {} CPUs; {}\n", processor(), std::thread::hardware_concurrency(), __VERSION__);
+  fmt::print("{}, {} CPUs; {}\n", apps::processor(), std::thread::hardware_concurrency(),
+             __VERSION__);
   fmt::print("median (least-most) of {} rounds, in seconds; {}\n\n", s.rounds,
              both_builds ? "whichever flags make the sequential program faster"
                          : std::string("flags ") + CLEAVE_APP_FLAGS);
@@ -136,12 +131,7 @@ int main(int argc, char** argv) try {
   app.add_flag("--quick", s.quick, "One round with one set of flags");
   app.add_flag("--alone", s.alone, "Only with the flags of this program; no waiting");
   app.add_flag("--json", s.json, "Print one JSON object instead of a table");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
-  } catch (const CLI::ParseError& e) { throw apps::usage_error(e.what()); }
+  apps::parse(app, argc, argv);
   if (s.quick) s.rounds = 1, s.alone = true;
   return measure(s);
 } catch (...) { return apps::failed("overhead"); }

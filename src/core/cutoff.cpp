@@ -21,25 +21,36 @@ constexpr unsigned few = 4;           // wrong ones, that are too many: a virtua
 bool cutoff_learner::is_long(std::uint64_t ticks) noexcept {
   return ticks > short_time * ticks_per_microsecond();
 }
+bool cutoff_learner::is_far_too_long(std::uint64_t ticks) noexcept {
+  return ticks > wrong_time * ticks_per_microsecond();
+}
 
 void cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t end,
                          bool undivided) noexcept {
   const std::uint64_t microsecond = ticks_per_microsecond(), taken = end - begin;
   if (until_ == 0) until_ = begin + window_time * microsecond;
   shallowest_ = std::min(shallowest_, depth);
+  below_ = std::max(below_, depth);
   if (is_long(taken)) deepest_ = std::max(deepest_, depth);
-  if (undivided && taken > wrong_time * microsecond && ++wrong_ == few) *this = {};
+  if (undivided && is_far_too_long(taken) && ++wrong_ == few) *this = {};
   const std::uint64_t wait = deepest_ != 0 ? 0 : patience * microsecond;
   if (++seen_ >= window_size && end >= until_ + wait) {
-    depth_ = std::max({previous_, deepest_, shallowest_});
+    // Until something short is seen below the long ones there is nothing to leave undivided.
+    if (learnt() || below_ > deepest_)
+      depth_ = std::max({previous_, deepest_, shallowest_, polled_});
     previous_ = deepest_;
-    deepest_ = 0, shallowest_ = none, wrong_ = seen_ = 0;
+    below_ = deepest_ = 0, shallowest_ = none, wrong_ = seen_ = 0;
     until_ = end + window_time * microsecond;
   }
 }
 
+void cutoff_learner::add_poll(std::size_t depth) noexcept {
+  polled_ = std::max(polled_, depth);
+  depth_ = std::max(depth_, depth);  // `none` is the greatest
+}
+
 void cutoff_learner::add_piece(std::size_t depth, std::uint64_t ticks) noexcept {
-  if (depth > depth_ && ticks > wrong_time * ticks_per_microsecond()) *this = {};
+  if (depth > depth_ && is_far_too_long(ticks)) *this = {};
 }
 
 }  // namespace cleave::detail

@@ -6,6 +6,7 @@
 #include <cleave/runtime.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -31,11 +32,12 @@ public:
 
   boards<native> board;
   std::atomic<bool> stopping{false};
-  const bool check;                       // CLEAVE_CHECK
-  const bool cutoff;                      // CLEAVE_CUTOFF
-  std::atomic<unsigned> check_pauses{0};  // undivided runs under way
-  const bool oversubscribed;              // there are more workers than CPUs
-  const unsigned most_askers;             // workers that may ask at once
+  const bool check;                          // CLEAVE_CHECK
+  const bool cutoff;                         // CLEAVE_CUTOFF
+  std::atomic<unsigned> check_pauses{0};     // undivided runs under way
+  const bool oversubscribed;                 // there are more workers than CPUs
+  const std::chrono::milliseconds patience;  // with workers that may be off the CPU
+  const unsigned most_askers;                // workers that may ask at once
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had

@@ -16,19 +16,20 @@ struct boards {
 
 /// Asks for `what` until ready() or there is an answer; returns the task handed, or 0. Rings the worker `first`, or
 /// if that is not another one, some worker that computes; then all that compute. Insists with all before it blocks for
-/// long: at once, or if it is `patient` after a nap. at(i) is the mailbox of worker i. While waiting runs serve() for
+/// long, but takes naps while it is patient(). at(i) is the mailbox of worker i. While waiting runs serve() for
 /// every signal; spin() says whether to go on spinning, and restart() begins a new spin.
-template <class Platform, class At, class Ready, class Serve, class Spin, class Restart>
+template <class Platform, class At, class Ready, class Serve, class Spin, class Restart,
+          class Patient>
 request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, request what,
-            unsigned first, bool patient, At at, Ready ready, Serve serve, Spin spin,
-            Restart restart) {
+            unsigned first, At at, Ready ready, Serve serve, Spin spin, Restart restart,
+            Patient patient) {
   box.post(what);
   board.askers.set(id);
   board.computing.visit(first, [&](unsigned i) {
     if (i != id) at(i).ring(asked);
     return i != id;
   });
-  enum { rung_one, rung_all, napped, insisted } done = rung_one;
+  enum { rung_one, rung_all, insisted } done = rung_one;
   auto to_all = [&](bool insist) {
     board.computing.visit(0, [&](unsigned i) {
       if (i != id) insist ? at(i).insist(asked) : at(i).ring(asked);
@@ -39,11 +40,8 @@ request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, reques
            [&] {
              if (spin()) return waiting::spin;
              if (done == insisted) return waiting::sleep;
-             if (done == rung_all) {
-               done = napped;
-               return waiting::nap;
-             }
-             const bool insist = !patient || done == napped;
+             const bool insist = !patient();
+             if (!insist && done == rung_all) return waiting::nap;
              done = insist ? insisted : rung_all;
              to_all(insist);
              restart();

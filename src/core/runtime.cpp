@@ -15,6 +15,11 @@ namespace detail {
 
 // ---- the functions that constructs call
 
+void answer_in_body(std::uintptr_t at) {
+  if (here.self != nullptr) return here.self->answer_in_body(at);
+  answer(at);
+}
+
 void answer(std::uintptr_t at) {
   if (here.self != nullptr) return here.self->answer(at);
   // On a thread that is no worker only a cancellation can have rung.
@@ -23,8 +28,8 @@ void answer(std::uintptr_t at) {
   if (stopped(here.current)) throw cancelled{};
 }
 
-std::uint64_t begin_timing() noexcept {
-  return here.self != nullptr ? here.self->begin_timing() : 0;
+std::uint64_t begin_timing(std::uintptr_t at) noexcept {
+  return here.self != nullptr ? here.self->begin_timing(at) : 0;
 }
 void end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   here.self->end_timing(since, at);
@@ -105,6 +110,9 @@ pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_o
       check(check_on),
       cutoff(cutoff_on),
       oversubscribed(count > static_cast<unsigned>(machine::usable_cpus())),
+      patience(oversubscribed
+                   ? std::max(50u, 4 * count / static_cast<unsigned>(machine::usable_cpus()))
+                   : 0),
       most_askers(4 * static_cast<unsigned>(machine::usable_cpus())),
       workers(count) {
   try {

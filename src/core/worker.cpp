@@ -90,6 +90,24 @@ void worker::answer(std::uintptr_t at) {
   }
 }
 
+/// The same in a body, where an undivided construct may be around the poll. If it polls in vain for longer than any such
+/// construct should take, the cutoff is too high up.
+void worker::answer_in_body(std::uintptr_t at) {
+  if (at < stretch_.undivided_below) {
+    const std::uint64_t now = ticks();
+    if (polling_in_ != here.construct || polling_since_ == 0) {
+      polling_in_ = here.construct;
+      polling_since_ = now;
+    } else if (cutoff_learner::is_far_too_long(now - polling_since_)) {
+      cutoff_.add_poll(depth_of(at));
+      polling_since_ = 0;
+    }
+  } else {
+    polling_since_ = 0;
+  }
+  answer(at);
+}
+
 /// Answers without throwing, while waiting: a cancellation is kept for the next poll, and a put that throws gives nothing.
 void worker::respond() noexcept {
   const std::uint32_t signals = box_.take_signals();
@@ -191,21 +209,22 @@ void worker::all_is_on_the_list() noexcept {
 }
 
 void worker::leave_slow_path() noexcept {
-  // While frames are blocked others are needed, however short what they stand for.
-  const bool needed = stretch_.undivided_below != 0 && !stretch_.cutoff_was_set;
+  const bool needed = below_blocked_frames();
   const std::size_t deep = of.cutoff && !needed ? cutoff_.depth() : cutoff_learner::none;
   const std::uintptr_t address = deep < stretch_.base ? stretch_.base - deep : 0;
   if (box_.set_cutoff(address)) {
     stretch_.undivided_below = std::max(stretch_.undivided_below, address);
     stretch_.cutoff_was_set = true;
   }
+  // To see as soon as can be when they are blocked no longer; or where on the stack the task's constructs begin.
+  if (needed || stretch_.base == 0) here.until_timed = 1;
 }
 
 worker::stretch worker::begin_stretch(std::size_t depth) noexcept {
   const std::uintptr_t at = stack_pointer();
   enter_slow_path(at);
   const stretch outer = stretch_;
-  stretch_ = {.base = at + depth, .blocked = frames_.blocked};
+  stretch_ = {.depth = depth, .blocked = frames_.blocked};
   leave_slow_path();
   return outer;
 }
@@ -216,17 +235,29 @@ void worker::end_stretch(const stretch& outer) noexcept {
   leave_slow_path();
 }
 
-std::uint64_t worker::begin_timing() noexcept {
+std::uint64_t worker::begin_timing(std::uintptr_t at) noexcept {
   timing_since_ = ticks();
-  here.until_timed = until_timed_ = cutoff_.until_next(timing_since_);
+  if (stretch_.base == 0) {
+    // As deep as the construct that it is a part of, however much stack there is between a worker and its task.
+    stretch_.base = at + stretch_.depth;
+    leave_slow_path();
+  } else if (below_blocked_frames() && at >= stretch_.undivided_below) {
+    all_is_on_the_list();
+    leave_slow_path();
+  }
+  const bool all = below_blocked_frames();
+  here.until_timed = until_timed_ = all ? 1 : cutoff_.until_next(timing_since_);
+  // Where timings are rare it is worth the system call.
+  if (!all && cutoff_.learnt()) preempted_since(0);
   return timing_since_;
 }
 
 void worker::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   const std::uint64_t now = ticks();
   const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
-  // What was shared with others, or interrupted, tells nothing.
-  if (shared_at_ < since && !(cutoff_learner::is_long(now - since) && preempted()))
+  // What was shared with others, or interrupted, tells nothing; and now all are timed, not a sample.
+  if (!below_blocked_frames() && shared_at_ < since &&
+      !(cutoff_learner::is_long(now - since) && preempted_since(since)))
     cutoff_.add(depth_of(at), since, now, undivided);
   // Above them all, or not beyond a cutoff that is set: no undivided construct is under way.
   if (at >= stretch_.undivided_below || !box_.insisted()) {
@@ -235,10 +266,11 @@ void worker::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   }
 }
 
-/// Whether the thread was since this was last asked.
-bool worker::preempted() noexcept {
+/// Whether the thread was preempted since then, or since this was last asked, if that was before.
+bool worker::preempted_since(std::uint64_t then) noexcept {
   const long before = std::exchange(preemptions_, machine::preemptions());
-  return preemptions_ != before;
+  if (preemptions_ != before) preempted_at_ = ticks();
+  return preempted_at_ > then;
 }
 
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as it is now: a
@@ -303,17 +335,18 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexce
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
   spinner spin(of.oversubscribed);
+  const auto impatient = std::chrono::steady_clock::now() + of.patience;
   const request handed = ask(
       box_, of.board, id, asking(wanted),
       likely != nullptr ? likely->id : (random_ >> 8) % of.size(),
-      of.oversubscribed, [this](unsigned i) -> auto& { return of.at(i).box_; }, finished,
-      [this] { respond(); },
+      [this](unsigned i) -> auto& { return of.at(i).box_; }, finished, [this] { respond(); },
       [&] {
         if (spin()) return true;
         add(sleeps);
         return false;
       },
-      [&] { spin = spinner(of.oversubscribed); });
+      [&] { spin = spinner(of.oversubscribed); },
+      [&] { return std::chrono::steady_clock::now() < impatient; });
   return reinterpret_cast<task*>(handed);
 }
 
@@ -331,7 +364,7 @@ void worker::execute(task& t) noexcept {
     if (inside.previous == nullptr) of.board.computing.clear(id);
     end_stretch(outer);
     t.ticks = ticks() - since;
-    if (cutoff_learner::is_long(t.ticks) && preempted()) t.ticks = 0;
+    if (cutoff_learner::is_long(t.ticks) && preempted_since(since)) t.ticks = 0;
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
   if (stopped(here.current)) box_.remind(attention);

@@ -80,6 +80,7 @@ public:
   void execute(task& t) noexcept;
 
   /// Serves the signals of the polled word; `at` is where on the stack. Throws `cancelled`, and what a put threw.
+  void answer_in_body(std::uintptr_t at);
   void answer(std::uintptr_t at);
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
@@ -89,7 +90,7 @@ public:
   void wait(group_scope& group) noexcept;
   void spawn(task& t);
 
-  std::uint64_t begin_timing() noexcept;
+  std::uint64_t begin_timing(std::uintptr_t at) noexcept;
   void end_timing(std::uint64_t since, std::uintptr_t address) noexcept;
 
   mailbox<native>& box() noexcept { return box_; }
@@ -128,11 +129,16 @@ private:
     return address < stretch_.base ? stretch_.base - address : 0;
   }
   bool over_soon() noexcept;
-  bool preempted() noexcept;
+  bool preempted_since(std::uint64_t then) noexcept;
   /// Before frames are looked for, by code at this address: leaves out those that must not be divided now.
   void enter_slow_path(std::uintptr_t at);
   /// After it: sets the cutoff again.
   void leave_slow_path() noexcept;
+  /// Whether an undivided construct is under way and others run in it that can be divided: others are needed, however short
+  /// what they stand for.
+  bool below_blocked_frames() const noexcept {
+    return stretch_.undivided_below != 0 && !stretch_.cutoff_was_set;
+  }
   /// No undivided construct is under way.
   void all_is_on_the_list() noexcept;
   void add(count c) noexcept;
@@ -143,7 +149,8 @@ private:
   /// Where on the stack undivided constructs may be, with steps that are on no list. A task that runs inside of another
   /// (a join helps) has its own.
   struct stretch {
-    std::uintptr_t base = 0;             // the address where the current task would have depth 0
+    std::uintptr_t base = 0;             // the address that counts as depth 0; 0: no construct yet
+    std::size_t depth = 0;               // of the first construct in the task
     std::uintptr_t undivided_below = 0;  // on the stack; 0: all that runs is on the list
     bool cutoff_was_set = false;         // since frames were last looked at: more may have begun
     std::uint32_t polls = 0;             // in an undivided construct, while somebody insists
@@ -155,11 +162,14 @@ private:
 
   cutoff_learner cutoff_;
   stretch stretch_;
-  std::uint64_t shared_at_ = 0;     // when this worker last gave something away, or joined it
-  long preemptions_ = 0;            // of this thread, when last asked
-  std::uint64_t timing_since_ = 0;  // when the last timing began
-  std::uint32_t until_timed_ = 0;   // and what here.until_timed was then
-  bool interrupted_ = false;        // an attention arrived while this worker could not throw
+  std::uint64_t shared_at_ = 0;      // when this worker last gave something away, or joined it
+  long preemptions_ = 0;             // of this thread, when last asked
+  std::uint64_t preempted_at_ = 0;   // when it was last asked and there had been one
+  std::uint64_t timing_since_ = 0;   // when the last timing began
+  std::uint32_t until_timed_ = 0;    // and what here.until_timed was then
+  std::uintptr_t polling_in_ = 0;    // the construct in whose body polls are in vain
+  std::uint64_t polling_since_ = 0;  // and since when; 0: they are not
+  bool interrupted_ = false;         // an attention arrived while this worker could not throw
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "clique/generators.hpp"
+#include "clique/report.hpp"
 #include "clique/trial.hpp"
 #include "compare/trial.hpp"
 #include "fib/trial.hpp"
@@ -14,6 +16,7 @@
 #include "pentomino/trial.hpp"
 #include "queens/trial.hpp"
 #include "sort/trial.hpp"
+#include "uts/sequential.hpp"
 #include "uts/trial.hpp"
 
 namespace {

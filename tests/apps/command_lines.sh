@@ -1,26 +1,7 @@
 #!/usr/bin/env bash
 # Bad input gets one line and exit status 2; --json prints one object.
 set -uo pipefail
-bin=$CLEAVE_BIN_DIR
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-  echo "FAILED: $*"
-  failures=$((failures + 1))
-}
-
-# refuses LINE PROGRAM [ARGUMENT…]: that line on standard error and nothing else, exit status 2.
-refuses() {
-  local line=$1 status
-  shift
-  "$bin/$1" "${@:2}" >"$work/out" 2>"$work/err"
-  status=$?
-  [[ $status == 2 ]] || fail "$*: exit status $status"
-  [[ ! -s $work/out ]] || fail "$*: something on standard output"
-  [[ $(cat "$work/err") == "$line" ]] || fail "$*: '$(cat "$work/err")', expected '$line'"
-}
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 
 refuses "queens: N: expected a whole number from 1 to 32, got 'abc'" queens abc
 refuses "queens: N: expected a whole number from 1 to 32, got '33'" queens 33

@@ -71,6 +71,24 @@ TEST(cutoff, follows_the_program) {
   EXPECT_LE(program.learnt.depth(), before + 100);
 }
 
+TEST(cutoff, is_not_learnt_where_nothing_short_is_below) {
+  cutoff learnt;
+  const std::uint64_t long_time = 100 * detail::ticks_per_microsecond();
+  for (std::uint64_t now = 1, i = 0; i < 1000; ++i, now += long_time)
+    learnt.add(100, now, now + long_time, true);
+  EXPECT_FALSE(learnt.learnt());
+}
+
+TEST(cutoff, is_deeper_than_polls_that_cannot_serve) {
+  simulated program;
+  program.tree(0, 22);
+  const std::size_t deep = program.learnt.depth() + 50;
+  program.learnt.add_poll(deep);
+  EXPECT_EQ(program.learnt.depth(), deep);
+  program.tree(0, 22);  // and stays so
+  EXPECT_GE(program.learnt.depth(), deep);
+}
+
 TEST(cutoff, is_forgotten_when_undivided_constructs_take_long) {
   simulated program;
   program.tree(0, 20);
@@ -300,6 +318,31 @@ affine spread(ledger* leaves, int level, std::size_t id) {
     return {n | 1, n};
   }
   return compose();
+}
+
+/// Iterations that wait for each other, by polls, and then enter many short constructs: from those the worker learns a
+/// cutoff, and does not know in the polls whether one of them is under way.
+TEST(cutoff, long_iterations_with_polls_are_given_away) {
+  runtime rt(options{.workers = 2});
+  int alone = 0;
+  constexpr int times = 60;
+  for (int k = 0; k < times; ++k) {
+    std::atomic<int> here{0};
+    std::atomic<bool> together{true};
+    rt.run([&] {
+      each(0, 2, [&](int) {
+        ++here;
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+        while (here != 2 && together) {
+          poll();
+          if (std::chrono::steady_clock::now() > give_up) together = false;
+        }
+        for (int i = 0; i < 20'000; ++i) both([] {}, [] {});
+      });
+    });
+    alone += together ? 0 : 1;
+  }
+  EXPECT_LE(alone, 10);  // until both workers have noticed
 }
 
 TEST(cutoff, loops_without_a_put) {

@@ -271,8 +271,8 @@ struct worker {
   task* obtain(const scope* wanted, worker* likely, Ready ready) {  // worker::obtain
     const request handed = cleave::detail::ask(
         box, of.board, id, asking(wanted), likely != nullptr ? likely->id : (id + 1) % of.size,
-        false, [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
-        [] { return false; }, [] {});
+        [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
+        [] { return false; }, [] {}, [] { return false; });
     return reinterpret_cast<task*>(handed);
   }
 

@@ -30,9 +30,10 @@ CLEAVE_HOT bool beyond_cutoff() noexcept { return stack_pointer() < glance(here.
 CLEAVE_HOT bool insisted() noexcept { return glance(here.cutoff) == 0; }
 #endif
 
-/// Begins to take the time of a construct that can be divided; 0 on a thread that is no worker.
-CLEAVE_COLD std::uint64_t begin_timing() noexcept;
-/// Ends it; `at` was the stack pointer where beyond_cutoff() was asked.
+/// Begins to take the time of a construct that can be divided; `at` was the stack pointer where beyond_cutoff() was asked.
+/// 0 on a thread that is no worker.
+CLEAVE_COLD std::uint64_t begin_timing(std::uintptr_t at) noexcept;
+/// Ends it.
 CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
 /// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
@@ -43,7 +44,8 @@ using copy_if_small = std::conditional_t<std::is_trivially_copyable_v<T> && size
 /// it sees only the plain calls beyond the cutoff.
 template <class F, class... Args>
 [[gnu::noinline]] auto timed(F f, std::uintptr_t at, Args&... args) {
-  const std::uint64_t since = --here.until_timed == 0 ? begin_timing() : 0;
+  here.construct = at;
+  const std::uint64_t since = --here.until_timed == 0 ? begin_timing(at) : 0;
   auto result = value([&]() -> decltype(auto) { return f(args...); });
   if (since != 0) [[unlikely]]
     end_timing(since, at);

@@ -76,6 +76,7 @@ struct alignas(128) local {
   frame* innermost = nullptr;
   scope* current = nullptr;  // the task, group or cancellation scope that this thread works for
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
+  std::uintptr_t construct = 0;   // where on the stack the last divisible construct began
   std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
@@ -109,8 +110,9 @@ CLEAVE_HOT std::uintptr_t stack_pointer() noexcept {
 }
 
 /// Serves requests, and throws detail::cancelled if the current scope was cancelled. `at` is the stack pointer
-/// where it polls.
+/// where it polls; for a construct's own polls, where that begins: what is undivided around it began above.
 CLEAVE_COLD void answer(std::uintptr_t at);
+CLEAVE_COLD void answer_in_body(std::uintptr_t at);
 
 /// Polls at the entry of a construct. The frame is linked before, so that the poll finds something
 /// to give, and once more after it, which tells the compiler the list head on both paths: it can then
@@ -118,7 +120,7 @@ CLEAVE_COLD void answer(std::uintptr_t at);
 CLEAVE_HOT void enter(frame& f) {
   if (signals() != 0) [[unlikely]] {
     here.innermost = &f;
-    answer(stack_pointer());
+    answer(here.construct);
   }
   here.innermost = &f;
 }

@@ -135,6 +135,7 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   no_steps none;
   using frame_of = loop_frame<I, no_steps, Make>;
   using count = std::make_unsigned_t<I>;
+  const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, none, make);
   {
@@ -147,7 +148,7 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
           static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), stretch)));
       rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
       if (signals() != 0) [[unlikely]]
-        answer(stack_pointer());
+        answer(at);
       for (; i < stop; ++i) body(i);
       const auto done = remaining(first, i);
       if (done == sampled / 2) {
@@ -179,6 +180,7 @@ template <std::integral I, class Where, class Steps, class Body, class Make, cla
 CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body, Make& make,
                               Take&& take) {
   using frame_of = loop_frame<I, Steps, Make>;
+  const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, steps, make);
   {
@@ -191,7 +193,7 @@ CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&
       undo_at_exit<undo_step<Steps, I>> made{undo};
       rest.current = i;
       if (signals() != 0) [[unlikely]]
-        answer(stack_pointer());
+        answer(at);
       body(i);
       made.by_exception = false;
     }

@@ -1,0 +1,21 @@
+#include "trial.hpp"
+
+#include <memory>
+
+#include "compare.hpp"
+#include "sequential.hpp"
+
+namespace apps::compare {
+
+trial trial_of(int n) {
+  auto input = std::make_shared<const arrays>(n);
+  const auto *a = input->a.data(), *b = input->b.data();
+  return make_trial([=] { return sequential::compare(a, n, b, n); },
+                    [=] { return parallel::compare(a, n, b, n); },
+                    [input](long found) {
+                      return counted(static_cast<std::uint64_t>(found), " equal pairs",
+                                     static_cast<std::uint64_t>(expected(*input)));
+                    });
+}
+
+}  // namespace apps::compare

@@ -1,0 +1,27 @@
+#include "trial.hpp"
+
+#include <memory>
+
+#include "lu.hpp"
+#include "problem.hpp"
+#include "sequential.hpp"
+
+namespace apps::lu {
+
+trial trial_of(int n) {
+  auto a = std::make_shared<const tiled_matrix>(diagonally_dominant(n));
+  auto on_a_copy = [a](auto decompose) {
+    return [=](stopwatch& time) {
+      tiled_matrix copy = *a;
+      time.restart();
+      decompose(copy);
+      time.stop();
+      return residual(copy, *a);
+    };
+  };
+  return make_trial(on_a_copy([](auto& copy) { sequential::decompose(copy); }),
+                    on_a_copy([](auto& copy) { parallel::decompose(copy); }),
+                    [](double error) { return small_error(error); });
+}
+
+}  // namespace apps::lu
