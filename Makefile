@@ -1,6 +1,6 @@
 # Two commands: `make demo` (the main job) and `make test` (everything CI checks).
 # Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
-.PHONY: build demo test soak format clean help
+.PHONY: build demo test soak study format clean help
 .NOTPARALLEL:
 
 build:                ## the release binaries, into build/release/bin
@@ -19,6 +19,11 @@ test:                 ## everything CI checks; `make test STAGES="format release
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh test
 	@bash cmake/soak.sh $(MINUTES)
+
+study:                ## the comparative study, full sizes (about an hour), into build/study; QUICK=1: two minutes
+	@bash cmake/install-packages.sh build
+	@bash cmake/build.sh release cleave_command systems
+	@build/release/bin/cleave study $(if $(QUICK),--quick) -o build/study
 
 format:               ## format every source file in place
 	@bash cmake/install-packages.sh format

@@ -9,6 +9,7 @@ required=() optional=()
 need() { "$2" "$3" || required+=("$1"); }  # package, probe, argument of the probe
 want() { "$2" "$3" || optional+=("$1"); }  # the same; a release of the distribution may lack it
 program() { command -v "$1" >/dev/null 2>&1; }
+file() { [[ -e $1 ]]; }
 header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 
 compiler_and_libraries() {
@@ -19,15 +20,23 @@ compiler_and_libraries() {
   need nlohmann-json3-dev header nlohmann/json.hpp
   need libfmt-dev header fmt/format.h
 }
+# The comparative study: OpenMP comes with GCC and, in the other way, with Clang.
+study() {
+  need libtbb-dev header tbb/task_group.h
+  need libjs-chart.js file /usr/share/javascript/chart.js
+  want clang-19 program clang++-19
+  want libomp-19-dev file /usr/lib/llvm-19/lib/libomp.so
+}
 
 case $job in
-  build) compiler_and_libraries ;;
+  build) compiler_and_libraries; study ;;
   test)
     compiler_and_libraries
+    study
+    want chromium program chromium
     need libgtest-dev header gtest/gtest.h
     need pkg-config program pkg-config
     need spin program spin
-    want clang-19 program clang++-19
     want g++-11 program g++-11
     want clang-14 program clang++-14
     want clang-tidy-19 program clang-tidy-19

@@ -1,0 +1,42 @@
+// Time: in seconds, and in the clocks that processors count, which is what the paper reports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace bench {
+
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// At a constant rate, the same on all processors.
+inline std::uint64_t cycles() {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t t;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(t));
+  return t;
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+inline void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Keeps a processor busy for about `amount` clocks. A loop, not a wait: it takes longer where the processor is slower.
+inline void consume(std::uint64_t amount) {
+  for (std::uint64_t i = 0; i < amount; i++) asm volatile("" : "+r"(i));
+}
+
+}  // namespace bench

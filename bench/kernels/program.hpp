@@ -1,0 +1,109 @@
+// The program that runs one kernel on one system: bench/systems/NAME.cpp ends with CLEAVE_STUDY_PROGRAM(its system).
+//
+// It prints one JSON object. Exit status: 0, also if the answer is wrong or the kernel could not say anything, which
+// the object tells; 2 if the arguments are wrong.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "micro.hpp"
+#include "recursive.hpp"
+#include "tree.hpp"
+
+namespace bench {
+
+template <task_system S>
+using kernel = result (*)(S&, const settings&);
+
+template <task_system S>
+const std::map<std::string, kernel<S>>& kernels() {
+  static const auto all = [] {
+    std::map<std::string, kernel<S>> map;
+    auto add = [&]<class... K>(std::type_identity<K>...) { ((map[K::name] = &K::run), ...); };
+    add(std::type_identity<spawn<S>>{}, std::type_identity<migrate<S>>{},
+        std::type_identity<spread<S>>{}, std::type_identity<tree_1<S>>{},
+        std::type_identity<tree_2<S>>{}, std::type_identity<fib<S>>{},
+        std::type_identity<queens<S>>{}, std::type_identity<uts<S>>{},
+        std::type_identity<skynet<S>>{}, std::type_identity<matmul<S>>{});
+    return map;
+  }();
+  return all;
+}
+
+// How many tasks run at the same time when one more than `workers` would like to. It should be `workers`.
+template <task_system S>
+int workers_seen(S& system, int workers) {
+  std::atomic<int> running{0}, most{0};
+  const double give_up = now() + 0.1;
+  system.run([&] {
+    for_each<S>(workers + 1, [&, wanted = workers + 1](int) {
+      const int n = ++running;
+      for (int seen = most; seen < n && !most.compare_exchange_weak(seen, n);) {}
+      while (most < wanted && now() < give_up) relax<S>();
+      running--;
+    });
+  });
+  return most;
+}
+
+template <task_system S>
+nlohmann::ordered_json run_kernel(const std::string& name, const settings& with) {
+  nlohmann::ordered_json o;
+  o["system"] = S::name;
+  o["version"] = S::version();
+  o["kernel"] = name;
+  o["size"] = with.size == size::full ? "full" : "quick";
+  o["workers"] = with.workers;
+  try {
+    S system(with.workers);
+    if (const int seen = workers_seen(system, with.workers); seen != with.workers)
+      throw kernel_error(std::to_string(seen) + " tasks at once");
+    const result r = kernels<S>().at(name)(system, with);
+    o["arguments"] = r.arguments;
+    o["answer"] = r.answer;
+    o["right"] = r.answer == r.expected;
+    if (r.answer != r.expected)
+      throw kernel_error("wrong answer: " + r.answer + ", not " + r.expected);
+    o["seconds"] = r.seconds;
+    o["cycles"] = r.cycles;
+    if (r.tasks > 0) o["tasks"] = r.tasks;
+    if (!r.series.empty()) o["series"] = r.series;
+    if (r.work > 0) o["work"] = r.work, o["span"] = r.span;
+  } catch (const std::exception& e) { o["failed"] = e.what(); }
+  return o;
+}
+
+template <task_system S>
+int program(int argc, char** argv) {
+  settings with;
+  std::string name;
+  std::vector<std::string> names;
+  for (const auto& [known, run] : kernels<S>()) names.push_back(known);
+  CLI::App app("Runs one of the study's kernels on one task system.");
+  app.add_option("KERNEL", name, "Which")->required()->check(CLI::IsMember(names));
+  app.add_option("--workers", with.workers, "How many")->check(CLI::Range(1, 1024));
+  app.add_option("--rounds", with.rounds, "How many rounds are reported")
+      ->check(CLI::Range(1, 100'000));
+  app.add_flag_callback(
+      "--full", [&] { with.size = size::full; }, "The large problem");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
+    return 2;
+  }
+  std::puts(run_kernel<S>(name, with).dump().c_str());
+  return 0;
+}
+
+}  // namespace bench
+
+#define CLEAVE_STUDY_PROGRAM(system) \
+  int main(int argc, char** argv) { return bench::program<system>(argc, argv); }

@@ -1,0 +1,35 @@
+// What a kernel found and how long it took.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// A kernel that cannot say anything: its tasks did not run at the same time, or there are too few workers.
+struct kernel_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class size { quick, full };
+
+struct settings {
+  int workers = 1;
+  bench::size size = bench::size::quick;
+  int rounds = 0;  // 0: as many as the kernel wants
+};
+
+struct result {
+  std::string arguments;         // of the kernel, in words
+  std::string answer, expected;  // equal if it is right
+  double tasks = 0;              // that a round makes, or 0: nothing is to be said for each task
+  std::vector<double> seconds;   // of each round; the warm-up rounds are left out
+  std::vector<double> cycles;    // of each round, for each task where tasks are counted
+  std::map<std::string, std::vector<double>> series;  // what else a kernel measured, in cycles
+  double work = 0, span = 0;  // T1 and T-infinity in cycles, where there is a closed form
+};
+
+}  // namespace bench

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# labels: timing once
+# `cleave study --quick` runs every kernel on every system that is here, in less than two minutes; its page shows all of it.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+
+start=$SECONDS
+"$bin/cleave" study --quick -o "$work" >"$work/out" 2>"$work/err" </dev/null || fail "exit status $?: $(cat "$work/err")"
+cat "$work/out"
+# Twelve systems take one minute; a CI machine has six.
+((SECONDS - start < 120)) || fail "took $((SECONDS - start)) s"
+[[ ! -s $work/err ]] || fail "something on standard error, which is not a terminal: $(head -c 300 "$work/err")"
+for system in serial cleave cleave_groups libgomp onetbb; do
+  grep -q "^ *\"system\": \"$system\"" "$work/study.json" || fail "$system was not run"
+done
+# Cleave and the serial program never fail. Others may: libomp can take minutes on a busy machine.
+grep -qE '^failed: .* on (serial|cleave|cleave_groups) ' "$work/out" && fail "a kernel failed on cleave"
+grep -q "wrong answer" "$work/out" && fail "a wrong answer"
+[[ ! -e $work/study.json.part && ! -e $work/study.html.part ]] || fail "a half-written file"
+
+"$bin/cleave" study --compare "$work/study.json" "$work/study.json" | grep -qx "nothing changed beyond noise" ||
+  fail "--compare of one study with itself"
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [[ -z $browser ]]; then
+  echo "skipped: no Chromium here to open the page in"
+else
+  HOME=$work timeout 60 "$browser" --headless --no-sandbox --disable-gpu --dump-dom "file://$work/study.html" >"$work/dom" 2>/dev/null ||
+    fail "Chromium cannot open the page"
+  grep -o '<html[^>]*data-error=[^>]*>' "$work/dom" && fail "an error on the page"
+  plots=$(grep -o '<canvas' "$work/dom" | wc -l)
+  # What a task costs, with all workers, migrate, spread, seven programs, where the time goes.
+  if [[ $(nproc) -ge 2 && $plots -ne 12 ]]; then fail "$plots plots, expected 12"; fi
+  grep -q '<td>matmul</td>' "$work/dom" || fail "no figures of matmul"
+fi
+
+refuses "cleave: --kernels: expected some of spawn, migrate, spread, tree-1, tree-2, fib, queens, uts, skynet, matmul, got 'fob'" cleave study --kernels fob
+refuses "$work/none.json: expected the study.json of a study, got nothing that can be read" cleave study --compare "$work/none.json" "$work/study.json"
+refuses "cleave: A subcommand is required" cleave
+refuses "cleave: --workers: Value 0 not in range 1 to 1024" cleave study --workers 0
+
+exit "$((failures > 0))"

@@ -1,0 +1,146 @@
+// cleave: the command. `cleave study` compares task systems.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "common/driver.hpp"
+#include "study/compare.hpp"
+#include "study/page.hpp"
+#include "study/run.hpp"
+
+namespace {
+
+// On a terminal: how much is done, and how long the rest will take if it takes as long as what was done.
+class progress_line {
+public:
+  void operator()(int done, int all) {
+    if (!shown_) return;
+    constexpr int width = 30;
+    const double passed = std::chrono::duration<double>(clock::now() - begin_).count();
+    const int left = done > 0 ? static_cast<int>(passed / done * (all - done)) : 0;
+    const int full = all > 0 ? width * done / all : width;
+    fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {} of {}{}", "", full, "", width - full, done, all,
+               done == 0 ? "" : fmt::format(", {} min {:02} s left", left / 60, left % 60));
+    if (done == all) fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+  bool shown_ = isatty(STDERR_FILENO) != 0;
+  clock::time_point begin_ = clock::now();
+};
+
+// All of it or nothing: under another name first.
+void write(const std::filesystem::path& file, const std::string& text) {
+  const auto part = file.string() + ".part";
+  std::ofstream out(part, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw std::runtime_error(part + ": cannot be written");
+  std::filesystem::rename(part, file);
+}
+
+std::string in_words(const study::cell& c) {
+  if (!c.failed.empty()) return "failed";
+  const bool micro = c.kernel == "spawn" || c.kernel == "migrate" || c.kernel == "spread";
+  return micro ? fmt::format("{:.0f} cycles", study::median(c.cycles))
+               : fmt::format("{:.4f} s", study::median(c.seconds));
+}
+
+void print_table(const study::measured& m) {
+  fmt::print("{:<8} {:>7}", "kernel", "workers");
+  for (const auto& s : m.systems)
+    if (s.missing.empty()) fmt::print(" {:>13}", s.name);
+  fmt::print("\n");
+  std::string row;
+  for (const auto& c : m.cells) {
+    const auto key = fmt::format("{:<8} {:>7}", c.kernel, c.workers);
+    if (key == row) continue;
+    fmt::print("{}", row = key);
+    for (const auto& s : m.systems) {
+      if (!s.missing.empty()) continue;
+      const auto* found = m.find(c.kernel, s.name, c.workers);
+      fmt::print(" {:>13}", found != nullptr ? in_words(*found) : "");
+    }
+    fmt::print("\n");
+  }
+  for (const auto& c : m.cells)
+    if (!c.failed.empty())
+      fmt::print("failed: {} on {} with {} workers: {}\n", c.kernel, c.system, c.workers, c.failed);
+  for (const auto& s : m.systems)
+    if (!s.missing.empty()) fmt::print("{}: not found, looked for {}\n", s.name, s.missing);
+}
+
+int run_study(const study::plan& what, const std::string& folder, bool json) {
+  const auto m = study::run(what, progress_line());
+  std::filesystem::create_directories(folder);
+  write(std::filesystem::path(folder) / "study.json", study::to_json(m).dump(1) + "\n");
+  write(std::filesystem::path(folder) / "study.html", study::page(m));
+  if (json) {
+    fmt::print("{}\n", study::to_json(m).dump());
+  } else {
+    print_table(m);
+    fmt::print("\nwritten: {0}/study.json and {0}/study.html\n", folder);
+  }
+  return 0;
+}
+
+int compare(const std::vector<std::string>& files) {
+  const auto before = study::read_json(files[0]), after = study::read_json(files[1]);
+  if (before.machine != after.machine || before.size != after.size)
+    fmt::print("not the same machine or sizes: {}, {}; {}, {}\n", before.machine, before.size,
+               after.machine, after.size);
+  const auto found = study::changes(before, after);
+  for (const auto& c : found)
+    fmt::print("{:<8} {:<14} {} workers: {}\n", c.kernel, c.system, c.workers,
+               !c.note.empty() ? c.note
+                               : fmt::format("{:.6f} -> {:.6f} s, {:.2f} times as long", c.before,
+                                             c.after, c.after / c.before));
+  if (found.empty()) fmt::print("nothing changed beyond noise\n");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  CLI::App app("Cleave's tools.");
+  app.set_help_flag("--help,-h", "Print this and exit");
+  app.require_subcommand(1);
+  auto* command = app.add_subcommand(
+      "study", "Run every kernel on every task system that is found, and explain");
+  study::plan what;
+  std::string folder = ".";
+  std::vector<std::string> files;
+  bool json = false;
+  what.folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "systems";
+  command->add_flag("--quick", what.quick, "Small sizes: under two minutes");
+  command->add_option("--kernels", what.kernels, "Only these")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command->add_option("--systems", what.systems, "Only these")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command
+      ->add_option("--workers", what.workers, "Only so many (default: 1, 2, 4, ... and all CPUs)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N,...");
+  command->add_option("--passes", what.passes, "How often all is run (default: 5; quick: 2)")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  command->add_option("--output,-o", folder, "Where study.json and study.html go (default: here)")
+      ->type_name("FOLDER");
+  command
+      ->add_option("--compare", files,
+                   "Say what changed from one study.json to another, and run nothing")
+      ->expected(2)
+      ->type_name("OLD NEW");
+  command->add_flag("--json", json, "Print the data instead of a table");
+  apps::parse(app, argc, argv);
+  return files.empty() ? run_study(what, folder, json) : compare(files);
+} catch (...) { return apps::failed("cleave"); }

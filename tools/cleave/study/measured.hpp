@@ -1,0 +1,42 @@
+// What the study measured: one cell for each kernel, system and number of workers.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace study {
+
+struct cell {
+  std::string kernel, system;
+  int workers = 1;
+  std::string arguments, failed;  // `failed` says why; then there are no times
+  std::vector<double> seconds;    // of all rounds of all passes
+  std::vector<double> cycles;     // for each task where the kernel counts tasks, else of a round
+  double tasks = 0, work = 0, span = 0;
+  std::map<std::string, std::vector<double>> series;
+};
+
+struct system {
+  std::string name, version, missing;  // `missing`: what was looked for
+};
+
+struct measured {
+  // Null if there is none.
+  const cell* find(const std::string& kernel, const std::string& system, int workers) const;
+
+  std::string date, machine, size;
+  int cpus = 1, passes = 1;
+  std::vector<system> systems;
+  std::vector<cell> cells;
+};
+
+double median(std::vector<double> values);  // 0 of none
+double quantile(std::vector<double> values, double part);
+
+nlohmann::ordered_json to_json(const measured& m);
+// Throws apps::input_error that names the file.
+measured read_json(const std::string& file);
+
+}  // namespace study

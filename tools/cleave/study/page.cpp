@@ -1,0 +1,27 @@
+#include "page.hpp"
+
+// Made by CMake of study.html and of Chart.js.
+extern const char study_template[];
+extern const char chart_library[];
+
+namespace study {
+namespace {
+
+void replace(std::string& text, const std::string& mark, const std::string& by) {
+  if (const auto at = text.find(mark); at != std::string::npos) text.replace(at, mark.size(), by);
+}
+
+}  // namespace
+
+std::string page(const measured& m) {
+  std::string text = study_template;
+  std::string data = to_json(m).dump();
+  // "</script>" in a string would end the element that holds the data.
+  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
+    data.replace(at, 2, "<\\/");
+  replace(text, "/*DATA*/null", data);
+  replace(text, "/*CHARTS*/", chart_library);
+  return text;
+}
+
+}  // namespace study

@@ -1,0 +1,12 @@
+// The study as one page that needs nothing else: the data, the plots and the library that draws them.
+#pragma once
+
+#include <string>
+
+#include "measured.hpp"
+
+namespace study {
+
+std::string page(const measured& m);
+
+}  // namespace study
