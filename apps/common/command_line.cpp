@@ -48,6 +48,12 @@ driver::command_line::command_line(std::string program, const std::string& about
   add_number("--repeat", repeats, 1, 1'000'000,
              "Run N times and report the run with the median time");
   app.add_flag("--json", json, "Print one JSON object instead of text");
+  trace_option =
+      app.add_option("--trace", trace, "Write what each worker did when; opens in ui.perfetto.dev")
+          ->type_name("FILE");
+  add_number("--trace-size", trace_size, 1, 4096, "Its size at most, in MiB (default: 16)");
+  app.add_flag("--profile", profile,
+               "Measure work and span too, in a run of their own, and say where the time went");
 }
 
 CLI::Option* driver::command_line::add_number(const std::string& option, int& to, int low, int high,
@@ -94,6 +100,10 @@ void driver::command_line::parse(int argc, char** argv) {
   place_extras();
   if (sequential && worker_option->count() > 0)
     throw usage_error("--sequential: expected without --workers, got both");
+  if (sequential && (profile || !trace.empty()))
+    throw usage_error("--sequential: expected without --trace and --profile");
+  if (trace_option->count() > 0 && trace.empty())
+    throw usage_error("--trace: expected a file, got nothing");
   for (auto& a : arguments)
     if (a->required || a->option->count() > 0) a->take(a->word);
   for (auto& o : options)

@@ -27,8 +27,10 @@ struct driver::command_line {
   std::vector<std::unique_ptr<argument>> arguments;
   std::vector<std::unique_ptr<argument>> options;
   CLI::Option* worker_option = nullptr;
-  bool json = false, sequential = false;
-  int workers = 0, repeats = 1;
+  CLI::Option* trace_option = nullptr;
+  bool json = false, sequential = false, profile = false;
+  int workers = 0, repeats = 1, trace_size = 16;
+  std::string trace;
 
   command_line(std::string program, const std::string& about, const std::string& example,
                const std::string& notes);

@@ -67,10 +67,9 @@ public:
   struct command_line;
 
 private:
-  void print(const answer& found, const std::vector<measurement>& runs, const measurement& median,
-             int workers) const;
-  void print_json(const answer& found, const std::vector<measurement>& runs,
-                  const measurement& median, int workers) const;
+  struct report;
+  void print(const report& r) const;
+  void print_json(const report& r) const;
 
   std::unique_ptr<command_line> line_;
 };

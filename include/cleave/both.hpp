@@ -81,12 +81,15 @@ using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
 template <class F, class Second>
 CLEAVE_HOT results_of<F, Second> divisible_both(F& f, Second& second) {
   using frame_of = branch_frame<Second>;
+  const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of branch(outer, second);
   auto x = run_first(f, branch, outer);
   if (was_given(branch)) [[unlikely]]
     // A split sets both the tag and the part. NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
     return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
+  if (signals() != 0) [[unlikely]]
+    answer(at);
   return {std::move(x), run_second(second)};
 }
 

@@ -35,8 +35,8 @@ template <class A, class B, class Body>
   }
 
 /// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose result is
-/// their sum. It is called with every step undone that was made since the loop began. Polls when it begins, not in each
-/// iteration: where bodies are long and enter no construct, call poll() in them.
+/// their sum. It is called with every step undone that was made since the loop began. Polls in each
+/// iteration; where one takes long and enters no construct, call poll() in it.
 ///
 /// In the forms with a put the body may also be body(i, total), which returns nothing and adds to `total`, of the type that
 /// the tasks return. It saves a variable where the body has a loop of its own. What it does with `total` besides is undefined:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -29,6 +30,29 @@ struct options {
       0;               // of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up)
   bool check = false;  // CLEAVE_CHECK=1 sets it
   bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
+  bool timing = false;   // keep account of where the time goes, for spent()
+  bool profile = false;  // measure work and span, for profile(); then there is one worker
+  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it. Written by
+  /// write_trace(), or at the end.
+  std::string trace = {};
+  std::size_t trace_bytes = 0;  // of that file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB
+};
+
+/// Where the time of the workers went while a run() was under way, in seconds; the last four are sums over all workers
+/// and add up to workers * elapsed.
+struct time_spent {
+  double elapsed = 0;
+  double work = 0;      // in the program and its constructs
+  double dividing = 0;  // serving those that asked: going back, making tasks, going on
+  double stealing = 0;  // waits that ended with a task: the work was there, and had to be found
+  double idle = 0;      // there was nothing to be had
+};
+
+/// What a program is, whoever runs it: P workers need at least work / P, and at least span; a greedy scheduler
+/// needs at most work / P + span.
+struct work_span {
+  double work = 0;  // seconds, of all strands
+  double span = 0;  // seconds, of the longest chain of strands that have to wait for each other
 };
 
 /// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave.
@@ -40,19 +64,26 @@ struct check_error : std::logic_error {
 /// every construct simply runs its sequential program.
 class runtime {
 public:
-  /// From CLEAVE_WORKERS, CLEAVE_STACK and CLEAVE_CHECK. Throws std::invalid_argument if one is malformed.
+  /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
   /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits with
   /// status 2 if it or an environment variable is malformed.
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
-  /// Waits for nothing: run() has returned by then.
+  /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not written.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
   counters statistics() const noexcept;
+  /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.
+  time_spent spent() const;
+  /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
+  work_span profile() const;
+  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws std::runtime_error if it
+  /// cannot be written; then nothing of it is left behind.
+  void write_trace();
 
   /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f returned, or
   /// throws what it threw. Any thread; several may call at once. Called by a worker it simply calls f().

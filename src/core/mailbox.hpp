@@ -103,7 +103,7 @@ public:
 
   /// Takes the bits that others rang. Acquire: partner of ring().
   std::uint32_t take_signals() noexcept {
-    return word_->fetch_and(checking, std::memory_order_acq_rel);
+    return word_->fetch_and(checking | profiling, std::memory_order_acq_rel);
   }
   /// Rings oneself.
   void remind(std::uint32_t bits) noexcept {
@@ -114,7 +114,8 @@ public:
   bool set_cutoff(std::uintptr_t address) noexcept {
     cutoff_->store(address, std::memory_order_seq_cst);
     // After the store: an insist() that it overwrote has set its bits.
-    if (address == 0 || word_->load(std::memory_order_seq_cst) == 0) return address != 0;
+    if (address == 0 || (word_->load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) == 0)
+      return address != 0;
     cutoff_->store(0, std::memory_order_relaxed);
     return false;
   }

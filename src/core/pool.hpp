@@ -2,6 +2,7 @@
 
 #include "core/worker.hpp"
 #include "machine/thread.hpp"
+#include "trace/session.hpp"
 
 #include <cleave/runtime.hpp>
 
@@ -17,7 +18,9 @@ namespace cleave::detail {
 /// The workers of one runtime and what they share.
 class pool {
 public:
-  pool(unsigned workers, std::size_t stack_bytes, bool check, bool cutoff);
+  /// `recording` may be null.
+  pool(unsigned workers, std::size_t stack_bytes, bool check, bool cutoff,
+       std::unique_ptr<trace::session> recording);
   ~pool();
 
   /// Hands a root task to a worker and blocks until it is done.
@@ -30,9 +33,11 @@ public:
   worker& at(unsigned i) noexcept { return *workers[i]; }
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 
+  const std::unique_ptr<trace::session> recording;
   boards<native> board;
   std::atomic<bool> stopping{false};
   const bool check;                          // CLEAVE_CHECK
+  const bool profile;                        // work and span
   const bool cutoff;                         // CLEAVE_CUTOFF
   std::atomic<unsigned> check_pauses{0};     // undivided runs under way
   const bool oversubscribed;                 // there are more workers than CPUs

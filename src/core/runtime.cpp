@@ -105,9 +105,12 @@ std::vector<pool*> pools;
 
 }  // namespace
 
-pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_on)
-    : board(count),
+pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_on,
+           std::unique_ptr<trace::session> recorded)
+    : recording(std::move(recorded)),
+      board(count),
       check(check_on),
+      profile(recording && recording->strands() != nullptr),
       cutoff(cutoff_on),
       oversubscribed(count > static_cast<unsigned>(machine::usable_cpus())),
       patience(oversubscribed
@@ -175,6 +178,7 @@ task* pool::take_root() noexcept {
 }
 
 void pool::run(task& root) {
+  if (recording) recording->begin_run();
   announce(
       board, [this](unsigned i) -> auto& { return at(i).box(); },
       [&] {
@@ -183,6 +187,7 @@ void pool::run(task& root) {
         roots_waiting.store(roots.size(), std::memory_order_seq_cst);
       });
   while (!root.done()) machine::block(root.progress, task::begun);
+  if (recording) recording->end_run();
 }
 
 void pool::interrupt_all() noexcept {
@@ -198,6 +203,19 @@ namespace {
 
 constexpr long most_workers = detail::bit_board<detail::native>::capacity;
 
+/// Null if nothing is to be recorded.
+std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers) {
+  trace::session::plan plan{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
+  if (plan.file.empty()) {
+    if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) plan.file = file;
+  }
+  if (plan.bytes == 0)
+    plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))
+                 << 20;
+  if (plan.file.empty() && !plan.strands && !o.timing) return nullptr;
+  return std::make_unique<trace::session>(std::move(plan), workers);
+}
+
 std::unique_ptr<runtime::state> start(const options& o) {
   long workers = o.workers;
   if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
@@ -207,9 +225,10 @@ std::unique_ptr<runtime::state> start(const options& o) {
   if (stack == 0)
     stack = static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
   const bool check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
-  if (check) workers = 1;  // it gives to nobody, and runs each part as it makes it
+  if (check || o.profile) workers = 1;
   const bool cutoff = o.cutoff && !check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
-  return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check, cutoff);
+  return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check, cutoff,
+                                          recording_of(o, static_cast<unsigned>(workers)));
 }
 
 [[noreturn]] void refuse(const std::exception& e) {
@@ -231,7 +250,9 @@ runtime::runtime(const options& o) : state_(start(o)) {}
 runtime::runtime(int& argc, char** argv) try : runtime(from_command_line(argc, argv)) {
 } catch (const std::exception& e) { refuse(e); }
 
-runtime::~runtime() = default;
+runtime::~runtime() try {
+  if (state_->recording && state_->recording->unwritten()) write_trace();
+} catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
 
 int runtime::workers() const noexcept { return static_cast<int>(state_->size()); }
 
@@ -245,6 +266,16 @@ counters runtime::statistics() const noexcept {
     all.deepest = std::max(all.deepest, one.deepest);
   }
   return all;
+}
+
+time_spent runtime::spent() const {
+  return state_->recording ? state_->recording->spent() : time_spent{};
+}
+work_span runtime::profile() const {
+  return state_->recording ? state_->recording->profile() : work_span{};
+}
+void runtime::write_trace() {
+  if (state_->recording) state_->recording->write();
 }
 
 bool runtime::is_worker() const noexcept {

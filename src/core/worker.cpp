@@ -42,6 +42,12 @@ constexpr int nap_milliseconds = 50;
 constexpr unsigned patient_polls = 64;
 constexpr unsigned patient_time = 20;  // microseconds
 
+/// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
+unsigned maker_of(const task& t) noexcept {
+  const worker* const w = t.detached ? static_cast<group_scope*>(t.parent)->owner : t.owner;
+  return w != nullptr ? w->id : 0;
+}
+
 request address(task& t) noexcept { return reinterpret_cast<request>(&t); }
 
 }  // namespace
@@ -53,7 +59,12 @@ void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expecte
 void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wake(word); }
 
 worker::worker(pool& p, unsigned number) noexcept
-    : of(p), id(number), box_(here.word, here.cutoff), random_(number * 2654435761u + 1) {}
+    : of(p),
+      id(number),
+      box_(here.word, here.cutoff),
+      recorder_(p.recording ? p.recording->of(number) : nullptr),
+      strands_(p.recording ? p.recording->strands() : nullptr),
+      random_(number * 2654435761u + 1) {}
 
 void worker::set(count c, std::uint64_t n) noexcept {
   counted_[c].store(n, std::memory_order_relaxed);
@@ -76,6 +87,8 @@ void worker::answer(std::uintptr_t at) {
       throw cancelled{};
     return;
   }
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->next_branch(at);
   struct leave_at_exit {
     worker& w;
     ~leave_at_exit() { w.leave_slow_path(); }
@@ -123,6 +136,7 @@ void worker::respond() noexcept {
 }
 
 void worker::serve_askers() {
+  trace::recorded serving(recorder_, trace::activity::divide);
   frame* oldest = nullptr;
   std::exception_ptr error;
   auto try_serve = [&](unsigned i, request seen) {
@@ -151,8 +165,9 @@ void worker::serve_askers() {
     };
     return serve(box_, of.board, asker.box_, i, seen, find, make);
   };
-  serve_one(
-      box_, of.board, id, [this](unsigned i) -> auto& { return of.at(i).box_; }, try_serve);
+  serving.found = serve_one(
+                      box_, of.board, id, [this](unsigned i) -> auto& { return of.at(i).box_; },
+                      try_serve) == outcome::given;
   if (error) std::rethrow_exception(error);
 }
 
@@ -176,7 +191,7 @@ task& worker::split(frame& f) {
   t.parent = frames_.scope_of(f);
   t.owner = this;
   t.depth = depth_of(reinterpret_cast<std::uintptr_t>(&f));
-  shared_at_ = ticks();
+  t.ticks = shared_at_ = ticks();
   add(splits);
   return t;
 }
@@ -236,6 +251,8 @@ void worker::end_stretch(const stretch& outer) noexcept {
 }
 
 std::uint64_t worker::begin_timing(std::uintptr_t at) noexcept {
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->begin_construct(at);
   timing_since_ = ticks();
   if (stretch_.base == 0) {
     // As deep as the construct that it is a part of, however much stack there is between a worker and its task.
@@ -245,7 +262,7 @@ std::uint64_t worker::begin_timing(std::uintptr_t at) noexcept {
     all_is_on_the_list();
     leave_slow_path();
   }
-  const bool all = below_blocked_frames();
+  const bool all = below_blocked_frames() || of.profile;
   here.until_timed = until_timed_ = all ? 1 : cutoff_.until_next(timing_since_);
   // Where timings are rare it is worth the system call.
   if (!all && cutoff_.learnt()) preempted_since(0);
@@ -253,6 +270,8 @@ std::uint64_t worker::begin_timing(std::uintptr_t at) noexcept {
 }
 
 void worker::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->end_construct(at);
   const std::uint64_t now = ticks();
   const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
   // What was shared with others, or interrupted, tells nothing; and now all are timed, not a sample.
@@ -285,28 +304,38 @@ void worker::split_everywhere() {
 
 void worker::work() {
   here.self = this;
-  auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
-  while (!stopping()) {
-    task* t = find_ready(nullptr);
-    if (t == nullptr) {
-      t = of.take_root();
-      if (t != nullptr && of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) {
-        box_.remind(checking);
-      }
-    }
-    if (t == nullptr) {
-      t = obtain(nullptr, nullptr, [&] {
-        if (stopping() || of.has_root()) return true;
-        for (unsigned i = 0; i < of.size(); ++i) {
-          if (!of.at(i).ready.empty()) return true;
-        }
-        return false;
-      });
-    }
-    if (t != nullptr) execute(*t);
+  while (task* t = next_task()) {
+    execute(*t);
     box_.forget(checking);
   }
   here.self = nullptr;
+}
+
+task* worker::next_task() noexcept {
+  trace::recorded waiting(recorder_, trace::activity::wait);
+  auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
+  while (!stopping()) {
+    waiting.found = true;
+    if (task* t = find_ready(nullptr)) return t;
+    waiting.found = false;  // a new run is nothing that was there
+    if (task* t = of.take_root()) {
+      if (of.profile) box_.remind(profiling);
+      if (of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) box_.remind(checking);
+      return t;
+    }
+    task* const t = obtain(nullptr, nullptr, [&] {
+      if (stopping() || of.has_root()) return true;
+      for (unsigned i = 0; i < of.size(); ++i) {
+        if (!of.at(i).ready.empty()) return true;
+      }
+      return false;
+    });
+    if (t != nullptr) {
+      waiting.found = true;
+      return t;
+    }
+  }
+  return nullptr;
 }
 
 task* worker::find_ready(const scope* group) noexcept {
@@ -325,6 +354,7 @@ task* worker::find_ready(const scope* group) noexcept {
 /// task. Asks `likely` first, if that is not null.
 template <class Ready>
 task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexcept {
+  trace::recorded joining(wanted != nullptr ? recorder_ : nullptr, trace::activity::join);
   // Where many more wait than there are CPUs, asking would only cut the work of those that run into crumbs.
   auto crowded = [this] { return of.board.askers.count() >= of.most_askers; };
   if (wanted == nullptr && crowded()) {
@@ -347,18 +377,21 @@ task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexce
       },
       [&] { spin = spinner(of.oversubscribed); },
       [&] { return std::chrono::steady_clock::now() < impatient; });
+  joining.found = handed != 0;
   return reinterpret_cast<task*>(handed);
 }
 
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
+    trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t));
     const stretch outer = begin_stretch(t.depth);
     const std::uint64_t since = ticks();
     begin_to_compute(box_, of.board, id, inside.previous == nullptr);
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {
+      trace::strand_of_task strand(strands_);
       t.execute();
     }
     if (inside.previous == nullptr) of.board.computing.clear(id);
@@ -411,8 +444,20 @@ void worker::await_abandoned(task& t) noexcept {
   if (interrupted_) box_.remind(attention);
 }
 
+/// A profile: at once, so that how long it takes is known when it is waited for.
+void worker::run_as_spawned(task& t) {
+  trace::between_strands pause(strands_);
+  auto& group = static_cast<group_scope&>(*t.parent);
+  const std::uint64_t here_is = strands_->position();
+  execute(t);
+  group.path = std::max(group.path, strands_->position());
+  strands_->go_back(here_is);
+}
+
 void worker::spawn(task& t) {
   t.depth = depth_of(stack_pointer());
+  if (strands_ != nullptr) return run_as_spawned(t);
+  if (recorder_ != nullptr) t.ticks = ticks();
   ready.push(t);
   // seq_cst, after the push: partner of an asker that rings and then looks into the deques.
   if (here.word.load(std::memory_order_seq_cst) != 0) answer(stack_pointer());
@@ -437,6 +482,8 @@ task* worker::take_ready(const scope* group) {
 }
 
 void worker::wait(group_scope& group) noexcept {
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   while (!finished()) {
     task* t = take_ready(&group);

@@ -3,6 +3,8 @@
 #include "core/cutoff.hpp"
 #include "core/deque.hpp"
 #include "core/protocol.hpp"
+#include "trace/recorder.hpp"
+#include "trace/strand_clock.hpp"
 
 #include <cleave/detail/task.hpp>
 #include <cleave/runtime.hpp>
@@ -114,11 +116,14 @@ private:
   };
 
   void serve_askers();
+  /// The next to run, waiting for it; null: the pool stops.
+  task* next_task() noexcept;
   /// Brings the frame list up to date.
   void look();
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put threw.
   task& split(frame& f);
   void split_everywhere();
+  void run_as_spawned(task& t);
   void respond() noexcept;
   /// A ready task of the group from this worker's own deque, wherever in it it lies.
   task* take_ready(const scope* group);
@@ -160,6 +165,8 @@ private:
   stretch begin_stretch(std::size_t depth) noexcept;
   void end_stretch(const stretch& outer) noexcept;
 
+  trace::recorder* const recorder_;     // null: nothing is recorded
+  trace::strand_clock* const strands_;  // null: this is no profile
   cutoff_learner cutoff_;
   stretch stretch_;
   std::uint64_t shared_at_ = 0;      // when this worker last gave something away, or joined it

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <system_error>
 
@@ -120,6 +121,13 @@ long preemptions() noexcept {
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
   return used.ru_nivcsw;
+}
+
+std::uint64_t cpu_time() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 }  // namespace cleave::machine

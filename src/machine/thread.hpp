@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace cleave::machine {
@@ -23,5 +24,8 @@ private:
 
 /// How often the calling thread was taken off its CPU although it could have gone on.
 long preemptions() noexcept;
+
+/// For how long the calling thread has been on a CPU, in nanoseconds. A system call.
+std::uint64_t cpu_time() noexcept;
 
 }  // namespace cleave::machine

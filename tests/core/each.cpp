@@ -1,6 +1,7 @@
 // `each`: the general loop, its puts and gets.
 #include "core/requests.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,32 @@ TEST_P(each_with, a_put_of_a_task_that_returns_nothing) {
   ledger done(1000);
   rt.run([&done] { marking::over(done, 0, 1000); });
   EXPECT_EQ(done.wrong(times()), 0u);
+}
+
+TEST(each, polls_in_each_iteration_of_a_loop_with_a_put) {
+  runtime rt(options{.check = true});  // which divides at each poll, and then runs it undivided
+  int most = 0;
+  rt.run([&most] {
+    ledger done(8);
+    int puts = 0;
+    each(
+        0, 8, [&done](int i) { done.enter(static_cast<std::size_t>(i)); },
+        [&](int from, int to) {
+          ++puts;
+          struct rest {
+            ledger* done;
+            int from, to;
+            void run() {
+              for (int i = from; i < to; ++i) done->enter(static_cast<std::size_t>(i));
+            }
+          };
+          return rest{&done, from, to};
+        },
+        [] {});
+    EXPECT_EQ(done.wrong(1), 0u);
+    most = std::max(most, puts);
+  });
+  EXPECT_EQ(most, 2);  // of eight, and of three that are left
 }
 
 TEST_P(each_with, a_get_for_each_task_that_returns_nothing) {

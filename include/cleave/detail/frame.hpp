@@ -69,6 +69,7 @@ enum signal : std::uint32_t {
   parked = 8,     // somebody asks, and there was nothing to give when I last looked
   sleeping = 16,  // I block on this word: wake me
   checking = 32,  // CLEAVE_CHECK: split at every poll
+  profiling = 64  // options::profile: a strand ends at every poll
 };
 
 /// What a thread keeps at hand. What others write has a line of its own.

@@ -106,20 +106,21 @@ CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
   }
 }
 
-/// The loop under every form: body(i) in order, parts made by make(from, to). Polls when it begins; for bodies that
-/// enter constructs, which poll.
+/// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a poll.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   no_steps none;
   using frame_of = loop_frame<I, no_steps, Make>;
+  const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, none, make);
   {
     leave left{rest, outer};
-    rest.current = first;
-    enter(rest);
+    here.innermost = &rest;
     for (I i = first; i < rest.end; ++i) {
       rest.current = i;
+      if (signals() != 0) [[unlikely]]
+        answer(at);
       body(i);
     }
     left.by_exception = false;

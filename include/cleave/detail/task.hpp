@@ -57,7 +57,8 @@ struct task : scope {
   task* before = nullptr;    // the part of the same frame given before this one
   bool detached = false;     // nobody joins it
   std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
-  std::uint64_t ticks = 0;   // how long it ran; 0: not known
+  std::uint64_t ticks = 0;  // before it runs: when it was made; afterwards: how long it ran, 0: not
+                            // known (of a profile: how long the path to its end is)
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 
@@ -70,6 +71,7 @@ struct group_scope : scope {
 
   worker* const owner;                    // who waits; null: a thread that is no worker
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
+  std::uint64_t path = 0;                 // of a profile: the longest to the end of one of them
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.

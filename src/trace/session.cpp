@@ -1,0 +1,108 @@
+#include "trace/session.hpp"
+
+#include "trace/perfetto.hpp"
+
+#include <cleave/detail/pace.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace cleave::trace {
+
+using detail::ticks;
+
+session::session(plan p, unsigned workers)
+    : plan_(std::move(p)),
+      first_tick_(ticks()),
+      first_time_(clock::now()),
+      run_began_(first_tick_) {
+  std::size_t spans = 0;
+  if (!plan_.file.empty()) {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(plan_.file).parent_path();
+    if (fs::is_directory(plan_.file) ||
+        access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+      throw std::invalid_argument(plan_.file + ": a trace cannot be written there");
+    constexpr std::size_t least = 16;
+    const std::size_t header = header_bytes(workers);
+    spans = plan_.bytes > header ? (plan_.bytes - header) / workers / most_bytes_per_span : 0;
+    if (spans < least)
+      throw std::invalid_argument(plan_.file + ": expected room for a trace of at least " +
+                                  std::to_string(header + least * workers * most_bytes_per_span) +
+                                  " bytes, got " + std::to_string(plan_.bytes));
+  }
+  for (unsigned i = 0; i < workers; ++i)
+    recorders_.push_back(std::make_unique<recorder>(spans, run_began_));
+}
+
+void session::begin_run() {
+  std::lock_guard lock(mutex_);
+  if (runs_++ != 0) return;
+  began_ = clock::now();
+  run_began_.store(ticks(), std::memory_order_relaxed);
+}
+
+void session::end_run() {
+  std::lock_guard lock(mutex_);
+  if (--runs_ == 0) elapsed_ += clock::now() - began_;
+}
+
+/// Measured since this began: how fast the ticks come is known to the kernel only.
+double session::seconds_per_tick() const {
+  const std::chrono::duration<double> passed = clock::now() - first_time_;
+  return passed.count() / static_cast<double>(ticks() - first_tick_);
+}
+
+time_spent session::spent() const {
+  time_spent all;
+  const double unit = seconds_per_tick();
+  {
+    std::lock_guard lock(mutex_);
+    all.elapsed = std::chrono::duration<double>(elapsed_).count();
+  }
+  for (const auto& r : recorders_) {
+    const recorder::totals t = r->spent();
+    all.work += static_cast<double>(t.work) * unit;
+    all.dividing += static_cast<double>(t.dividing) * unit;
+    all.stealing += static_cast<double>(t.stealing) * unit;
+  }
+  const double rest =
+      static_cast<double>(recorders_.size()) * all.elapsed - all.work - all.dividing - all.stealing;
+  all.idle = rest > 0 ? rest : 0;
+  return all;
+}
+
+work_span session::profile() const {
+  const double unit = seconds_per_tick();
+  return {static_cast<double>(strands_.work()) * unit,
+          static_cast<double>(strands_.position()) * unit};
+}
+
+void session::write() {
+  if (plan_.file.empty()) return;
+  std::vector<recorder::snapshot> workers;
+  for (const auto& r : recorders_) workers.push_back(r->spans());
+  const std::string part = plan_.file + ".part";
+  std::FILE* const out = std::fopen(part.c_str(), "w");
+  bool good = out != nullptr;
+  if (good) {
+    write_json(out, workers, first_tick_, seconds_per_tick() * 1e6, spent());
+    good = std::ferror(out) == 0;
+    good = std::fclose(out) == 0 && good;
+    good = good && std::rename(part.c_str(), plan_.file.c_str()) == 0;
+  }
+  if (!good) {
+    const std::string why = std::strerror(errno);
+    std::remove(part.c_str());
+    throw std::runtime_error(plan_.file + ": the trace cannot be written: " + why);
+  }
+  written_ = true;
+}
+
+}  // namespace cleave::trace

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "trace/recorder.hpp"
+#include "trace/strand_clock.hpp"
+
+#include <cleave/runtime.hpp>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace cleave::trace {
+
+/// What is recorded of a runtime: what its workers do, or the strands of its only one.
+class session {
+public:
+  struct plan {
+    std::string file;       // empty: no spans are kept
+    std::size_t bytes = 0;  // of it, at most
+    bool strands = false;   // work and span
+  };
+  /// Throws std::invalid_argument if the file cannot be written, or so few bytes hold next to nothing.
+  session(plan p, unsigned workers);
+
+  recorder* of(unsigned worker) noexcept { return recorders_[worker].get(); }
+  strand_clock* strands() noexcept { return plan_.strands ? &strands_ : nullptr; }
+
+  // Any thread:
+  void begin_run();
+  void end_run();
+  time_spent spent() const;
+  work_span profile() const;
+
+  /// Whether there is a trace that was not written.
+  bool unwritten() const noexcept { return !plan_.file.empty() && !written_; }
+  /// All of the trace or, if that fails, nothing. Throws std::runtime_error.
+  void write();
+
+private:
+  using clock = std::chrono::steady_clock;
+  double seconds_per_tick() const;
+
+  const plan plan_;
+  const std::uint64_t first_tick_;
+  const clock::time_point first_time_;
+  std::atomic<std::uint64_t> run_began_;
+  std::vector<std::unique_ptr<recorder>> recorders_;
+  strand_clock strands_;
+  bool written_ = false;
+
+  mutable std::mutex mutex_;
+  unsigned runs_ = 0;  // under way
+  clock::time_point began_;
+  clock::duration elapsed_{};
+};
+
+}  // namespace cleave::trace

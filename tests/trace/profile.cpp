@@ -1,0 +1,187 @@
+// labels: timing
+// Work and span of programs for which they are known.
+#include "core/requests.hpp"
+
+#include <cleave/detail/pace.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+
+namespace cleave::tests {
+namespace {
+
+// Keeps the processor busy for so many ticks.
+void consume(std::uint64_t ticks) {
+  const std::uint64_t end = detail::ticks() + ticks;
+  while (detail::ticks() < end) {}
+}
+
+// The paper's bin(A, n, K): A, and K times two of bin(n - 1) and A again.
+struct bin {
+  std::uint64_t amount;
+  int times;
+  void call(int n) const {
+    consume(amount);
+    for (int k = 0; n > 0 && k < times; ++k) {
+      both([this, n] { call(n - 1); }, [this, n] { call(n - 1); });
+      consume(amount);
+    }
+  }
+  double work(int n) const {
+    double t = 1;
+    for (int i = 1; i <= n; ++i) t = 1 + times * (2 * t + 1);
+    return t;
+  }
+  double span(int n) const {
+    double t = 1;
+    for (int i = 1; i <= n; ++i) t = 1 + times * (t + 1);
+    return t;
+  }
+};
+
+constexpr std::uint64_t amount = 20'000;  // ticks: some 7 microseconds
+
+/// The profile of f in units of so many ticks; the least of some runs, as others use this machine too.
+template <class F>
+work_span profile_of(F f, bool cutoff = false, std::uint64_t unit = amount) {
+  runtime rt(options{.cutoff = cutoff, .profile = true});
+  EXPECT_EQ(rt.workers(), 1);
+  work_span least{1e300, 1e300}, before;
+  for (int k = 0; k < 7; ++k) {
+    const std::uint64_t first_tick = detail::ticks();
+    const auto begin = std::chrono::steady_clock::now();
+    rt.run([&f] { f(); });
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double per_unit =
+        seconds / static_cast<double>(detail::ticks() - first_tick) * static_cast<double>(unit);
+    const work_span after = rt.profile();
+    EXPECT_LE(after.work - before.work, seconds);
+    least.work = std::min(least.work, (after.work - before.work) / per_unit);
+    least.span = std::min(least.span, (after.span - before.span) / per_unit);
+    before = after;
+  }
+  std::printf("work %.1f, span %.2f\n", least.work, least.span);
+  return least;
+}
+
+void expect_about(double found, double expected) {
+  EXPECT_GE(found, 0.97 * expected);
+  EXPECT_LE(found, 1.1 * expected);
+}
+
+TEST(profile, trees_have_their_closed_forms) {
+  const bin wide{5 * amount, 1}, deep{amount, 2};
+  const auto of_wide = profile_of([&] { wide.call(6); }, false, wide.amount);
+  expect_about(of_wide.work, wide.work(6));
+  expect_about(of_wide.span, wide.span(6));  // K = 1: 2n + 1, and not 2n as the paper has it
+  const auto of_deep = profile_of([&] { deep.call(5); });
+  expect_about(of_deep.work, deep.work(5));
+  expect_about(of_deep.span, deep.span(5));
+}
+
+TEST(profile, with_a_cutoff_what_is_short_counts_as_one_strand) {
+  const bin tree{amount / 20, 2};
+  const auto found = profile_of([&] { tree.call(8); }, true, amount / 20);
+  EXPECT_GE(found.work, 0.97 * tree.work(8));
+  EXPECT_LE(found.work, 1.2 * tree.work(8));
+  EXPECT_GE(found.span, 0.97 * tree.span(8));
+  EXPECT_LE(found.span, 0.3 * tree.work(8));
+}
+
+TEST(profile, iterations_are_branches) {
+  const auto plain = profile_of([] { each(0, 50, [](int) { consume(amount); }); });
+  expect_about(plain.work, 50);
+  expect_about(plain.span, 1);
+  const auto nested = profile_of([] {
+    each(0, 10, [](int i) {
+      each(0, 10, [](int) { consume(amount); });
+      if (i == 3) consume(2 * amount);
+    });
+  });
+  expect_about(nested.work, 102);
+  expect_about(nested.span, 3);
+}
+
+struct nothing_to_do {
+  void run() {}
+};
+
+TEST(profile, iterations_of_loops_with_a_put_and_with_steps) {
+  const auto put = [](int, int) { return nothing_to_do{}; };
+  const auto plain = profile_of([&] {
+    each(
+        0, 20, [](int) { consume(amount); }, put, [] {});
+  });
+  expect_about(plain.work, 20);
+  expect_about(plain.span, 1);
+  struct count {
+    long run() { return 0; }
+  };
+  const auto stepping = profile_of([] {
+    sum(
+        0, 20, [](int) { return true; }, steps{[](int) {}, [](int) {}},
+        [](int) {
+          consume(amount);
+          return 1L;
+        },
+        [](int, int) { return count{}; });
+  });
+  expect_about(stepping.work, 20);
+  expect_about(stepping.span, 1);
+}
+
+TEST(profile, short_iterations_are_worth_a_microsecond_together) {
+  const auto found = profile_of([] {
+    sum(0, 1'000'000, [](int i) {
+      asm volatile("" : "+r"(i));
+      return static_cast<long>(i);
+    });
+  });
+  EXPECT_GT(found.work / found.span, 20);
+}
+
+TEST(profile, tasks_of_a_group_are_branches) {
+  const auto found = profile_of([] {
+    consume(amount);
+    task_group g;
+    for (int i = 0; i < 10; ++i) {
+      g.spawn([] { consume(4 * amount); });
+      consume(amount);
+    }
+    g.wait();
+    consume(amount);
+  });
+  expect_about(found.work, 1 + 10 * 5 + 1);
+  expect_about(found.span, 1 + 9 + 4 + 1);  // the last task begins after nine of ten
+}
+
+TEST(profile, what_an_exception_leaves_is_over) {
+  const auto found = profile_of([] {
+    try {
+      both([] { both([] { consume(amount); }, [] { throw std::runtime_error("on purpose"); }); },
+           [] { consume(amount); });
+    } catch (const std::runtime_error&) {}
+    both([] { consume(10 * amount); }, [] { consume(10 * amount); });
+  });
+  expect_about(found.work, 21);
+  expect_about(found.span, 11);
+}
+
+TEST(profile, runs_follow_each_other) {
+  runtime rt(options{.profile = true});
+  for (int i = 0; i < 2; ++i) rt.run([] { consume(100 * amount); });
+  EXPECT_NEAR(rt.profile().work, rt.profile().span, 0.01 * rt.profile().work);
+}
+
+TEST(profile, is_nothing_where_nobody_asked) {
+  runtime rt(options{.workers = 1});
+  rt.run([] { consume(amount); });
+  EXPECT_EQ(rt.profile().work, 0);
+  EXPECT_EQ(rt.spent().elapsed, 0);
+}
+
+}  // namespace
+}  // namespace cleave::tests
