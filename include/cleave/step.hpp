@@ -55,6 +55,7 @@ template <class Do, class Body, class Undo>
 template <class Do, class Body, class Undo>
 CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
   if (detail::beyond_cutoff()) [[likely]] {
+    detail::here.stepped = true;
     make();
     detail::undo_at_exit<Undo> made{undo};
     if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {

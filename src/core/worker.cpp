@@ -106,7 +106,7 @@ void worker::answer(std::uintptr_t at) {
 /// The same in a body, where an undivided construct may be around the poll. If it polls in vain for longer than any such
 /// construct should take, the cutoff is too high up.
 void worker::answer_in_body(std::uintptr_t at) {
-  if (at < stretch_.undivided_below) {
+  if (at < stretch_.undivided_below && here.stepped) {
     const std::uint64_t now = ticks();
     if (polling_in_ != here.construct || polling_since_ == 0) {
       polling_in_ = here.construct;
@@ -209,17 +209,19 @@ bool worker::over_soon() noexcept {
 }
 
 void worker::enter_slow_path(std::uintptr_t at) {
+  stretch_.polls = 0;
   if (at >= stretch_.undivided_below) {
     all_is_on_the_list();
   } else if (stretch_.cutoff_was_set) {
+    if (!here.stepped) return;  // all steps are on the list: any frame can be divided
     frames_.block(here.innermost);
   }
   stretch_.cutoff_was_set = false;
-  stretch_.polls = 0;
 }
 
 void worker::all_is_on_the_list() noexcept {
   stretch_.undivided_below = 0;
+  here.stepped = false;
   frames_.blocked = stretch_.blocked;
 }
 

@@ -190,10 +190,13 @@ struct walk {
   }
 };
 
+constexpr int any_kind = -1;
+
 struct rules {
   ledger* leaves;
   std::atomic<int>* wrong;
   int spin;  // polls at a leaf
+  int kind;  // of step: that of a level of the walk, or any_kind: another on each level
 };
 
 long below(const rules& by, walk& w, int level, int from, int to, std::size_t id, std::uint64_t h);
@@ -226,7 +229,7 @@ long below(const rules& by, walk& w, int level, int from, int to, std::size_t id
   };
   auto push = [&w](int i) { w.path.push_back(i); };
   auto pop = [&w](int) { w.path.pop_back(); };
-  switch (level % 4) {
+  switch (by.kind == any_kind ? level % 4 : by.kind) {
     case 0:
       return sum(
           from, to, [](int) { return true; }, steps{push, pop}, child, put);
@@ -265,16 +268,22 @@ TEST(cutoff, steps_of_undivided_constructs) {
   constexpr long all = power(walk::width, walk::levels);
   for (int workers : {1, 2, 3, 8}) {
     runtime rt(options{.workers = workers});
-    for (int spin : {0, 30, 0}) {
+    for (auto [spin, kind] : {std::pair{0, any_kind},
+                              {30, any_kind},
+                              {0, any_kind},
+                              {30, 0},
+                              {60, 0},
+                              {30, 2},
+                              {60, 2}}) {
       ledger leaves(all);
       std::atomic<int> wrong{0};
-      const rules by{&leaves, &wrong, spin};
+      const rules by{&leaves, &wrong, spin, kind};
       EXPECT_EQ(rt.run([&] {
         walk w;
         // First from the last level but one, again and again: all of that will be taken for short.
         std::atomic<int> ignored{0};
         ledger unused(power(walk::width, 2));
-        const rules shallow{&unused, &ignored, 0};
+        const rules shallow{&unused, &ignored, 0, kind};
         for (int k = 0; k < 20'000; ++k) below(shallow, w, walk::levels - 2, 0, walk::width, 0, 0);
         EXPECT_EQ(ignored, 0);
         return below(by, w, 0, 0, walk::width, 0, 0);
@@ -321,7 +330,7 @@ affine spread(ledger* leaves, int level, std::size_t id) {
 }
 
 /// Iterations that wait for each other, by polls, and then enter many short constructs: from those the worker learns a
-/// cutoff, and does not know in the polls whether one of them is under way.
+/// cutoff, and does not know in the polls whether one of them is under way. As no step is, that does not matter.
 TEST(cutoff, long_iterations_with_polls_are_given_away) {
   runtime rt(options{.workers = 2});
   int alone = 0;
@@ -331,6 +340,31 @@ TEST(cutoff, long_iterations_with_polls_are_given_away) {
     std::atomic<bool> together{true};
     rt.run([&] {
       each(0, 2, [&](int) {
+        ++here;
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+        while (here != 2 && together) {
+          poll();
+          if (std::chrono::steady_clock::now() > give_up) together = false;
+        }
+        for (int i = 0; i < 20'000; ++i) both([] {}, [] {});
+      });
+    });
+    alone += together ? 0 : 1;
+  }
+  EXPECT_EQ(alone, 0);
+}
+
+/// The same with a step in each of the short ones: the cutoff has to move first.
+TEST(cutoff, long_iterations_with_polls_and_steps_are_given_away) {
+  runtime rt(options{.workers = 2});
+  int alone = 0;
+  for (int k = 0; k < 60; ++k) {
+    std::atomic<int> here{0};
+    std::atomic<bool> together{true};
+    rt.run([&] {
+      each(0, 2, [&](int) {
+        int value = 0;
+        dynamic_wind([&value] { ++value; }, [] { both([] {}, [] {}); }, [&value] { --value; });
         ++here;
         const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
         while (here != 2 && together) {

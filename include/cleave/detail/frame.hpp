@@ -79,6 +79,7 @@ struct alignas(128) local {
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
   std::uintptr_t construct = 0;   // where on the stack the last divisible construct began
   std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
+  bool stepped = false;           // an undivided construct made a step, which is on no list
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };

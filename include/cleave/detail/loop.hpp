@@ -243,6 +243,7 @@ CLEAVE_HOT I plain_paced_loop(I first, I last, Body&& body) {
 /// The same with steps; to its end, since its bodies search on, in constructs of their own.
 template <std::integral I, class Where, class Steps, class Body>
 CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
+  here.stepped = true;
   for (I i = first; i < last; ++i) {
     if (!where(i)) [[likely]]
       continue;
