@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "accounting.hpp"
 #include "micro.hpp"
 #include "recursive.hpp"
 #include "tree.hpp"
@@ -20,18 +21,17 @@ template <task_system S>
 using kernel = result (*)(S&, const settings&);
 
 template <task_system S>
-const std::map<std::string, kernel<S>>& kernels() {
-  static const auto all = [] {
-    std::map<std::string, kernel<S>> map;
-    auto add = [&]<class... K>(std::type_identity<K>...) { ((map[K::name] = &K::run), ...); };
-    add(std::type_identity<spawn<S>>{}, std::type_identity<migrate<S>>{},
-        std::type_identity<spread<S>>{}, std::type_identity<tree_1<S>>{},
-        std::type_identity<tree_2<S>>{}, std::type_identity<fib<S>>{},
-        std::type_identity<queens<S>>{}, std::type_identity<uts<S>>{},
-        std::type_identity<skynet<S>>{}, std::type_identity<matmul<S>>{});
-    return map;
-  }();
-  return all;
+std::map<std::string, kernel<S>> microscopic() {
+  return {{spawn<S>::name, &spawn<S>::run},
+          {migrate<S>::name, &migrate<S>::run},
+          {spread<S>::name, &spread<S>::run}};
+}
+template <task_system S>
+std::map<std::string, kernel<S>> whole() {
+  return {{tree_1<S>::name, &tree_1<S>::run}, {tree_2<S>::name, &tree_2<S>::run},
+          {fib<S>::name, &fib<S>::run},       {queens<S>::name, &queens<S>::run},
+          {uts<S>::name, &uts<S>::run},       {skynet<S>::name, &skynet<S>::run},
+          {matmul<S>::name, &matmul<S>::run}};
 }
 
 // How many tasks run at the same time when one more than `workers` would like to. It should be `workers`.
@@ -51,7 +51,7 @@ int workers_seen(S& system, int workers) {
 }
 
 template <task_system S>
-nlohmann::ordered_json run_kernel(const std::string& name, const settings& with) {
+nlohmann::ordered_json run_kernel(const std::string& name, kernel<S> run, const settings& with) {
   nlohmann::ordered_json o;
   o["system"] = S::name;
   o["version"] = S::version();
@@ -62,7 +62,7 @@ nlohmann::ordered_json run_kernel(const std::string& name, const settings& with)
     S system(with.workers);
     if (const int seen = workers_seen(system, with.workers); seen != with.workers)
       throw kernel_error(std::to_string(seen) + " tasks at once");
-    const result r = kernels<S>().at(name)(system, with);
+    const result r = run(system, with);
     o["arguments"] = r.arguments;
     o["answer"] = r.answer;
     o["right"] = r.answer == r.expected;
@@ -73,16 +73,36 @@ nlohmann::ordered_json run_kernel(const std::string& name, const settings& with)
     if (r.tasks > 0) o["tasks"] = r.tasks;
     if (!r.series.empty()) o["series"] = r.series;
     if (r.work > 0) o["work"] = r.work, o["span"] = r.span;
+    if (with.account && r.shares) {
+      const auto& s = *r.shares;
+      const double all = s.elapsed * with.workers;
+      o["shares"] = {{"elapsed", all},
+                     {"work", s.work},
+                     {"api", s.api},
+                     {"stolen", s.stolen},
+                     {"rest", all - s.work - s.api - s.stolen}};
+    }
   } catch (const std::exception& e) { o["failed"] = e.what(); }
   return o;
+}
+
+// Where it tells of the time, with clocks around the tasks; but a system that says itself where its time went goes without.
+template <task_system S>
+nlohmann::ordered_json run_it(const std::string& name, kernel<S> run, const settings& with) {
+  if constexpr (!has_shares<S> && !requires { typename S::divides_by_time; })
+    if (with.account) return run_kernel<accounted<S>>(name, whole<accounted<S>>().at(name), with);
+  return run_kernel<S>(name, run, with);
 }
 
 template <task_system S>
 int program(int argc, char** argv) {
   settings with;
   std::string name;
+  const auto programs = whole<S>();
+  auto kernels = microscopic<S>();
+  kernels.insert(programs.begin(), programs.end());
   std::vector<std::string> names;
-  for (const auto& [known, run] : kernels<S>()) names.push_back(known);
+  for (const auto& [known, run] : kernels) names.push_back(known);
   CLI::App app("Runs one of the study's kernels on one task system.");
   app.add_option("KERNEL", name, "Which")->required()->check(CLI::IsMember(names));
   app.add_option("--workers", with.workers, "How many")->check(CLI::Range(1, 1024));
@@ -90,8 +110,12 @@ int program(int argc, char** argv) {
       ->check(CLI::Range(1, 100'000));
   app.add_flag_callback(
       "--full", [&] { with.size = size::full; }, "The large problem");
+  app.add_flag("--account", with.account,
+               "Tell where the time goes, by clocks around every task; of whole programs only");
   try {
     app.parse(argc, argv);
+    if (with.account && !programs.contains(name))
+      throw CLI::ValidationError("--account", "not of spawn, migrate and spread");
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
     return 0;
@@ -99,7 +123,7 @@ int program(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
     return 2;
   }
-  std::puts(run_kernel<S>(name, with).dump().c_str());
+  std::puts(run_it<S>(name, kernels.at(name), with).dump().c_str());
   return 0;
 }
 

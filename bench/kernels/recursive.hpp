@@ -32,7 +32,7 @@ struct fib {
     r.arguments = "n = " + std::to_string(n);
     r.expected = std::to_string(a);
     r.tasks = static_cast<double>(b - 1);  // fib(n + 1) - 1 calls fork
-    rounds(r, with, [&] {
+    rounds(r, system, with, [&] {
       long found = 0;
       system.run([&] { found = call(n); });
       return std::to_string(found);
@@ -68,7 +68,7 @@ struct queens {
     result r;
     r.arguments = "n = " + std::to_string(n);
     r.expected = n == 13 ? "73712" : "2680";
-    rounds(r, with, [&] {
+    rounds(r, system, with, [&] {
       long found = 0;
       system.run([&] { found = call((1u << n) - 1, 0, 0, 0); });
       return std::to_string(found);
@@ -101,7 +101,7 @@ struct uts {
     r.arguments = with.size == size::full ? "T1" : "T1 to depth 8";
     r.expected = with.size == size::full ? "4130071" : std::to_string(count(t, t.root()));
     r.tasks = std::stod(r.expected) - 1;
-    rounds(r, with, [&] {
+    rounds(r, system, with, [&] {
       std::uint64_t found = 0;
       system.run([&] { found = call(t, t.root()); });
       return std::to_string(found);
@@ -136,7 +136,7 @@ struct skynet {
     r.arguments = std::to_string(leaves) + " leaves";
     r.expected = std::to_string(leaves * (leaves - 1) / 2);
     r.tasks = static_cast<double>(leaves - 1) / 9 * 10;
-    rounds(r, with, [&] {
+    rounds(r, system, with, [&] {
       std::int64_t sum = 0;
       system.run([&] { sum = call(0, leaves); });
       return std::to_string(sum);
@@ -186,7 +186,7 @@ struct matmul {
     result r;
     r.arguments = "n = " + std::to_string(n);
     r.expected = "A (B x)";
-    rounds(r, with, [&] {
+    rounds(r, system, with, [&] {
       std::fill(c.begin(), c.end(), 0.0);
       system.run([&] { call({c.data(), n}, {a.data(), n}, {b.data(), n}, n, n, n); });
       return times_vector(c, n, ones(n)) == times_vector(a, n, times_vector(b, n, ones(n)))

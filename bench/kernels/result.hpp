@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,7 +20,14 @@ enum class size { quick, full };
 struct settings {
   int workers = 1;
   bench::size size = bench::size::quick;
-  int rounds = 0;  // 0: as many as the kernel wants
+  int rounds = 0;        // 0: as many as the kernel wants
+  bool account = false;  // tell where the time went
+};
+
+// Where the workers' time goes, in seconds (accounting.hpp): what passed in run(), and of the time of all workers together
+// the parts that are known.
+struct shares {
+  double elapsed = 0, work = 0, api = 0, stolen = 0;
 };
 
 struct result {
@@ -29,7 +37,8 @@ struct result {
   std::vector<double> seconds;   // of each round; the warm-up rounds are left out
   std::vector<double> cycles;    // of each round, for each task where tasks are counted
   std::map<std::string, std::vector<double>> series;  // what else a kernel measured, in cycles
-  double work = 0, span = 0;  // T1 and T-infinity in cycles, where there is a closed form
+  double work = 0, span = 0;            // T1 and T-infinity in cycles, where there is a closed form
+  std::optional<bench::shares> shares;  // of a round on average, if the system says
 };
 
 }  // namespace bench

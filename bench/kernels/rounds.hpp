@@ -6,17 +6,27 @@
 namespace bench {
 
 // Runs once() some times, once more before to warm up; it returns its answer, in words. Expects r.expected.
-template <class Once>
-void rounds(result& r, const settings& with, const Once& once) {
+template <task_system S, class Once>
+void rounds(result& r, S& system, const settings& with, const Once& once) {
   const int wanted = with.rounds > 0 ? with.rounds : 1;
+  shares before;
   for (int round = -1; round < wanted; round++) {
     const double begin = now();
     const std::uint64_t clocks = cycles();
     r.answer = once();
     if (r.answer != r.expected) return;
-    if (round < 0) continue;
-    r.cycles.push_back(static_cast<double>(cycles() - clocks) / (r.tasks > 0 ? r.tasks : 1));
-    r.seconds.push_back(now() - begin);
+    if (round >= 0) {
+      r.cycles.push_back(static_cast<double>(cycles() - clocks) / (r.tasks > 0 ? r.tasks : 1));
+      r.seconds.push_back(now() - begin);
+    } else if constexpr (has_shares<S>) {
+      before = system.shares();
+    }
+  }
+  if constexpr (has_shares<S>) {
+    const shares all = system.shares();
+    auto each = [&](double shares::*part) { return (all.*part - before.*part) / wanted; };
+    r.shares = {each(&shares::elapsed), each(&shares::work), each(&shares::api),
+                each(&shares::stolen)};
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "clock.hpp"
+#include "result.hpp"
 
 namespace bench {
 
@@ -35,6 +36,13 @@ concept has_forks = requires(void (*f)(), void (*body)(int)) {
 
 template <class S>
 concept task_system = starts_workers<S> &&(has_groups<S> || has_forks<S>);
+
+// Where its workers' time went since it was made. A system is asked itself where clocks around its tasks would change what
+// they measure.
+template <class S>
+concept has_shares = requires(S s) {
+  { s.shares() } -> std::convertible_to<shares>;
+};
 
 // A spawn, a plain call and a sync.
 template <task_system S, class F, class G>

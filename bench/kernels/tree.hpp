@@ -57,7 +57,7 @@ result run_tree(S& system, const settings& with, bin_parameters p) {
   r.work = p.amounts() * static_cast<double>(p.amount);
   r.span = p.amounts_on_path() * static_cast<double>(p.amount);
   r.expected = std::to_string(static_cast<std::uint64_t>(p.amounts()));
-  rounds(r, with, [&] {
+  rounds(r, system, with, [&] {
     std::uint64_t consumed = 0;
     system.run([&] { consumed = bin_run<S>{p}.call(p.depth); });
     return std::to_string(consumed);

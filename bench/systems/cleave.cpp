@@ -4,6 +4,7 @@
 #include "kernels/program.hpp"
 
 struct lazy {
+  struct divides_by_time {};  // and clocks around the calls would change how
   static constexpr const char* name = "cleave";
   static std::string version() {
     return std::to_string(CLEAVE_VERSION_MAJOR) + "." + std::to_string(CLEAVE_VERSION_MINOR);
