@@ -16,6 +16,13 @@ done
 # Cleave and the serial program never fail. Others may: libomp can take minutes on a busy machine.
 grep -qE '^failed: .* on (serial|cleave|cleave_groups) ' "$work/out" && fail "a kernel failed on cleave"
 grep -q "wrong answer" "$work/out" && fail "a wrong answer"
+# Where the time goes, of the systems that are fast enough with clocks everywhere.
+awk -F'"' '$2 == "kernel" { k = $4 } $2 == "system" { s = $4 } $2 == "shares" { print k, s }' "$work/study.json" >"$work/shares"
+for kernel in tree-1 tree-2 fib queens uts skynet matmul; do
+  for system in serial cleave_groups onetbb; do
+    grep -qx "$kernel $system" "$work/shares" || fail "no shares of $kernel on $system"
+  done
+done
 [[ ! -e $work/study.json.part && ! -e $work/study.html.part ]] || fail "a half-written file"
 
 "$bin/cleave" study --compare "$work/study.json" "$work/study.json" | grep -qx "nothing changed beyond noise" ||
@@ -29,8 +36,9 @@ else
     fail "Chromium cannot open the page"
   grep -o '<html[^>]*data-error=[^>]*>' "$work/dom" && fail "an error on the page"
   plots=$(grep -o '<canvas' "$work/dom" | wc -l)
-  # What a task costs, with all workers, migrate, spread, seven programs, where the time goes.
-  if [[ $(nproc) -ge 2 && $plots -ne 12 ]]; then fail "$plots plots, expected 12"; fi
+  # What a task costs, with all workers, migrate, spread; seven programs, and where the time of each goes.
+  if [[ $(nproc) -ge 2 && $plots -ne 18 ]]; then fail "$plots plots, expected 18"; fi
+  grep -q '<th>non-inherent idle</th>' "$work/dom" || fail "no table of where the time goes"
   grep -q '<td>matmul</td>' "$work/dom" || fail "no figures of matmul"
 fi
 

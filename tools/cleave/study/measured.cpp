@@ -47,6 +47,7 @@ nlohmann::ordered_json to_json(const measured& m) {
       if (c.tasks > 0) one["tasks"] = c.tasks;
       if (c.work > 0) one["work"] = c.work, one["span"] = c.span;
       if (!c.series.empty()) one["series"] = c.series;
+      if (!c.shares.empty()) one["shares"] = c.shares;
     }
     o["cells"].push_back(one);
   }
@@ -75,6 +76,7 @@ measured read_json(const std::string& file) {
       }
       one.tasks = c.value("tasks", 0.0);
       one.work = c.value("work", 0.0), one.span = c.value("span", 0.0);
+      one.shares = c.value("shares", one.shares);
       m.cells.push_back(one);
     }
     return m;

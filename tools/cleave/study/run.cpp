@@ -124,6 +124,10 @@ void take(cell& to, system& of, const nlohmann::json& run) {
     for (const auto& [name, values] : run.at("series").items()) append(to.series[name], values);
 }
 
+bool whole_program(const cell& c) {
+  return c.kernel != "spawn" && c.kernel != "migrate" && c.kernel != "spread";
+}
+
 }  // namespace
 
 // The order of the page: what a task costs, then whole programs.
@@ -158,14 +162,25 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
         const bool possible = m.systems[s].missing.empty() && (name != "serial" || workers == 1) &&
                               ((kernel != "migrate" && kernel != "spread") || workers > 1);
         if (!chosen(what.kernels, kernel) || !possible) continue;
-        m.cells.push_back({kernel, name, workers, "", "", {}, {}, 0, 0, 0, {}});
+        m.cells.push_back({kernel, name, workers, "", "", {}, {}, 0, 0, 0, {}, {}});
         of.push_back(s);
       }
   if (m.cells.empty()) throw std::runtime_error("nothing to run: no such system is here");
 
   const auto limit = std::chrono::seconds(what.quick ? 10 : 120);
   const std::size_t all = m.cells.size();
+  auto run_once = [&](const cell& c, const std::vector<std::string>& options) {
+    std::vector<std::string> command = {what.folder + "/" + c.system, c.kernel, "--workers",
+                                        std::to_string(c.workers)};
+    if (!what.quick) command.emplace_back("--full");
+    command.insert(command.end(), options.begin(), options.end());
+    const auto on = std::min(cpus.size(), static_cast<std::size_t>(c.workers));
+    const std::vector<int> first(cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(on));
+    return nlohmann::json::parse(output_of(command, first, limit));
+  };
   int done = 0;
+  const int runs = m.passes * static_cast<int>(all) +
+                   static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
   for (int pass = 0; pass < m.passes; pass++)
     for (std::size_t i = 0; i < all; i++) {
       // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs backwards.
@@ -173,17 +188,23 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
           (i + all * static_cast<std::size_t>(pass) / static_cast<std::size_t>(m.passes)) % all;
       const std::size_t k = pass % 2 == 0 ? turned : all - 1 - turned;
       cell& c = m.cells[k];
-      progress(done++, m.passes * static_cast<int>(all));
+      progress(done++, runs);
       if (!c.failed.empty()) continue;
-      std::vector<std::string> command = {what.folder + "/" + c.system, c.kernel, "--workers",
-                                          std::to_string(c.workers)};
-      if (!what.quick) command.emplace_back("--full");
-      const auto on = std::min(cpus.size(), static_cast<std::size_t>(c.workers));
       try {
-        const std::vector<int> first(cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(on));
-        take(c, m.systems[of[k]], nlohmann::json::parse(output_of(command, first, limit)));
+        take(c, m.systems[of[k]], run_once(c, {}));
       } catch (const std::exception& e) { c.failed = e.what(); }
     }
+  for (cell& c : m.cells) {
+    if (!whole_program(c)) continue;
+    progress(done++, runs);
+    if (!c.failed.empty()) continue;
+    // The average of as many rounds as take a twentieth of a second.
+    const int rounds = static_cast<int>(std::clamp(0.05 / median(c.seconds), 1.0, 9.0));
+    try {
+      c.shares =
+          run_once(c, {"--account", "--rounds", std::to_string(rounds)}).value("shares", c.shares);
+    } catch (const std::exception&) {}  // too slow with clocks: no shares
+  }
   progress(done, done);
   return m;
 }
