@@ -50,6 +50,13 @@ int workers_seen(S& system, int workers) {
   return most;
 }
 
+// A system that keeps account itself is told whether to.
+template <task_system S>
+S started(const settings& with) {
+  if constexpr (std::constructible_from<S, int, bool>) return S(with.workers, with.account);
+  else return S(with.workers);
+}
+
 template <task_system S>
 nlohmann::ordered_json run_kernel(const std::string& name, kernel<S> run, const settings& with) {
   nlohmann::ordered_json o;
@@ -59,7 +66,7 @@ nlohmann::ordered_json run_kernel(const std::string& name, kernel<S> run, const 
   o["size"] = with.size == size::full ? "full" : "quick";
   o["workers"] = with.workers;
   try {
-    S system(with.workers);
+    S system = started<S>(with);
     if (const int seen = workers_seen(system, with.workers); seen != with.workers)
       throw kernel_error(std::to_string(seen) + " tasks at once");
     const result r = run(system, with);
@@ -89,7 +96,7 @@ nlohmann::ordered_json run_kernel(const std::string& name, kernel<S> run, const 
 // Where it tells of the time, with clocks around the tasks; but a system that says itself where its time went goes without.
 template <task_system S>
 nlohmann::ordered_json run_it(const std::string& name, kernel<S> run, const settings& with) {
-  if constexpr (!has_shares<S> && !requires { typename S::divides_by_time; })
+  if constexpr (!has_shares<S>)
     if (with.account) return run_kernel<accounted<S>>(name, whole<accounted<S>>().at(name), with);
   return run_kernel<S>(name, run, with);
 }
