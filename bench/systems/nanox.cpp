@@ -1,18 +1,36 @@
-// Nanos++ through its C interface, which the Mercurium compiler's programs call. As in the paper with the work-first scheduler.
+// Nanos++ through its C interface, which the Mercurium compiler's programs call. With the work-first scheduler, as in the
+// paper, and with its default, breadth first. Stacks of 64 KiB.
 extern "C" {
 #include <nanos.h>
 }
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <new>
 
 #include "kernels/program.hpp"
 
+static void limit_memory(rlim_t bytes) {
+  rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = std::min(bytes, limit.rlim_max);
+  setrlimit(RLIMIT_AS, &limit);
+}
+
 struct nanox {
+#ifdef NANOX_BREADTH_FIRST
+  static constexpr const char* name = "nanox_bf";
+  static constexpr const char* schedule = "bf";
+  static std::string version() { return "0.16a, breadth first"; }
+#else
   static constexpr const char* name = "nanox";
+  static constexpr const char* schedule = "wf";
   static std::string version() { return "0.16a, work first"; }
-  explicit nanox(int) {}
+#endif
+  explicit nanox(int) { std::set_new_handler(out_of_memory); }
   template <class F>
   void run(const F& f) {
     f();
@@ -55,6 +73,19 @@ struct nanox {
     }
     void sync() { nanos_wg_wait_completion(nanos_current_wd(), false); }
   };
+
+private:
+  // A task that has begun keeps its stack until it ends, and breadth first can begin all before one ends.
+  static void out_of_memory() {
+    static std::mutex once;  // never unlocked: one worker says it
+    once.lock();
+    limit_memory(RLIM_INFINITY);
+    nlohmann::ordered_json o{{"system", name}, {"version", version()}};
+    o["failed"] = "no memory for one more stack";
+    std::puts(o.dump().c_str());
+    std::fflush(stdout);
+    _exit(0);
+  }
 };
 
 // Before the libraries are initialized: this one starts its workers then, as the environment at exec said.
@@ -67,9 +98,11 @@ static void configure(int argc, char** argv, char** environment) {
     if (std::strncmp(*e, "NX_ARGS=", 8) == 0) return;
     all.push_back(*e);
   }
-  char text[100];
-  std::snprintf(text, sizeof text, "NX_ARGS=--smp-workers=%.9s --schedule=wf --disable-binding",
-                workers);
+  limit_memory(rlim_t{8} << 30);  // 130,000 stacks, which is 1 GiB of real memory
+  char text[120];
+  std::snprintf(text, sizeof text,
+                "NX_ARGS=--smp-workers=%.9s --schedule=%s --disable-binding --smp-stack-size=65536",
+                workers, nanox::schedule);
   all.push_back(text);
   all.push_back(nullptr);
   execve("/proc/self/exe", argv, all.data());
