@@ -178,6 +178,9 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     const std::vector<int> first(cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(on));
     return nlohmann::json::parse(output_of(command, first, limit));
   };
+  // A quick study runs once what takes a second, and does without clocks in it.
+  std::vector<bool> slow(all);
+  using clock = std::chrono::steady_clock;
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
                    static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
@@ -189,15 +192,18 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       const std::size_t k = pass % 2 == 0 ? turned : all - 1 - turned;
       cell& c = m.cells[k];
       progress(done++, runs);
-      if (!c.failed.empty()) continue;
+      if (!c.failed.empty() || slow[k]) continue;
+      const auto begin = clock::now();
       try {
         take(c, m.systems[of[k]], run_once(c, {}));
       } catch (const std::exception& e) { c.failed = e.what(); }
+      slow[k] = what.quick && clock::now() - begin > std::chrono::seconds(1);
     }
-  for (cell& c : m.cells) {
+  for (std::size_t k = 0; k < all; k++) {
+    cell& c = m.cells[k];
     if (!whole_program(c)) continue;
     progress(done++, runs);
-    if (!c.failed.empty()) continue;
+    if (!c.failed.empty() || slow[k]) continue;
     // The average of as many rounds as take a twentieth of a second.
     const int rounds = static_cast<int>(std::clamp(0.05 / median(c.seconds), 1.0, 9.0));
     try {
