@@ -20,9 +20,11 @@
 #include "input_error.hpp"
 #include "trial.hpp"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 says so
+// NOLINTBEGIN(readability-identifier-naming): CLI11's names
+namespace CLI {
 class App;
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace apps {
 
