@@ -16,6 +16,7 @@ struct event {
   std::uint32_t worker;
   enum class phase : std::uint8_t { begin, end, arrow_begin, arrow_end } what;
   const span* of;
+  std::size_t number = 0;  // those at the same time stay in order
 };
 
 const char* name_of(const span& s) {
@@ -71,9 +72,10 @@ void write_json(std::FILE* out, const std::vector<recorder::snapshot>& workers,
     left_out += copies[i].left_out;
     shortest = std::max(shortest, copies[i].shortest);
   }
-  // Stable: each worker's own are in order.
-  std::stable_sort(all.begin(), all.end(),
-                   [](const event& a, const event& b) { return a.at < b.at; });
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].number = i;
+  std::sort(all.begin(), all.end(), [](const event& a, const event& b) {
+    return a.at != b.at ? a.at < b.at : a.number < b.number;
+  });
   const auto in_microseconds = [&](std::uint64_t length) {
     return static_cast<double>(length) * microseconds_per_tick;
   };

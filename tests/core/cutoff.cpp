@@ -268,13 +268,14 @@ TEST(cutoff, steps_of_undivided_constructs) {
   constexpr long all = power(walk::width, walk::levels);
   for (int workers : {1, 2, 3, 8}) {
     runtime rt(options{.workers = workers});
-    for (auto [spin, kind] : {std::pair{0, any_kind},
-                              {30, any_kind},
-                              {0, any_kind},
-                              {30, 0},
-                              {60, 0},
-                              {30, 2},
-                              {60, 2}}) {
+    for (const auto& with : {std::pair{0, any_kind},
+                             {30, any_kind},
+                             {0, any_kind},
+                             {30, 0},
+                             {60, 0},
+                             {30, 2},
+                             {60, 2}}) {
+      const int spin = with.first, kind = with.second;
       ledger leaves(all);
       std::atomic<int> wrong{0};
       const rules by{&leaves, &wrong, spin, kind};
