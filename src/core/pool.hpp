@@ -37,7 +37,6 @@ public:
   boards<native> board;
   std::atomic<bool> stopping{false};
   const bool check;                          // CLEAVE_CHECK
-  const bool profile;                        // work and span
   const bool cutoff;                         // CLEAVE_CUTOFF
   std::atomic<unsigned> check_pauses{0};     // undivided runs under way
   const bool oversubscribed;                 // there are more workers than CPUs

@@ -110,7 +110,6 @@ pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_o
     : recording(std::move(recorded)),
       board(count),
       check(check_on),
-      profile(recording && recording->strands() != nullptr),
       cutoff(cutoff_on),
       oversubscribed(count > static_cast<unsigned>(machine::usable_cpus())),
       patience(oversubscribed

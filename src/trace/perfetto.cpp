@@ -59,18 +59,17 @@ std::string program_name() {
 
 }  // namespace
 
-void write_json(std::FILE* out, const std::vector<recorder::snapshot>& workers,
-                std::uint64_t first_tick, double microseconds_per_tick, const time_spent& spent) {
+void write_json(std::FILE* out, std::vector<recorder::snapshot> workers, std::uint64_t first_tick,
+                double microseconds_per_tick, const time_spent& spent) {
   using phase = event::phase;
-  auto copies = workers;
   std::vector<event> all;
   std::uint64_t left_out = 0, shortest = 0;
-  for (std::uint32_t i = 0; i < copies.size(); ++i) {
-    add_events(all, copies[i].spans, i);
-    for (const span& s : copies[i].spans)
+  for (std::uint32_t i = 0; i < workers.size(); ++i) {
+    add_events(all, workers[i].spans, i);
+    for (const span& s : workers[i].spans)
       if (s.made != 0) all.push_back({s.made, s.maker, phase::arrow_begin, &s});
-    left_out += copies[i].left_out;
-    shortest = std::max(shortest, copies[i].shortest);
+    left_out += workers[i].left_out;
+    shortest = std::max(shortest, workers[i].shortest);
   }
   for (std::size_t i = 0; i < all.size(); ++i) all[i].number = i;
   std::sort(all.begin(), all.end(), [](const event& a, const event& b) {

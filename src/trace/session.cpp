@@ -21,7 +21,8 @@ session::session(plan p, unsigned workers)
     : plan_(std::move(p)),
       first_tick_(ticks()),
       first_time_(clock::now()),
-      run_began_(first_tick_) {
+      run_began_(first_tick_),
+      strands_(plan_.strands ? std::make_unique<strand_clock>() : nullptr) {
   std::size_t spans = 0;
   if (!plan_.file.empty()) {
     namespace fs = std::filesystem;
@@ -79,9 +80,10 @@ time_spent session::spent() const {
 }
 
 work_span session::profile() const {
+  if (!strands_) return {};
   const double unit = seconds_per_tick();
-  return {static_cast<double>(strands_.work()) * unit,
-          static_cast<double>(strands_.position()) * unit};
+  return {static_cast<double>(strands_->work()) * unit,
+          static_cast<double>(strands_->position()) * unit};
 }
 
 void session::write() {
@@ -92,7 +94,7 @@ void session::write() {
   std::FILE* const out = std::fopen(part.c_str(), "w");
   bool good = out != nullptr;
   if (good) {
-    write_json(out, workers, first_tick_, seconds_per_tick() * 1e6, spent());
+    write_json(out, std::move(workers), first_tick_, seconds_per_tick() * 1e6, spent());
     good = std::ferror(out) == 0;
     good = std::fclose(out) == 0 && good;
     good = good && std::rename(part.c_str(), plan_.file.c_str()) == 0;

@@ -25,7 +25,8 @@ public:
   session(plan p, unsigned workers);
 
   recorder* of(unsigned worker) noexcept { return recorders_[worker].get(); }
-  strand_clock* strands() noexcept { return plan_.strands ? &strands_ : nullptr; }
+  /// Null unless this is a profile.
+  strand_clock* strands() noexcept { return strands_.get(); }
 
   // Any thread:
   void begin_run();
@@ -47,7 +48,7 @@ private:
   const clock::time_point first_time_;
   std::atomic<std::uint64_t> run_began_;
   std::vector<std::unique_ptr<recorder>> recorders_;
-  strand_clock strands_;
+  const std::unique_ptr<strand_clock> strands_;
   bool written_ = false;
 
   mutable std::mutex mutex_;

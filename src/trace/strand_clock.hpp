@@ -95,20 +95,4 @@ private:
   strand_clock* clock_;
 };
 
-/// The strands of a task, which begins between two others or first of all.
-class strand_of_task {
-public:
-  explicit strand_of_task(strand_clock* c) noexcept : clock_(c) {
-    if (clock_ != nullptr) clock_->begin();
-  }
-  ~strand_of_task() {
-    if (clock_ != nullptr) clock_->pause();
-  }
-  strand_of_task(const strand_of_task&) = delete;
-  strand_of_task& operator=(const strand_of_task&) = delete;
-
-private:
-  strand_clock* clock_;
-};
-
 }  // namespace cleave::trace

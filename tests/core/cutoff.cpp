@@ -330,33 +330,11 @@ affine spread(ledger* leaves, int level, std::size_t id) {
   return compose();
 }
 
-/// Iterations that wait for each other, by polls, and then enter many short constructs: from those the worker learns a
-/// cutoff, and does not know in the polls whether one of them is under way. As no step is, that does not matter.
-TEST(cutoff, long_iterations_with_polls_are_given_away) {
-  runtime rt(options{.workers = 2});
-  int alone = 0;
-  constexpr int times = 60;
-  for (int k = 0; k < times; ++k) {
-    std::atomic<int> here{0};
-    std::atomic<bool> together{true};
-    rt.run([&] {
-      each(0, 2, [&](int) {
-        ++here;
-        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-        while (here != 2 && together) {
-          poll();
-          if (std::chrono::steady_clock::now() > give_up) together = false;
-        }
-        for (int i = 0; i < 20'000; ++i) both([] {}, [] {});
-      });
-    });
-    alone += together ? 0 : 1;
-  }
-  EXPECT_EQ(alone, 0);
-}
-
-/// The same with a step in each of the short ones: the cutoff has to move first.
-TEST(cutoff, long_iterations_with_polls_and_steps_are_given_away) {
+/// Iterations that begin with first(), wait for each other, by polls, and then enter many short constructs: from those the
+/// worker learns a cutoff, and does not know in the polls whether one of them is under way. Returns how often of 60 times
+/// an iteration waited for so long in vain.
+template <class First>
+int waits_in_vain(First first, std::chrono::milliseconds patience) {
   runtime rt(options{.workers = 2});
   int alone = 0;
   for (int k = 0; k < 60; ++k) {
@@ -364,10 +342,9 @@ TEST(cutoff, long_iterations_with_polls_and_steps_are_given_away) {
     std::atomic<bool> together{true};
     rt.run([&] {
       each(0, 2, [&](int) {
-        int value = 0;
-        dynamic_wind([&value] { ++value; }, [] { both([] {}, [] {}); }, [&value] { --value; });
+        first();
         ++here;
-        const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+        const auto give_up = std::chrono::steady_clock::now() + patience;
         while (here != 2 && together) {
           poll();
           if (std::chrono::steady_clock::now() > give_up) together = false;
@@ -377,7 +354,21 @@ TEST(cutoff, long_iterations_with_polls_and_steps_are_given_away) {
     });
     alone += together ? 0 : 1;
   }
-  EXPECT_LE(alone, 10);  // until both workers have noticed
+  return alone;
+}
+
+/// As no step is under way, it does not matter.
+TEST(cutoff, long_iterations_with_polls_are_given_away) {
+  EXPECT_EQ(waits_in_vain([] {}, std::chrono::seconds(2)), 0);
+}
+
+/// With a step the cutoff has to move first: until both workers have noticed.
+TEST(cutoff, long_iterations_with_polls_and_steps_are_given_away) {
+  const auto step = [] {
+    int value = 0;
+    dynamic_wind([&value] { ++value; }, [] { both([] {}, [] {}); }, [&value] { --value; });
+  };
+  EXPECT_LE(waits_in_vain(step, std::chrono::milliseconds(200)), 10);
 }
 
 TEST(cutoff, loops_without_a_put) {

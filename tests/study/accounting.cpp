@@ -3,38 +3,16 @@
 #include "kernels/accounting.hpp"
 
 #include <gtest/gtest.h>
-#include <cleave/cleave.hpp>
 
 #include <functional>
 #include <thread>
 
 #include "kernels/tree.hpp"
+#include "systems/cleave_groups.hpp"
 
 namespace {
 
 using bench::accounted, bench::shares;
-
-struct groups {
-  static constexpr const char* name = "groups";
-  static std::string version() { return "this tree"; }
-  explicit groups(int workers) : workers_(cleave::options{.workers = workers}) {}
-  template <class F>
-  void run(const F& f) {
-    workers_.run([&f] { f(); });
-  }
-  struct group {
-    template <class F>
-    void spawn(const F& f) {
-      tasks.spawn(f);
-    }
-    void sync() { tasks.wait(); }
-    cleave::task_group tasks;
-  };
-  static void poll() { cleave::poll(); }
-
-private:
-  cleave::runtime workers_;
-};
 
 struct serial_forks {
   static constexpr const char* name = "serial";

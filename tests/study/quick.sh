@@ -7,7 +7,7 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 start=$SECONDS
 "$bin/cleave" study --quick -o "$work" >"$work/out" 2>"$work/err" </dev/null || fail "exit status $?: $(cat "$work/err")"
 cat "$work/out"
-# Sixteen systems take a minute and a half; a CI machine has six, or with cargo seven.
+# Sixteen systems take a minute and three quarters; a CI machine has six, or with cargo seven.
 ((SECONDS - start < 120)) || fail "took $((SECONDS - start)) s"
 [[ ! -s $work/err ]] || fail "something on standard error, which is not a terminal: $(head -c 300 "$work/err")"
 for system in serial cleave cleave_groups libgomp onetbb; do

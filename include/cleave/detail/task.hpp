@@ -57,8 +57,7 @@ struct task : scope {
   task* before = nullptr;    // the part of the same frame given before this one
   bool detached = false;     // nobody joins it
   std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
-  std::uint64_t ticks = 0;  // before it runs: when it was made; afterwards: how long it ran, 0: not
-                            // known (of a profile: how long the path to its end is)
+  std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 
