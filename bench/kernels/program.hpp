@@ -1,14 +1,11 @@
-// The program that runs one kernel on one system: bench/systems/NAME.cpp ends with CLEAVE_STUDY_PROGRAM(its system).
-//
-// It prints one JSON object. Exit status: 0, also if the answer is wrong or the kernel could not say anything, which
-// the object tells; 2 if the arguments are wrong.
+// What a task system's program is made of: every kernel on that system. bench/systems/NAME.cpp ends with
+// CLEAVE_STUDY_PROGRAM(its system); program.cpp, which knows no system, reads the arguments and prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <atomic>
 #include <string>
+#include <vector>
 
 #include "accounting.hpp"
 #include "micro.hpp"
@@ -17,22 +14,26 @@
 
 namespace bench {
 
-template <task_system S>
-using kernel = result (*)(S&, const settings&);
+// Starts the system, runs the kernel on it. Throws kernel_error if that says nothing.
+using kernel_run = result (*)(const settings&);
 
-template <task_system S>
-std::map<std::string, kernel<S>> microscopic() {
-  return {{spawn<S>::name, &spawn<S>::run},
-          {migrate<S>::name, &migrate<S>::run},
-          {spread<S>::name, &spread<S>::run}};
-}
-template <task_system S>
-std::map<std::string, kernel<S>> whole() {
-  return {{tree_1<S>::name, &tree_1<S>::run}, {tree_2<S>::name, &tree_2<S>::run},
-          {fib<S>::name, &fib<S>::run},       {queens<S>::name, &queens<S>::run},
-          {uts<S>::name, &uts<S>::run},       {skynet<S>::name, &skynet<S>::run},
-          {matmul<S>::name, &matmul<S>::run}};
-}
+struct kernel {
+  const char* name;
+  kernel_run timed;
+  kernel_run
+      accounted;  // and tells where the time goes; null where that is not asked: of the microscopic ones
+};
+
+// The program of one system.
+struct system_program {
+  const char* name;
+  std::string version;
+  std::vector<kernel> kernels;
+};
+
+// Runs one kernel and prints one JSON object. Returns the exit status: 0, also if the answer is wrong or the kernel could not
+// say anything, which the object tells; 2 if the arguments are wrong.
+int run_program(const system_program& of, int argc, char** argv);
 
 // How many tasks run at the same time when one more than `workers` would like to. It should be `workers`: then one more
 // has a hundredth of a second to show up. On a busy machine a worker may take longer to come to a processor.
@@ -59,84 +60,38 @@ S started(const settings& with) {
   else return S(with.workers);
 }
 
-template <task_system S>
-nlohmann::ordered_json run_kernel(const std::string& name, kernel<S> run, const settings& with) {
-  nlohmann::ordered_json o;
-  o["system"] = S::name;
-  o["version"] = S::version();
-  o["kernel"] = name;
-  o["size"] = with.size == size::full ? "full" : "quick";
-  o["workers"] = with.workers;
-  try {
-    S system = started<S>(with);
-    if (const int seen = workers_seen(system, with.workers); seen != with.workers)
-      throw kernel_error(std::to_string(seen) + " tasks at once");
-    const result r = run(system, with);
-    o["arguments"] = r.arguments;
-    o["answer"] = r.answer;
-    o["right"] = r.answer == r.expected;
-    if (r.answer != r.expected)
-      throw kernel_error("wrong answer: " + r.answer + ", not " + r.expected);
-    o["seconds"] = r.seconds;
-    o["cycles"] = r.cycles;
-    if (r.tasks > 0) o["tasks"] = r.tasks;
-    if (!r.series.empty()) o["series"] = r.series;
-    if (r.work > 0) o["work"] = r.work, o["span"] = r.span;
-    if (with.account && r.shares) {
-      const auto& s = *r.shares;
-      const double all = s.elapsed * with.workers;
-      o["shares"] = {{"elapsed", all},
-                     {"work", s.work},
-                     {"api", s.api},
-                     {"stolen", s.stolen},
-                     {"rest", all - s.work - s.api - s.stolen}};
-    }
-  } catch (const std::exception& e) { o["failed"] = e.what(); }
-  return o;
+template <task_system S, template <class> class Kernel>
+result run_kernel(const settings& with) {
+  S system = started<S>(with);
+  if (const int seen = workers_seen(system, with.workers); seen != with.workers)
+    throw kernel_error(std::to_string(seen) + " tasks at once");
+  return Kernel<S>::run(system, with);
 }
 
+template <task_system S, template <class> class Kernel>
+kernel microscopic() {
+  return {Kernel<S>::name, &run_kernel<S, Kernel>, nullptr};
+}
 // Where it tells of the time, with clocks around the tasks; but a system that says itself where its time went goes without.
-template <task_system S>
-nlohmann::ordered_json run_it(const std::string& name, kernel<S> run, const settings& with) {
-  if constexpr (!has_shares<S>)
-    if (with.account) return run_kernel<accounted<S>>(name, whole<accounted<S>>().at(name), with);
-  return run_kernel<S>(name, run, with);
+template <task_system S, template <class> class Kernel>
+kernel whole() {
+  if constexpr (has_shares<S>)
+    return {Kernel<S>::name, &run_kernel<S, Kernel>, &run_kernel<S, Kernel>};
+  else return {Kernel<S>::name, &run_kernel<S, Kernel>, &run_kernel<accounted<S>, Kernel>};
 }
 
 template <task_system S>
-int program(int argc, char** argv) {
-  settings with;
-  std::string name;
-  const auto programs = whole<S>();
-  auto kernels = microscopic<S>();
-  kernels.insert(programs.begin(), programs.end());
-  std::vector<std::string> names;
-  for (const auto& [known, run] : kernels) names.push_back(known);
-  CLI::App app("Runs one of the study's kernels on one task system.");
-  app.add_option("KERNEL", name, "Which")->required()->check(CLI::IsMember(names));
-  app.add_option("--workers", with.workers, "How many")->check(CLI::Range(1, 1024));
-  app.add_option("--rounds", with.rounds, "How many rounds are reported")
-      ->check(CLI::Range(1, 100'000));
-  app.add_flag_callback(
-      "--full", [&] { with.size = size::full; }, "The large problem");
-  app.add_flag("--account", with.account,
-               "Tell where the time goes, by clocks around every task; of whole programs only");
-  try {
-    app.parse(argc, argv);
-    if (with.account && !programs.contains(name))
-      throw CLI::ValidationError("--account", "not of spawn, migrate and spread");
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
-    return 2;
-  }
-  std::puts(run_it<S>(name, kernels.at(name), with).dump().c_str());
-  return 0;
+system_program program() {
+  return {S::name,
+          S::version(),
+          {microscopic<S, spawn>(), microscopic<S, migrate>(), microscopic<S, spread>(),
+           whole<S, tree_1>(), whole<S, tree_2>(), whole<S, fib>(), whole<S, queens>(),
+           whole<S, uts>(), whole<S, skynet>(), whole<S, matmul>()}};
 }
 
 }  // namespace bench
 
-#define CLEAVE_STUDY_PROGRAM(system) \
-  int main(int argc, char** argv) { return bench::program<system>(argc, argv); }
+#define CLEAVE_STUDY_PROGRAM(system)                                 \
+  int main(int argc, char** argv) {                                  \
+    return bench::run_program(bench::program<system>(), argc, argv); \
+  }

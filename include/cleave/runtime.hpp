@@ -32,7 +32,7 @@ struct options {
   bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
   bool timing = false;   // keep account of where the time goes, for spent()
   bool profile = false;  // measure work and span, for profile(); then there is one worker
-  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it. Written by
+  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it, if this is no profile. Written by
   /// write_trace(), or at the end.
   std::string trace = {};
   std::size_t trace_bytes = 0;  // of that file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB

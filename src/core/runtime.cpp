@@ -205,7 +205,8 @@ constexpr long most_workers = detail::bit_board<detail::native>::capacity;
 /// Null if nothing is to be recorded.
 std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers) {
   trace::session::plan plan{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
-  if (plan.file.empty()) {
+  // A program may measure a profile beside its own runtime, which is the one to be traced.
+  if (plan.file.empty() && !o.profile) {
     if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) plan.file = file;
   }
   if (plan.bytes == 0)

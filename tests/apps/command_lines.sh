@@ -61,5 +61,7 @@ grep -q '40 solutions' out || fail "CLEAVE_CHECK=1: $(cat out)"
 "$bin/queens" 9 --workers 2 --trace t.json --profile >out || fail "--trace --profile"
 for row in work span "greedy bound" "time went to" trace; do grep -q "^$row " out || fail "--profile prints no $row: $(cat out)"; done
 [[ -s t.json && ! -e t.json.part ]] || fail "--trace wrote nothing, or half of it"
+CLEAVE_TRACE=t2.json "$bin/queens" 9 --workers 2 --profile >/dev/null || fail "CLEAVE_TRACE --profile"
+[[ $(grep -c thread_name t2.json) == 2 ]] || fail "CLEAVE_TRACE --profile: the trace is not of the run on two workers"
 "$bin/queens" 9 --workers 2 --profile --json | grep -q '"profile":{"work":[0-9.e-]*,"span":' || fail "--profile --json"
 exit $((failures > 0))

@@ -1,6 +1,8 @@
 // CPUs that this process may use: quotas in fake /proc and /sys trees, and the affinity mask.
 #include "machine/cpus.hpp"
 
+#include "temporary_folder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sched.h>
@@ -18,12 +20,6 @@ namespace fs = std::filesystem;
 
 class quota : public testing::Test {
 protected:
-  quota() {
-    std::string name = (fs::temp_directory_path() / "cleave-cpus-XXXXXX").string();
-    root = mkdtemp(name.data());
-  }
-  ~quota() override { fs::remove_all(root); }
-
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories((root / path).parent_path());
     std::ofstream(root / path) << text;
@@ -58,7 +54,8 @@ protected:
     write(at + "/cpu.cfs_period_us", period_us + "\n");
   }
 
-  fs::path root;
+  const temporary_folder own;
+  const fs::path root = own.path;
 };
 
 TEST_F(quota, none_where_there_are_no_cgroups) {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 
 #include "common/input_error.hpp"
 #include "study/page.hpp"
+#include "temporary_folder.hpp"
 
 namespace {
 
@@ -59,7 +59,8 @@ TEST(comparing, other_sizes_are_not_compared) {
 }
 
 TEST(reading, what_was_written) {
-  const std::string file = testing::TempDir() + "study.json";
+  const cleave::tests::temporary_folder own;
+  const std::string file = own.path / "study.json";
   auto written = cell_of("fib", {1, 2, 3});
   written.shares = {{"elapsed", 2}, {"work", 1.5}};
   std::ofstream(file) << study::to_json(study_of({written})).dump();
@@ -68,11 +69,11 @@ TEST(reading, what_was_written) {
   EXPECT_EQ(m.cells[0].seconds, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(m.cells[0].shares, written.shares);
   EXPECT_EQ(m.systems[1].missing, "find_package(other)");
-  std::remove(file.c_str());
 }
 
 TEST(reading, something_else) {
-  const std::string file = testing::TempDir() + "other.json";
+  const cleave::tests::temporary_folder own;
+  const std::string file = own.path / "other.json";
   EXPECT_THROW(study::read_json(file), apps::input_error);
   for (const char* text : {"", "{}", "[1, 2", "{\"study\": 1}"}) {
     std::ofstream(file) << text;
@@ -82,7 +83,6 @@ TEST(reading, something_else) {
   newer["study"] = 2;
   std::ofstream(file) << newer.dump();
   EXPECT_THROW(study::read_json(file), apps::input_error);
-  std::remove(file.c_str());
 }
 
 TEST(page, holds_the_data_and_nothing_ends_it_early) {

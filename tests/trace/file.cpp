@@ -1,5 +1,6 @@
 // The file that options::trace names: what Perfetto needs to open it, and how large it gets.
 #include "core/requests.hpp"
+#include "temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -25,10 +26,9 @@ long search(int n) {
 }
 
 struct traces : testing::Test {
-  const fs::path folder = fs::path(testing::TempDir()) / "cleave-trace";
+  const temporary_folder own;
+  const fs::path folder = own.path;
   const fs::path file = folder / "trace.json";
-  void SetUp() override { fs::create_directories(folder); }
-  void TearDown() override { fs::remove_all(folder); }
 
   options wanted(int workers, std::size_t bytes) const {
     return {.workers = workers, .cutoff = false, .trace = file.string(), .trace_bytes = bytes};

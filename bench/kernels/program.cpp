@@ -1,0 +1,76 @@
+#include "program.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace bench {
+namespace {
+
+nlohmann::ordered_json report_of(const system_program& of, const kernel& k, const settings& with) {
+  nlohmann::ordered_json o;
+  o["system"] = of.name;
+  o["version"] = of.version;
+  o["kernel"] = k.name;
+  o["size"] = with.size == size::full ? "full" : "quick";
+  o["workers"] = with.workers;
+  try {
+    const result r = (with.account ? k.accounted : k.timed)(with);
+    o["arguments"] = r.arguments;
+    o["answer"] = r.answer;
+    o["right"] = r.answer == r.expected;
+    if (r.answer != r.expected)
+      throw kernel_error("wrong answer: " + r.answer + ", not " + r.expected);
+    o["seconds"] = r.seconds;
+    o["cycles"] = r.cycles;
+    if (r.tasks > 0) o["tasks"] = r.tasks;
+    if (!r.series.empty()) o["series"] = r.series;
+    if (r.work > 0) o["work"] = r.work, o["span"] = r.span;
+    if (with.account && r.shares) {
+      const auto& s = *r.shares;
+      const double all = s.elapsed * with.workers;
+      o["shares"] = {{"elapsed", all},
+                     {"work", s.work},
+                     {"api", s.api},
+                     {"stolen", s.stolen},
+                     {"rest", all - s.work - s.api - s.stolen}};
+    }
+  } catch (const std::exception& e) { o["failed"] = e.what(); }
+  return o;
+}
+
+}  // namespace
+
+int run_program(const system_program& of, int argc, char** argv) {
+  settings with;
+  std::string name;
+  std::vector<std::string> names;
+  for (const kernel& k : of.kernels) names.emplace_back(k.name);
+  CLI::App app("Runs one of the study's kernels on one task system.");
+  app.add_option("KERNEL", name, "Which")->required()->check(CLI::IsMember(names));
+  app.add_option("--workers", with.workers, "How many")->check(CLI::Range(1, 1024));
+  app.add_option("--rounds", with.rounds, "How many rounds are reported")
+      ->check(CLI::Range(1, 100'000));
+  app.add_flag_callback(
+      "--full", [&] { with.size = size::full; }, "The large problem");
+  app.add_flag("--account", with.account,
+               "Tell where the time goes, by clocks around every task; of whole programs only");
+  const kernel* chosen = nullptr;
+  try {
+    app.parse(argc, argv);
+    chosen = &*std::find_if(of.kernels.begin(), of.kernels.end(),
+                            [&](const kernel& k) { return k.name == name; });
+    if (with.account && chosen->accounted == nullptr)
+      throw CLI::ValidationError("--account", "not of spawn, migrate and spread");
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
+    return 2;
+  }
+  std::puts(report_of(of, *chosen, with).dump().c_str());
+  return 0;
+}
+
+}  // namespace bench
