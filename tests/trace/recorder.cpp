@@ -42,6 +42,12 @@ TEST_F(recorders, keep_all_that_there_is_room_for) {
   EXPECT_LE(inner.end, outer.end);
 }
 
+TEST_F(recorders, have_no_more_room_for_what_is_not_over) {
+  recorder r(2, run_began);
+  for (int i = 0; i < 4; ++i) r.begin(activity::task);
+  EXPECT_EQ(r.spans().spans.size(), 2u);
+}
+
 TEST_F(recorders, drop_the_shortest_and_say_so) {
   recorder r(64, run_began);
   constexpr std::uint64_t all_spans = 5000;

@@ -50,6 +50,17 @@ TEST(spent, both_work) {
   EXPECT_LT(t.idle + t.stealing + t.dividing, 0.1 * t.elapsed);
 }
 
+TEST(spent, runs_at_the_same_time_count_once) {
+  runtime rt(options{.workers = 2, .timing = true});
+  std::thread other([&rt] {
+    std::this_thread::sleep_for(60ms);
+    rt.run([] {});
+  });
+  rt.run([] { busy(100ms); });
+  other.join();
+  EXPECT_NEAR(rt.spent().elapsed, 0.1, 0.02);
+}
+
 TEST(spent, who_waits_for_a_part_is_idle) {
   const auto t = spent_by([] { both([] { busy(50ms); }, [] { busy(100ms); }); });
   EXPECT_NEAR(t.work, 0.150, 0.02);
