@@ -1,5 +1,7 @@
 #include "program.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -35,11 +37,19 @@ nlohmann::ordered_json report_of(const system_program& of, const kernel& k, cons
                      {"stolen", s.stolen},
                      {"rest", all - s.work - s.api - s.stolen}};
     }
+    if (r.profile) o["profile"] = {{"work", r.profile->work}, {"span", r.profile->span}};
   } catch (const std::exception& e) { o["failed"] = e.what(); }
   return o;
 }
 
 }  // namespace
+
+void give_up(const char* system, const std::string& version, const char* why) {
+  const nlohmann::ordered_json o{{"system", system}, {"version", version}, {"failed", why}};
+  std::puts(o.dump().c_str());
+  std::fflush(stdout);
+  _exit(0);
+}
 
 int run_program(const system_program& of, int argc, char** argv) {
   settings with;
@@ -55,6 +65,9 @@ int run_program(const system_program& of, int argc, char** argv) {
       "--full", [&] { with.size = size::full; }, "The large problem");
   app.add_flag("--account", with.account,
                "Tell where the time goes, by clocks around every task; of whole programs only");
+  if (of.profiles)
+    app.add_flag("--profile", with.profile,
+                 "Measure work and span; of whole programs only, on one worker");
   const kernel* chosen = nullptr;
   try {
     app.parse(argc, argv);
@@ -62,6 +75,8 @@ int run_program(const system_program& of, int argc, char** argv) {
                             [&](const kernel& k) { return k.name == name; });
     if (with.account && chosen->accounted == nullptr)
       throw CLI::ValidationError("--account", "not of spawn, migrate and spread");
+    if (with.profile && (chosen->accounted == nullptr || with.workers != 1))
+      throw CLI::ValidationError("--profile", "only of whole programs, on one worker");
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
     return 0;

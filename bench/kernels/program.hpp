@@ -29,11 +29,15 @@ struct system_program {
   const char* name;
   std::string version;
   std::vector<kernel> kernels;
+  bool profiles;  // it measures work and span
 };
 
 // Runs one kernel and prints one JSON object. Returns the exit status: 0, also if the answer is wrong or the kernel could not
 // say anything, which the object tells; 2 if the arguments are wrong.
 int run_program(const system_program& of, int argc, char** argv);
+
+// Where a system cannot go on and no exception would reach run_program: prints the object that says why, and ends the process.
+[[noreturn]] void give_up(const char* system, const std::string& version, const char* why);
 
 // How many tasks run at the same time when one more than `workers` would like to. It should be `workers`: then one more
 // has a hundredth of a second to show up. On a busy machine a worker may take longer to come to a processor.
@@ -53,10 +57,10 @@ int workers_seen(S& system, int workers) {
   return most;
 }
 
-// A system that keeps account itself is told whether to.
+// A system that measures something itself is told whether to.
 template <task_system S>
 S started(const settings& with) {
-  if constexpr (std::constructible_from<S, int, bool>) return S(with.workers, with.account);
+  if constexpr (std::constructible_from<S, const settings&>) return S(with);
   else return S(with.workers);
 }
 
@@ -86,7 +90,8 @@ system_program program() {
           S::version(),
           {microscopic<S, spawn>(), microscopic<S, migrate>(), microscopic<S, spread>(),
            whole<S, tree_1>(), whole<S, tree_2>(), whole<S, fib>(), whole<S, queens>(),
-           whole<S, uts>(), whole<S, skynet>(), whole<S, matmul>()}};
+           whole<S, uts>(), whole<S, skynet>(), whole<S, matmul>()},
+          has_profile<S>};
 }
 
 }  // namespace bench

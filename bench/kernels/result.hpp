@@ -22,12 +22,18 @@ struct settings {
   bench::size size = bench::size::quick;
   int rounds = 0;        // 0: as many as the kernel wants
   bool account = false;  // tell where the time went
+  bool profile = false;  // measure work and span, on one worker
 };
 
 // Where the workers' time goes, in seconds (accounting.hpp): what passed in run(), and of the time of all workers together
 // the parts that are known.
 struct shares {
   double elapsed = 0, work = 0, api = 0, stolen = 0;
+};
+
+// What a program is, whoever runs it (the paper's T1 and T-infinity), in seconds.
+struct work_span {
+  double work = 0, span = 0;
 };
 
 struct result {
@@ -39,6 +45,7 @@ struct result {
   std::map<std::string, std::vector<double>> series;  // what else a kernel measured, in cycles
   double work = 0, span = 0;            // T1 and T-infinity in cycles, where there is a closed form
   std::optional<bench::shares> shares;  // of a round on average, if the system says
+  std::optional<bench::work_span> profile;  // of the round with the shortest span, if it says
 };
 
 }  // namespace bench

@@ -11,15 +11,22 @@ void rounds(result& r, S& system, const settings& with, const Once& once) {
   const int wanted = with.rounds > 0 ? with.rounds : 1;
   shares before;
   for (int round = -1; round < wanted; round++) {
+    work_span so_far;
+    if constexpr (has_profile<S>) so_far = system.profile();
     const double begin = now();
     const std::uint64_t clocks = cycles();
     r.answer = once();
     if (r.answer != r.expected) return;
-    if (round >= 0) {
-      r.cycles.push_back(static_cast<double>(cycles() - clocks) / (r.tasks > 0 ? r.tasks : 1));
-      r.seconds.push_back(now() - begin);
-    } else if constexpr (has_shares<S>) {
-      before = system.shares();
+    if (round < 0) {
+      if constexpr (has_shares<S>) before = system.shares();
+      continue;
+    }
+    r.cycles.push_back(static_cast<double>(cycles() - clocks) / (r.tasks > 0 ? r.tasks : 1));
+    r.seconds.push_back(now() - begin);
+    if constexpr (has_profile<S>) {
+      const work_span all = system.profile();
+      const work_span one{all.work - so_far.work, all.span - so_far.span};
+      if (with.profile && (!r.profile || one.span < r.profile->span)) r.profile = one;
     }
   }
   if constexpr (has_shares<S>) {

@@ -44,6 +44,12 @@ concept has_shares = requires(S s) {
   { s.shares() } -> std::convertible_to<shares>;
 };
 
+// Work and span of all that it has run, one after the other, if it was made to measure them.
+template <class S>
+concept has_profile = requires(S s) {
+  { s.profile() } -> std::convertible_to<work_span>;
+};
+
 // A spawn, a plain call and a sync.
 template <task_system S, class F, class G>
 void fork(const F& f, const G& g) {

@@ -8,8 +8,10 @@ struct lazy {
   static std::string version() {
     return std::to_string(CLEAVE_VERSION_MAJOR) + "." + std::to_string(CLEAVE_VERSION_MINOR);
   }
-  explicit lazy(int workers, bool account = false)
-      : workers_(cleave::options{.workers = workers, .timing = account}) {}
+  explicit lazy(int workers) : lazy(bench::settings{.workers = workers}) {}
+  explicit lazy(const bench::settings& with)
+      : workers_(cleave::options{
+            .workers = with.workers, .timing = with.account, .profile = with.profile}) {}
   template <class F>
   void run(const F& f) {
     workers_.run([&f] { f(); });
@@ -27,6 +29,10 @@ struct lazy {
   bench::shares shares() const {
     const auto t = workers_.spent();
     return {t.elapsed, t.work, t.dividing, t.stealing};
+  }
+  bench::work_span profile() const {
+    const auto p = workers_.profile();
+    return {p.work, p.span};
   }
 
 private:

@@ -80,11 +80,7 @@ private:
     static std::mutex once;  // never unlocked: one worker says it
     once.lock();
     limit_memory(RLIM_INFINITY);
-    nlohmann::ordered_json o{{"system", name}, {"version", version()}};
-    o["failed"] = "no memory for one more stack";
-    std::puts(o.dump().c_str());
-    std::fflush(stdout);
-    _exit(0);
+    bench::give_up(name, version(), "no memory for one more stack");
   }
 };
 

@@ -63,11 +63,13 @@ TEST(reading, what_was_written) {
   const std::string file = own.path / "study.json";
   auto written = cell_of("fib", {1, 2, 3});
   written.shares = {{"elapsed", 2}, {"work", 1.5}};
+  written.profile = {{"work", 1}, {"span", 0.1}};
   std::ofstream(file) << study::to_json(study_of({written})).dump();
   const auto m = study::read_json(file);
   ASSERT_EQ(m.cells.size(), 1u);
   EXPECT_EQ(m.cells[0].seconds, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(m.cells[0].shares, written.shares);
+  EXPECT_EQ(m.cells[0].profile, written.profile);
   EXPECT_EQ(m.systems[1].missing, "find_package(other)");
 }
 

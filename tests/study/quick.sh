@@ -39,6 +39,8 @@ else
   # What a task costs, with all workers, migrate, spread; seven programs, and where the time of each goes.
   if [[ $(nproc) -ge 2 && $plots -ne 18 ]]; then fail "$plots plots, expected 18"; fi
   grep -q '<th>non-inherent idle</th>' "$work/dom" || fail "no table of where the time goes"
+  bounds=$(grep -o '<th>greedy bound</th>' "$work/dom" | wc -l)
+  if [[ $(nproc) -ge 2 && $bounds -ne 7 ]]; then fail "$bounds tables with the greedy bound, expected 7"; fi
   grep -q '<td>matmul</td>' "$work/dom" || fail "no figures of matmul"
 fi
 

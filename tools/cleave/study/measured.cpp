@@ -48,6 +48,7 @@ nlohmann::ordered_json to_json(const measured& m) {
       if (c.work > 0) one["work"] = c.work, one["span"] = c.span;
       if (!c.series.empty()) one["series"] = c.series;
       if (!c.shares.empty()) one["shares"] = c.shares;
+      if (!c.profile.empty()) one["profile"] = c.profile;
     }
     o["cells"].push_back(one);
   }
@@ -77,6 +78,7 @@ measured read_json(const std::string& file) {
       one.tasks = c.value("tasks", 0.0);
       one.work = c.value("work", 0.0), one.span = c.value("span", 0.0);
       one.shares = c.value("shares", one.shares);
+      one.profile = c.value("profile", one.profile);
       m.cells.push_back(one);
     }
     return m;

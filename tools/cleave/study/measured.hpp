@@ -19,6 +19,8 @@ struct cell {
   // Where the time of a round went, from a run with clocks around every task: elapsed, work, api, stolen, rest, in
   // seconds of all workers together. Empty if nobody said.
   std::map<std::string, double> shares;
+  // Work and span of the program in seconds, measured by Cleave (then this is its cell with one worker). Else empty.
+  std::map<std::string, double> profile;
 };
 
 struct system {

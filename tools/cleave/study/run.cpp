@@ -162,7 +162,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
         const bool possible = m.systems[s].missing.empty() && (name != "serial" || workers == 1) &&
                               ((kernel != "migrate" && kernel != "spread") || workers > 1);
         if (!chosen(what.kernels, kernel) || !possible) continue;
-        m.cells.push_back({kernel, name, workers, "", "", {}, {}, 0, 0, 0, {}, {}});
+        m.cells.push_back({kernel, name, workers, "", "", {}, {}, 0, 0, 0, {}, {}, {}});
         of.push_back(s);
       }
   if (m.cells.empty()) throw std::runtime_error("nothing to run: no such system is here");
@@ -178,8 +178,9 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     const std::vector<int> first(cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(on));
     return nlohmann::json::parse(output_of(command, first, limit));
   };
-  // A quick study runs once what takes a second, and does without clocks in it.
-  std::vector<bool> slow(all);
+  // What takes long is run once, and what takes longer does without clocks in it.
+  const double once_from = what.quick ? 0.5 : 10, no_clocks_from = what.quick ? 0.5 : 20;
+  std::vector<double> took(all);
   using clock = std::chrono::steady_clock;
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
@@ -192,24 +193,28 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       const std::size_t k = pass % 2 == 0 ? turned : all - 1 - turned;
       cell& c = m.cells[k];
       progress(done++, runs);
-      if (!c.failed.empty() || slow[k]) continue;
+      if (!c.failed.empty() || took[k] > once_from) continue;
       const auto begin = clock::now();
       try {
         take(c, m.systems[of[k]], run_once(c, {}));
       } catch (const std::exception& e) { c.failed = e.what(); }
-      slow[k] = what.quick && clock::now() - begin > std::chrono::seconds(1);
+      took[k] = std::chrono::duration<double>(clock::now() - begin).count();
     }
   for (std::size_t k = 0; k < all; k++) {
     cell& c = m.cells[k];
     if (!whole_program(c)) continue;
     progress(done++, runs);
-    if (!c.failed.empty() || slow[k]) continue;
+    if (!c.failed.empty() || took[k] > no_clocks_from) continue;
     // The average of as many rounds as take a twentieth of a second.
     const int rounds = static_cast<int>(std::clamp(0.05 / median(c.seconds), 1.0, 9.0));
-    try {
-      c.shares =
-          run_once(c, {"--account", "--rounds", std::to_string(rounds)}).value("shares", c.shares);
-    } catch (const std::exception&) {}  // too slow with clocks: no shares
+    auto with_clocks = [&](const char* option, const char* member,
+                           std::map<std::string, double>& to) {
+      try {
+        to = run_once(c, {option, "--rounds", std::to_string(rounds)}).value(member, to);
+      } catch (const std::exception&) {}  // too slow with clocks: none
+    };
+    with_clocks("--account", "shares", c.shares);
+    if (c.system == "cleave" && c.workers == 1) with_clocks("--profile", "profile", c.profile);
   }
   progress(done, done);
   return m;
