@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -69,6 +70,10 @@ void print_table(const study::measured& m) {
     }
     fmt::print("\n");
   }
+  if (m.cpus > 1)
+    fmt::print("all {} CPUs at once did {:.2f} to {:.2f} times the work of one\n", m.cpus,
+               *std::min_element(m.capacity.begin(), m.capacity.end()),
+               *std::max_element(m.capacity.begin(), m.capacity.end()));
   for (const auto& c : m.cells)
     if (!c.failed.empty())
       fmt::print("failed: {} on {} with {} workers: {}\n", c.kernel, c.system, c.workers, c.failed);

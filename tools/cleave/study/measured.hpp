@@ -33,6 +33,8 @@ struct measured {
 
   std::string date, machine, size;
   int cpus = 1, passes = 1;
+  std::vector<double>
+      capacity;  // of all CPUs, in times that of one (capacity.hpp): before each pass, and after the last
   std::vector<system> systems;
   std::vector<cell> cells;
 };

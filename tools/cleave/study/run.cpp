@@ -12,6 +12,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "capacity.hpp"
 #include "common/driver.hpp"
 #include "common/processor.hpp"
 
@@ -185,7 +186,8 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
                    static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
-  for (int pass = 0; pass < m.passes; pass++)
+  for (int pass = 0; pass < m.passes; pass++) {
+    m.capacity.push_back(capacity(cpus));
     for (std::size_t i = 0; i < all; i++) {
       // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs backwards.
       const std::size_t turned =
@@ -200,6 +202,8 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       } catch (const std::exception& e) { c.failed = e.what(); }
       took[k] = std::chrono::duration<double>(clock::now() - begin).count();
     }
+  }
+  m.capacity.push_back(capacity(cpus));
   for (std::size_t k = 0; k < all; k++) {
     cell& c = m.cells[k];
     if (!whole_program(c)) continue;
