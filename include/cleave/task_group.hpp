@@ -45,12 +45,8 @@ public:
     if (!detail::is_mine(*this))
       throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
     detail::wait(*this);
-    std::exception_ptr error;
-    {
-      std::lock_guard lock(error_mutex_);
-      error = std::exchange(error_, nullptr);
-    }
-    if (error) std::rethrow_exception(error);
+    // No task is left that could keep another.
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     return !detail::stopped(this);
   }
 

@@ -10,8 +10,10 @@ namespace {
 // Microseconds.
 constexpr unsigned short_time = 16;     // some hundred times what a frame costs
 constexpr unsigned wrong_time = 256;    // no such thing should be undivided
-constexpr unsigned window_time = 1000;  // enough for some hundreds that are just not short
-constexpr unsigned patience = 8000;     // beyond that, if nothing was not short
+constexpr unsigned window_time = 1000;  // enough for some dozens that are just not short
+constexpr unsigned first_window =
+    200;  // a guess, which the next window corrects: programs may take a millisecond
+constexpr unsigned patience = 8000;  // beyond that, if nothing was not short
 
 constexpr unsigned window_size = 64;  // timed constructs
 constexpr unsigned few = 4;           // wrong ones, that are too many: a virtual machine may pause
@@ -28,7 +30,7 @@ bool cutoff_learner::is_far_too_long(std::uint64_t ticks) noexcept {
 void cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t end,
                          bool undivided) noexcept {
   const std::uint64_t microsecond = ticks_per_microsecond(), taken = end - begin;
-  if (until_ == 0) until_ = begin + window_time * microsecond;
+  if (until_ == 0) until_ = begin + first_window * microsecond;
   shallowest_ = std::min(shallowest_, depth);
   below_ = std::max(below_, depth);
   if (is_long(taken)) deepest_ = std::max(deepest_, depth);

@@ -364,19 +364,20 @@ void worker::spawn(task& t) {
   if (here.word.load(std::memory_order_seq_cst) != 0) answer(stack_pointer());
 }
 
-task* worker::take_ready(const scope* group) {
-  std::vector<task*> others;
+task* worker::take_ready(const scope* group) noexcept {
+  task* others = nullptr;
   task* found = nullptr;
   while (found == nullptr) {
     task* const t = ready.take();
     if (t == nullptr) break;
     if (t->parent == group) found = t;
-    else others.push_back(t);
+    else t->before = std::exchange(others, t);
   }
-  if (others.empty()) return found;
-  while (!others.empty()) {
-    ready.push(*others.back());
-    others.pop_back();
+  if (others == nullptr) return found;
+  while (others != nullptr) {
+    task& t = *others;
+    others = std::exchange(t.before, nullptr);
+    ready.push(t);
   }
   if (of.board.askers.any()) box_.remind(asked);
   return found;

@@ -126,7 +126,7 @@ private:
   void run_as_spawned(task& t);
   void respond() noexcept;
   /// A ready task of the group from this worker's own deque, wherever in it it lies.
-  task* take_ready(const scope* group);
+  task* take_ready(const scope* group) noexcept;
   task* find_ready(const scope* group) noexcept;
   template <class Ready>
   task* obtain(const scope* wanted, worker* likely, Ready ready) noexcept;

@@ -54,7 +54,7 @@ struct task : scope {
 
   worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
   worker* runner = nullptr;  // whom it was given to
-  task* before = nullptr;    // the part of the same frame given before this one
+  task* before = nullptr;    // the part of the same frame given before this one; or a list's next
   bool detached = false;     // nobody joins it
   std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
