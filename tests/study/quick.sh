@@ -28,6 +28,17 @@ done
 "$bin/cleave" study --compare "$work/study.json" "$work/study.json" | grep -qx "nothing changed beyond noise" ||
   fail "--compare of one study with itself"
 
+# Ctrl-C ends it with what there is by then.
+"$bin/cleave" study --quick --passes 1000 --kernels fib --systems serial,cleave -o "$work/cut" >"$work/cut.out" 2>&1 &
+study=$!
+sleep 2
+kill -INT "$study"
+wait "$study"
+status=$?
+[[ $status == 130 ]] || fail "interrupted: exit status $status: $(cat "$work/cut.out")"
+grep -q '"interrupted": true' "$work/cut/study.json" && [[ -s $work/cut/study.html ]] || fail "interrupted, it wrote nothing"
+grep -q "^failed" "$work/cut.out" && fail "interrupted, it takes a run for failed"
+
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [[ -z $browser ]]; then
   echo "skipped: no Chromium here to open the page in"

@@ -90,9 +90,10 @@ int run_study(const study::plan& what, const std::string& folder, bool json) {
     fmt::print("{}\n", study::to_json(m).dump());
   } else {
     print_table(m);
-    fmt::print("\nwritten: {0}/study.json and {0}/study.html\n", folder);
+    fmt::print("\n{1}written: {0}/study.json and {0}/study.html\n", folder,
+               m.interrupted ? "interrupted; " : "");
   }
-  return 0;
+  return m.interrupted ? 130 : 0;
 }
 
 int compare(const std::vector<std::string>& files) {

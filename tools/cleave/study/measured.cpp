@@ -30,6 +30,7 @@ nlohmann::ordered_json to_json(const measured& m) {
   o["study"] = 1;
   o["date"] = m.date, o["machine"] = m.machine, o["cpus"] = m.cpus;
   o["size"] = m.size, o["passes"] = m.passes;
+  if (m.interrupted) o["interrupted"] = true;
   o["capacity"] = m.capacity;
   for (const auto& s : m.systems) {
     nlohmann::ordered_json one{{"name", s.name}};
@@ -67,6 +68,7 @@ measured read_json(const std::string& file) {
     m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");
     m.size = o.at("size"), m.passes = o.at("passes");
     m.capacity = o.value("capacity", m.capacity);
+    m.interrupted = o.value("interrupted", false);
     for (const auto& s : o.at("systems"))
       m.systems.push_back({s.at("name"), s.value("version", ""), s.value("missing", "")});
     for (const auto& c : o.at("cells")) {

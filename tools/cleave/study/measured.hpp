@@ -33,6 +33,7 @@ struct measured {
 
   std::string date, machine, size;
   int cpus = 1, passes = 1;
+  bool interrupted = false;  // before all passes were over
   std::vector<double>
       capacity;  // of all CPUs, in times that of one (capacity.hpp): before each pass, and after the last
   std::vector<system> systems;

@@ -37,6 +37,25 @@ std::string today() {
   return text;
 }
 
+volatile std::sig_atomic_t interrupted = 0;
+
+// The first Ctrl-C ends the study with what it has by then, the second at once.
+class until_interrupted {
+public:
+  until_interrupted() {
+    struct sigaction once {};
+    once.sa_handler = [](int) { interrupted = 1; };
+    once.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &once, &before_);
+  }
+  ~until_interrupted() { sigaction(SIGINT, &before_, nullptr); }
+  until_interrupted(const until_interrupted&) = delete;
+  until_interrupted& operator=(const until_interrupted&) = delete;
+
+private:
+  struct sigaction before_ {};
+};
+
 // What a program prints, run on these CPUs alone. Throws std::runtime_error if it fails or takes longer than that.
 std::string output_of(const std::vector<std::string>& command, const std::vector<int>& on,
                       std::chrono::seconds limit) {
@@ -180,9 +199,10 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     return nlohmann::json::parse(output_of(command, first, limit));
   };
   // What takes long is run once, and what takes longer does without clocks in it.
-  const double once_from = what.quick ? 0.5 : 10, no_clocks_from = what.quick ? 0.5 : 20;
+  const double once_from = what.quick ? 0.3 : 10, no_clocks_from = what.quick ? 0.3 : 20;
   std::vector<double> took(all);
   using clock = std::chrono::steady_clock;
+  const until_interrupted watching;
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
                    static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
@@ -195,11 +215,13 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       const std::size_t k = pass % 2 == 0 ? turned : all - 1 - turned;
       cell& c = m.cells[k];
       progress(done++, runs);
-      if (!c.failed.empty() || took[k] > once_from) continue;
+      if (interrupted || !c.failed.empty() || took[k] > once_from) continue;
       const auto begin = clock::now();
       try {
         take(c, m.systems[of[k]], run_once(c, {}));
-      } catch (const std::exception& e) { c.failed = e.what(); }
+      } catch (const std::exception& e) {
+        if (!interrupted) c.failed = e.what();  // or it was interrupted too
+      }
       took[k] = std::chrono::duration<double>(clock::now() - begin).count();
     }
   }
@@ -208,7 +230,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     cell& c = m.cells[k];
     if (!whole_program(c)) continue;
     progress(done++, runs);
-    if (!c.failed.empty() || took[k] > no_clocks_from) continue;
+    if (interrupted || !c.failed.empty() || took[k] > no_clocks_from) continue;
     // The average of as many rounds as take a twentieth of a second.
     const int rounds = static_cast<int>(std::clamp(0.05 / median(c.seconds), 1.0, 9.0));
     auto with_clocks = [&](const char* option, const char* member,
@@ -221,6 +243,9 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     if (c.system == "cleave" && c.workers == 1) with_clocks("--profile", "profile", c.profile);
   }
   progress(done, done);
+  m.interrupted = interrupted != 0;
+  std::erase_if(m.cells, [](const cell& c) { return c.seconds.empty() && c.failed.empty(); });
+  if (m.cells.empty()) throw std::runtime_error("interrupted before anything was measured");
   return m;
 }
 
