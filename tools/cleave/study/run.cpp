@@ -199,7 +199,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     return nlohmann::json::parse(output_of(command, first, limit));
   };
   // What takes long is run once, and what takes longer does without clocks in it.
-  const double once_from = what.quick ? 0.3 : 10, no_clocks_from = what.quick ? 0.3 : 20;
+  const double once_from = what.quick ? 0.3 : 15, no_clocks_from = what.quick ? 0.3 : 20;
   std::vector<double> took(all);
   using clock = std::chrono::steady_clock;
   const until_interrupted watching;
