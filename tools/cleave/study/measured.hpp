@@ -34,8 +34,8 @@ struct measured {
   std::string date, machine, size;
   int cpus = 1, passes = 1;
   bool interrupted = false;  // before all passes were over
-  std::vector<double>
-      capacity;  // of all CPUs, in times that of one (capacity.hpp): before each pass, and after the last
+  // Of all CPUs, in times that of one (cpus.hpp): before each pass, and after the last.
+  std::vector<double> capacity;
   std::vector<system> systems;
   std::vector<cell> cells;
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,23 +11,12 @@
 #include <ctime>
 #include <fstream>
 
-#include "capacity.hpp"
 #include "common/driver.hpp"
 #include "common/processor.hpp"
+#include "cpus.hpp"
 
 namespace study {
 namespace {
-
-// The CPUs that this process may use.
-std::vector<int> cpus_allowed() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  std::vector<int> cpus;
-  for (int i = 0; i < CPU_SETSIZE; i++)
-    if (CPU_ISSET(i, &set)) cpus.push_back(i);
-  return cpus;
-}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -43,6 +31,7 @@ volatile std::sig_atomic_t interrupted = 0;
 class until_interrupted {
 public:
   until_interrupted() {
+    interrupted = 0;
     struct sigaction once {};
     once.sa_handler = [](int) { interrupted = 1; };
     once.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -64,10 +53,7 @@ std::string output_of(const std::vector<std::string>& command, const std::vector
   const pid_t child = fork();
   if (child == -1) throw std::runtime_error("no process");
   if (child == 0) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (int cpu : on) CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);
+    run_only_on(on);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]), close(ends[1]);
     std::vector<char*> words;
@@ -182,7 +168,8 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
         const bool possible = m.systems[s].missing.empty() && (name != "serial" || workers == 1) &&
                               ((kernel != "migrate" && kernel != "spread") || workers > 1);
         if (!chosen(what.kernels, kernel) || !possible) continue;
-        m.cells.push_back({kernel, name, workers, "", "", {}, {}, 0, 0, 0, {}, {}, {}});
+        cell& c = m.cells.emplace_back();
+        c.kernel = kernel, c.system = name, c.workers = workers;
         of.push_back(s);
       }
   if (m.cells.empty()) throw std::runtime_error("nothing to run: no such system is here");
@@ -199,14 +186,14 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     return nlohmann::json::parse(output_of(command, first, limit));
   };
   // What takes long is run once, and what takes longer does without clocks in it.
-  const double once_from = what.quick ? 0.3 : 15, no_clocks_from = what.quick ? 0.3 : 20;
+  const double once_from = what.quick ? 0.3 : 15, no_clocks_from = what.quick ? 1 : 20;
   std::vector<double> took(all);
   using clock = std::chrono::steady_clock;
   const until_interrupted watching;
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
                    static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
-  for (int pass = 0; pass < m.passes; pass++) {
+  for (int pass = 0; pass < m.passes && !interrupted; pass++) {
     m.capacity.push_back(capacity(cpus));
     for (std::size_t i = 0; i < all; i++) {
       // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs backwards.

@@ -1,4 +1,4 @@
-#include "capacity.hpp"
+#include "cpus.hpp"
 
 #include <sched.h>
 
@@ -13,10 +13,7 @@ namespace {
 
 // The seconds that a loop takes on that CPU, from when all `of` them are there.
 double seconds_on(int cpu, std::atomic<int>& there, int of) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  sched_setaffinity(0, sizeof set, &set);
+  run_only_on({cpu});
   there++;
   while (there < of) std::this_thread::yield();
   using clock = std::chrono::steady_clock;
@@ -37,6 +34,23 @@ std::vector<double> at_once(const std::vector<int>& cpus) {
 }
 
 }  // namespace
+
+std::vector<int> cpus_allowed() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> cpus;
+  for (int i = 0; i < CPU_SETSIZE; i++)
+    if (CPU_ISSET(i, &set)) cpus.push_back(i);
+  return cpus;
+}
+
+void run_only_on(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int cpu : cpus) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
 
 double capacity(const std::vector<int>& cpus) {
   std::array<double, 5> alone{};
