@@ -2,7 +2,6 @@
 // CLEAVE_STUDY_PROGRAM(its system); program.cpp, which knows no system, reads the arguments and prints.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <string>
 #include <vector>
@@ -20,8 +19,8 @@ using kernel_run = result (*)(const settings&);
 struct kernel {
   const char* name;
   kernel_run timed;
-  kernel_run
-      accounted;  // and tells where the time goes; null where that is not asked: of the microscopic ones
+  // And tells where the time goes; null where that is not asked: of the microscopic ones.
+  kernel_run accounted;
 };
 
 // The program of one system.
