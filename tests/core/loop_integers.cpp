@@ -1,4 +1,4 @@
-// Loops over integer types of every size, and one that is no number, up to the limits of the type.
+// Loops over every integer type, up to the limits of the type.
 #include "core/requests.hpp"
 
 #include <limits>
@@ -8,8 +8,9 @@ namespace {
 
 template <class I>
 class loop_over : public testing::Test {};
-using integers = testing::Types<signed char, unsigned char, short, unsigned short, int, unsigned,
-                                long, unsigned long, wchar_t>;
+using integers =
+    testing::Types<char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
+                   unsigned long, long long, unsigned long long, char16_t, wchar_t>;
 TYPED_TEST_SUITE(loop_over, integers);
 
 /// Runs [first, last), at most 1000 iterations of it, and expects each exactly once and in order.
