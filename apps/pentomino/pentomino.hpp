@@ -27,14 +27,13 @@ solutions search(const puzzle& z, Board& b, int at, int first, int last) {
   if (b.cramped(z, at)) return {};
   return cleave::sum(
       first, last,
-      [=, &z, &b](int i, solutions& found) {
+      [=, &z, &b](int i, solutions& found, auto wind) {
         auto kind = b.unused[i];
         for (const orientation& o : z.orientations_of(kind)) {
           if (!b.fits(z, o, at)) continue;
-          found += cleave::dynamic_wind(
-              [=, &z, &b, &o] { b.place(z, o, at, i); },
-              [=, &z, &b] { return search(z, b, b.next_empty(at), 0, b.kinds); },
-              [=, &z, &b, &o] { b.remove(z, o, at, i, kind); });
+          found += wind([=, &z, &b, &o] { b.place(z, o, at, i); },
+                        [=, &z, &b] { return search(z, b, b.next_empty(at), 0, b.kinds); },
+                        [=, &z, &b, &o] { b.remove(z, o, at, i, kind); });
         }
       },
       [=, &z, &b](int from, int to) {

@@ -48,16 +48,23 @@ template <class Do, class Body, class Undo>
   return body();
 }
 
-}  // namespace detail
+/// dynamic_wind where its step goes on the list.
+struct linked_wind {
+  template <class Do, class Body, class Undo>
+  CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
+    copy_if_small<Do> m = make;
+    copy_if_small<Body> b = body;
+    copy_if_small<Undo> u = undo;
+    return linked_step(m, b, u);
+  }
+};
 
-/// A step around a call: makes it, returns body(), undoes it. The same rules as for step. Costs less than an object
-/// where the call is short: beyond the cutoff nothing is stored. Source: Tascell's dynamic_wind.
-template <class Do, class Body, class Undo>
-CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
-  if (detail::beyond_cutoff()) [[likely]] {
-    detail::here.stepped = true;
+/// dynamic_wind in what is undivided. Whoever uses it has said so: here.stepped.
+struct undivided_wind {
+  template <class Do, class Body, class Undo>
+  CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
     make();
-    detail::undo_at_exit<Undo> made{undo};
+    undo_at_exit<Undo> made{undo};
     if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
       body();
       made.by_exception = false;
@@ -68,10 +75,20 @@ CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
       return result;
     }
   }
-  detail::copy_if_small<Do> m = make;
-  detail::copy_if_small<Body> b = body;
-  detail::copy_if_small<Undo> u = undo;
-  return detail::linked_step(m, b, u);
+};
+
+}  // namespace detail
+
+/// A step around a call: makes it, returns body(), undoes it. The same rules as for step. Costs less than an object
+/// where the call is short: beyond the cutoff nothing is stored. In the body of a loop, the loop's own costs less still
+/// (loop.hpp). Source: Tascell's dynamic_wind.
+template <class Do, class Body, class Undo>
+CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
+  if (detail::beyond_cutoff()) [[likely]] {
+    detail::here.stepped = true;
+    return detail::undivided_wind()(make, body, undo);
+  }
+  return detail::linked_wind()(make, body, undo);
 }
 
 /// The step that each iteration of a loop makes: `steps{do, undo}`, both called with the iteration's number. For the

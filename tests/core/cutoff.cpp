@@ -229,7 +229,7 @@ long below(const rules& by, walk& w, int level, int from, int to, std::size_t id
   };
   auto push = [&w](int i) { w.path.push_back(i); };
   auto pop = [&w](int) { w.path.pop_back(); };
-  switch (by.kind == any_kind ? level % 4 : by.kind) {
+  switch (by.kind == any_kind ? level % 5 : by.kind) {
     case 0:
       return sum(
           from, to, [](int) { return true; }, steps{push, pop}, child, put);
@@ -246,6 +246,13 @@ long below(const rules& by, walk& w, int level, int from, int to, std::size_t id
           from, to,
           [=](int i, long& leaves) {
             leaves += dynamic_wind([=] { push(i); }, [=] { return child(i); }, [=] { pop(i); });
+          },
+          put);
+    case 3:
+      return sum(
+          from, to,
+          [=](int i, long& leaves, auto wind) {
+            leaves += wind([=] { push(i); }, [=] { return child(i); }, [=] { pop(i); });
           },
           put);
     default: {
@@ -274,7 +281,9 @@ TEST(cutoff, steps_of_undivided_constructs) {
                              {30, 0},
                              {60, 0},
                              {30, 2},
-                             {60, 2}}) {
+                             {60, 2},
+                             {30, 3},
+                             {60, 3}}) {
       const int spin = with.first, kind = with.second;
       ledger leaves(all);
       std::atomic<int> wrong{0};

@@ -1,6 +1,7 @@
 // Steps: when they are done and undone, in what order, and how a split goes back through them.
 #include "core/requests.hpp"
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -80,6 +81,32 @@ TEST(dynamic_wind, undoes_once_when_the_body_throws) {
       dynamic_wind([&j] { j.text += '+'; }, [] { throw 1; }, [&j] { j.text += '-'; });
     } catch (int) { j.text += 'c'; }
     EXPECT_EQ(j.text, "+-c");
+  });
+}
+
+/// As a loop's own: what its body makes of it, in every form that has one.
+TEST(dynamic_wind, of_a_loop) {
+  on_both_sides_of_the_cutoff([] {
+    journal j;
+    const auto in_steps = [&j](int i, auto wind) {
+      return wind([&j, i] { j.text += std::to_string(i); }, [i] { return i * i; },
+                  [&j] { j.text += '-'; });
+    };
+    const auto put = [](int, int) -> nothing_task { return {}; };
+    const auto always = [](int) { return true; };
+    const auto marked = [&j] {
+      return steps{[&j](int) { j.text += '('; }, [&j](int) { j.text += ')'; }};
+    };
+    int squares = 0;
+    const auto add = [&](int i, auto wind) { squares += in_steps(i, wind); };
+    const auto add_to = [&](int i, int& total, auto wind) { total += in_steps(i, wind); };
+    each(1, 4, add, put, [](int) {});
+    each(4, 5, always, marked(), add, put, [](int) {});
+    EXPECT_EQ(squares, 30);
+    EXPECT_EQ(sum(1, 4, add_to, put), 14);
+    EXPECT_EQ(sum(4, 5, always, marked(), add_to, put), 16);
+    EXPECT_EQ(reduce(1, 4, 0, in_steps, std::plus<>(), put), 14);
+    EXPECT_EQ(j.text, "1-2-3-(4-)1-2-3-(4-)1-2-3-");
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/step.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -212,15 +213,19 @@ CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
   }
 }
 
-/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped.
-template <std::integral I, class Body>
+/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies that make steps search on,
+/// in constructs of their own, as in a stepping loop: then it runs to its end.
+template <bool steps, std::integral I, class Body>
 CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
+  if constexpr (steps) here.stepped = true;
   for (I i = first; i < last; ++i) {
     body(i);
-    if (insisted()) [[unlikely]]
-      return ++i;
+    if constexpr (!steps) {
+      if (insisted()) [[unlikely]]
+        return ++i;
+    }
   }
   return last;
 }
@@ -318,10 +323,25 @@ struct sum_with_put<A, B, Body, Put> {
 template <class A, class B, class Body, class Put>
 using sum_with_put_of = typename sum_with_put<A, B, Body, Put>::type;
 
-template <class R, class Body, class I>
+/// Whether the body, called with these arguments, wants the loop's dynamic_wind besides.
+template <class Body, class I, class... Args>
+concept winding = !std::invocable<Body&, I> && std::invocable<Body&, I, Args..., undivided_wind>;
+
+template <class Wind, class Body, class I>
+CLEAVE_HOT decltype(auto) call(Body& body, I i) {
+  if constexpr (winding<Body, I>) {
+    return body(i, Wind());
+  } else {
+    return body(i);
+  }
+}
+
+template <class Wind, class R, class Body, class I>
 CLEAVE_HOT void add_to(R& total, Body& body, I i) {
   if constexpr (std::invocable<Body&, I>) {
     total += body(i);
+  } else if constexpr (winding<Body, I, R&>) {
+    body(i, total, Wind());
   } else {
     body(i, total);
   }
@@ -339,7 +359,7 @@ struct add_parts {
 
 template <bool paced, class I, class T, class Body, class Merge, class Make>
 CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
-  auto one = [&](I i) { total = merge(std::move(total), body(i)); };
+  auto one = [&](I i) { total = merge(std::move(total), call<linked_wind>(body, i)); };
   auto take = [&]<class Task>(task* part) {
     total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto next) {
                     all = merge(std::move(all), std::move(next));
@@ -352,7 +372,7 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
 template <bool paced, class R, class I, class Body, class Make>
 CLEAVE_HOT R sum_loop(I first, I last, Body& body, Make& make) {
   R total{};
-  auto one = [&](I i) { add_to(total, body, i); };
+  auto one = [&](I i) { add_to<linked_wind>(total, body, i); };
   any_loop<paced>(first, last, one, make, add_parts<R>{total});
   return total;
 }
