@@ -7,8 +7,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace cleave::tests {
 namespace {
@@ -303,6 +305,34 @@ TEST(cutoff, steps_of_undivided_constructs) {
       EXPECT_EQ(wrong, 0) << workers << " workers";
     }
   }
+}
+
+/// Otherwise a poll would divide what is older than the step. On this thread, which is no worker, all is undivided.
+TEST(cutoff, who_makes_a_step_undivided_says_so) {
+  const auto put = [](int from, int to) { return part_of_walk{{}, {}, 0, from, to, 0, 0}; };
+  const auto nothing = [] {};
+  int seen = 0;
+  const auto look = [&seen] {
+    seen += detail::here.stepped ? 1 : 0;
+    return 0L;
+  };
+  const auto said_in = [&seen](auto loop) {
+    detail::here.stepped = false;
+    loop();
+    return std::exchange(seen, 0) == 1;
+  };
+  EXPECT_TRUE(said_in([=] { dynamic_wind(nothing, look, nothing); }));
+  const auto winds = [=](int, auto wind) { return wind(nothing, look, nothing); };
+  EXPECT_TRUE(said_in([=] { each(0, 1, winds, put, [](long) {}); }));
+  EXPECT_TRUE(said_in([=] { reduce(0, 1, 0L, winds, std::plus<>(), put); }));
+  const auto adds = [=](int, long& total, auto wind) { total += wind(nothing, look, nothing); };
+  EXPECT_TRUE(said_in([=] { sum(0, 1, adds, put); }));
+  const steps made{[](int) {}, [](int) {}};
+  EXPECT_TRUE(said_in([=] {
+    sum(
+        0, 1, [](int) { return true; }, made, [=](int) { return look(); }, put);
+  }));
+  detail::here.stepped = false;
 }
 
 /// x -> a x + b: composition is associative, and not commutative.
