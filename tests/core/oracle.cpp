@@ -68,7 +68,8 @@ struct sequential {
   template <class B, class... P>
   static digest loop(std::uint64_t, int n, B body, P...) {
     digest d;
-    for (int i = 0; i < n; ++i) d += body(i);
+    for (int i = 0; i < n; ++i)
+      d += body(i, [](auto make, auto f, auto undo) { return with_step(make, undo, f); });
     return d;
   }
   template <class D, class U, class F>
@@ -110,18 +111,28 @@ struct divided {
   }
   template <class B, class P>
   static digest range(std::uint64_t kind, int from, int to, B body, P put) {
-    switch (kind % 3) {
-      case 0: return sum(from, to, body, put);
-      case 1:
-        return reduce(
-            from, to, digest{}, body, [](digest a, digest b) { return a + b; }, put);
-      default: {
-        digest all;
+    const auto steps = [=](int i) {
+      return body(i, [](auto make, auto f, auto undo) { return with_step(make, undo, f); });
+    };
+    const auto merge = [](digest a, digest b) { return a + b; };
+    digest all;
+    const auto get = [&](digest d) { all += d; };
+    switch (kind % 6) {
+      case 0: return sum(from, to, steps, put);
+      case 1: return reduce(from, to, digest{}, steps, merge, put);
+      case 2:
         each(
-            from, to, [&](int i) { all += body(i); }, put, [&](digest d) { all += d; });
-        return all;
-      }
+            from, to, [&](int i) { all += steps(i); }, put, get);
+        break;
+      case 3:
+        return sum(
+            from, to, [=](int i, digest& d, auto wind) { d += body(i, wind); }, put);
+      case 4: return reduce(from, to, digest{}, body, merge, put);
+      default:
+        each(
+            from, to, [&](int i, auto wind) { all += body(i, wind); }, put, get);
     }
+    return all;
   }
   template <class D, class U, class F>
   static digest with_step(D d, U u, F f) {
@@ -130,15 +141,15 @@ struct divided {
   }
 };
 
-template <class Mode>
-digest iteration(workspace& w, const place& at, int i) {
+template <class Mode, class Wind>
+digest iteration(workspace& w, const place& at, int i, Wind wind) {
   const auto by = mix(at.seed + static_cast<std::uint64_t>(i));
   Mode::pause(by);
-  return Mode::with_step([&w, by] { w.change(by); }, [&w, by] { w.restore(by); },
-                         [&w, at, by, i] {
-                           return program<Mode>(
-                               w, at.changed(by).inner(static_cast<std::uint64_t>(i)));
-                         });
+  return wind([&w, by] { w.change(by); },
+              [&w, at, by, i] {
+                return program<Mode>(w, at.changed(by).inner(static_cast<std::uint64_t>(i)));
+              },
+              [&w, by] { w.restore(by); });
 }
 
 template <class Mode>
@@ -148,7 +159,8 @@ digest piece<Mode>::run() {
   if constexpr (std::is_same_v<Mode, divided>) {
     workspace& own = w;
     return Mode::range(
-        at.seed >> 8, from, to, [&own, this](int i) { return iteration<Mode>(own, at, i); },
+        at.seed >> 8, from, to,
+        [&own, this](int i, auto wind) { return iteration<Mode>(own, at, i, wind); },
         [&own, this](int f, int t) {
           verify(own, at.path);
           return piece{own, at, f, t};
@@ -196,7 +208,7 @@ digest program(workspace& w, place at) {
     default:
       return Mode::loop(
           at.seed >> 8, static_cast<int>((at.seed >> 16) % 6),
-          [&w, at](int i) { return iteration<Mode>(w, at, i); },
+          [&w, at](int i, auto wind) { return iteration<Mode>(w, at, i, wind); },
           [&w, at](int f, int t) {
             verify(w, at.path);
             return piece<Mode>{w, at, f, t};
