@@ -215,14 +215,14 @@ CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
 
 /// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies that make steps search on,
 /// in constructs of their own, as in a stepping loop: then it runs to its end.
-template <bool steps, std::integral I, class Body>
+template <bool stepping, std::integral I, class Body>
 CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
-  if constexpr (steps) here.stepped = true;
+  if constexpr (stepping) here.stepped = true;
   for (I i = first; i < last; ++i) {
     body(i);
-    if constexpr (!steps) {
+    if constexpr (!stepping) {
       if (insisted()) [[unlikely]]
         return ++i;
     }
