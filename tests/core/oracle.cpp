@@ -68,17 +68,15 @@ struct sequential {
   template <class B, class... P>
   static digest loop(std::uint64_t, int n, B body, P...) {
     digest d;
-    for (int i = 0; i < n; ++i)
-      d += body(i, [](auto make, auto f, auto undo) { return with_step(make, undo, f); });
+    for (int i = 0; i < n; ++i) d += body(i, with_step);
     return d;
   }
-  template <class D, class U, class F>
-  static digest with_step(D d, U u, F f) {
-    d();
+  static constexpr auto with_step = [](auto make, auto f, auto undo) {
+    make();
     digest r = f();
-    u();
+    undo();
     return r;
-  }
+  };
 };
 
 template <class Mode>
@@ -111,9 +109,7 @@ struct divided {
   }
   template <class B, class P>
   static digest range(std::uint64_t kind, int from, int to, B body, P put) {
-    const auto steps = [=](int i) {
-      return body(i, [](auto make, auto f, auto undo) { return with_step(make, undo, f); });
-    };
+    const auto steps = [=](int i) { return body(i, with_step); };
     const auto merge = [](digest a, digest b) { return a + b; };
     digest all;
     const auto get = [&](digest d) { all += d; };
@@ -134,11 +130,10 @@ struct divided {
     }
     return all;
   }
-  template <class D, class U, class F>
-  static digest with_step(D d, U u, F f) {
-    step change{d, u};
+  static constexpr auto with_step = [](auto make, auto f, auto undo) {
+    step change{make, undo};
     return f();
-  }
+  };
 };
 
 template <class Mode, class Wind>
@@ -187,8 +182,9 @@ digest program(workspace& w, place at) {
           [&w, at] {
             const auto by = at.seed;
             return Mode::with_step(
-                [&w, by] { w.change(by); }, [&w, by] { w.restore(by); },
-                [&w, at, by] { return program<Mode>(w, at.changed(by).inner(3)); });
+                [&w, by] { w.change(by); },
+                [&w, at, by] { return program<Mode>(w, at.changed(by).inner(3)); },
+                [&w, by] { w.restore(by); });
           },
           [&w, at] { return program<Mode>(w, at.inner(4)); },
           [&w, at, whole] {
@@ -198,12 +194,14 @@ digest program(workspace& w, place at) {
     case 2: {  // two steps, no work of its own
       const auto a = at.seed, b = mix(at.seed);
       return Mode::with_step(
-          [&w, a] { w.change(a); }, [&w, a] { w.restore(a); },
+          [&w, a] { w.change(a); },
           [&w, at, a, b] {
             return Mode::with_step(
-                [&w, b] { w.change(b); }, [&w, b] { w.restore(b); },
-                [&w, at, a, b] { return program<Mode>(w, at.changed(a).changed(b).inner(5)); });
-          });
+                [&w, b] { w.change(b); },
+                [&w, at, a, b] { return program<Mode>(w, at.changed(a).changed(b).inner(5)); },
+                [&w, b] { w.restore(b); });
+          },
+          [&w, a] { w.restore(a); });
     }
     default:
       return Mode::loop(
@@ -222,10 +220,9 @@ CLEAVE_FOR_EVERY_RUNTIME(random_programs);
 TEST_P(random_programs, give_what_the_sequential_ones_give) {
   mismatches = 0;
   // With a cutoff it is a matter of timing how much is divided.
-  runtime dividing{options{.workers = GetParam().workers,
-                           .stack_bytes = std::size_t{64} << 20,
-                           .check = GetParam().check,
-                           .cutoff = false}};
+  options without = given();
+  without.cutoff = false;
+  runtime dividing{without};
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const place root{mix(seed), 9, {}};
     workspace w;

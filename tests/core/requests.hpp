@@ -55,9 +55,12 @@ struct setup {
 /// time, and with CLEAVE_CHECK, which splits at every poll.
 class every_runtime : public testing::TestWithParam<setup> {
 protected:
-  runtime rt{options{.workers = GetParam().workers,
-                     .stack_bytes = std::size_t{64} << 20,
-                     .check = GetParam().check}};
+  static options given() {
+    return {.workers = GetParam().workers,
+            .stack_bytes = std::size_t{64} << 20,
+            .check = GetParam().check};
+  }
+  runtime rt{given()};
 
   /// How often run() calls the program.
   unsigned times() const { return GetParam().check ? 2 : 1; }
