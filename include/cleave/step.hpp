@@ -48,14 +48,12 @@ template <class Do, class Body, class Undo>
   return body();
 }
 
-/// dynamic_wind where its step goes on the list.
+/// A loop's dynamic_wind where the loop can be divided, and its step goes on the list.
 struct linked_wind {
   template <class Do, class Body, class Undo>
   CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
-    copy_if_small<Do> m = make;
-    copy_if_small<Body> b = body;
-    copy_if_small<Undo> u = undo;
-    return linked_step(m, b, u);
+    step made{make, undo};
+    return body();
   }
 };
 
@@ -88,7 +86,10 @@ CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
     detail::here.stepped = true;
     return detail::undivided_wind()(make, body, undo);
   }
-  return detail::linked_wind()(make, body, undo);
+  detail::copy_if_small<Do> m = make;
+  detail::copy_if_small<Body> b = body;
+  detail::copy_if_small<Undo> u = undo;
+  return detail::linked_step(m, b, u);
 }
 
 /// The step that each iteration of a loop makes: `steps{do, undo}`, both called with the iteration's number. For the
