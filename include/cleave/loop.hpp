@@ -26,7 +26,8 @@ template <class A, class B, class Body>
     result total{};
     const I rest =
         detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
-    if (!(rest < to)) return total;
+    if (!(rest < to)) [[likely]]
+      return total;
     auto make = detail::make_range<I>([body](I i, I j) { return cleave::sum(i, j, body); });
     total += detail::divisible(
         [](I f, I t, auto& b, auto& m) { return detail::sum_loop<true, result>(f, t, b, m); }, rest,
@@ -59,7 +60,8 @@ template <class A, class B, class Body, class Put>
     const I rest = detail::plain_loop<detail::winding<Body, I, result&>>(
         static_cast<I>(first), to,
         [&](I i) { detail::add_to<detail::undivided_wind>(total, body, i); });
-    if (!(rest < to)) return total;
+    if (!(rest < to)) [[likely]]
+      return total;
     total += detail::divisible(
         [](I f, I t, auto& b, auto& p) { return detail::sum_loop<false, result>(f, t, b, p); },
         rest, to, body, put);
@@ -109,7 +111,8 @@ template <class A, class B, class T, class Body, class Merge>
     T total = identity;
     const I rest = detail::plain_paced_loop(static_cast<I>(first), to,
                                             [&](I i) { total = merge(std::move(total), body(i)); });
-    if (!(rest < to)) return total;
+    if (!(rest < to)) [[likely]]
+      return total;
     auto make = detail::make_range<I>(
         [identity, body, merge](I i, I j) { return cleave::reduce(i, j, identity, body, merge); });
     return detail::divisible(
@@ -130,7 +133,8 @@ template <class A, class B, class T, class Body, class Merge, class Put>
         detail::plain_loop<detail::winding<Body, I>>(static_cast<I>(first), to, [&](I i) {
           total = merge(std::move(total), detail::call<detail::undivided_wind>(body, i));
         });
-    if (!(rest < to)) return total;
+    if (!(rest < to)) [[likely]]
+      return total;
     return detail::divisible(
         [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
           return detail::reduce_loop<false>(f, t, std::move(so_far), b, m, p);
@@ -147,7 +151,8 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
   const auto to = static_cast<I>(last);
   const I rest = detail::plain_loop<detail::winding<Body, I>>(
       static_cast<I>(first), to, [&](I i) { detail::call<detail::undivided_wind>(body, i); });
-  if (!(rest < to)) return;
+  if (!(rest < to)) [[likely]]
+    return;
   detail::divisible(
       [](I f, I t, auto& b, auto& p, auto& g) {
         detail::loop(
@@ -190,7 +195,8 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
   using I = std::common_type_t<A, B>;
   const auto to = static_cast<I>(last);
   const I rest = detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { body(i); });
-  if (!(rest < to)) return;
+  if (!(rest < to)) [[likely]]
+    return;
   auto make = detail::make_range<I>([body](I i, I j) { cleave::each(i, j, body); });
   detail::divisible(
       [](I f, I t, auto& b, auto& m) {
