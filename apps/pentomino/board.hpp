@@ -3,89 +3,111 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <utility>
 
 #include "puzzle.hpp"
 
 namespace apps::pentomino {
 
 struct board {
+  using kind = std::span<const orientation>;
   static constexpr std::uint8_t wall = 255;
 
-  std::array<std::uint8_t, puzzle::max_cells> label;   // 0: empty; else the n-th piece placed
-  std::array<std::uint8_t, puzzle::max_kinds> unused;  // kinds of which pieces are left
-  std::array<std::uint8_t, puzzle::max_kinds> left;    // how many, by kind
-  int kinds;                                           // in `unused`
+  std::array<std::uint8_t, puzzle::max_cells> label;  // 0: empty; else the n-th piece placed
+  // The orientations of each kind of which pieces are left; after `kinds` of them, the kinds used up.
+  std::array<kind, puzzle::max_kinds> unused;
+  std::array<std::uint8_t, puzzle::max_kinds> left;  // how many, by kind
+  int kinds;
   int placed = 0;
+  const puzzle* z;
+  int others, stride, end;  // the puzzle's: the search asks for them in each step
+  bool tiny;
 
-  explicit board(const puzzle& z) : kinds(static_cast<int>(z.count.size())) {
+  explicit board(const puzzle& p)
+      : kinds(static_cast<int>(p.count.size())),
+        z(&p),
+        others(p.others),
+        stride(p.stride),
+        end(p.end),
+        tiny(p.tiny) {
     label.fill(wall);
-    for (int at : z.region) label[at] = 0;
-    label[z.end] = 0;
-    unused.fill(0);
+    for (int at : p.region) label[at] = 0;
+    label[p.end] = 0;
     left.fill(0);
-    for (int kind = 0; kind < kinds; kind++) {
-      unused[kind] = static_cast<std::uint8_t>(kind);
-      left[kind] = static_cast<std::uint8_t>(z.count[kind]);
+    for (int i = 0; i < kinds; i++) {
+      unused[i] = p.orientations_of(i);
+      left[i] = static_cast<std::uint8_t>(p.count[i]);
     }
   }
 
-  // Four cells at a time: a branch for each would be mispredicted.
-  bool fits(const puzzle& z, const orientation& o, int at) const {
-    int taken = 0;
-    for (int i = 0; i < z.others; i += 4)
-      taken +=
-          label[at + o[i]] + label[at + o[i + 1]] + label[at + o[i + 2]] + label[at + o[i + 3]];
-    return taken == 0;
+  // The search's cells are pointers into `label`: an index would need a register more.
+  std::uint8_t* cell(int index) { return &label[index]; }
+  int index(const std::uint8_t* at) const { return static_cast<int>(at - label.data()); }
+  bool full(const std::uint8_t* at) const { return at == &label[end]; }
+
+  bool fits(const orientation& o, const std::uint8_t* at) const {
+    const std::int16_t* other = o.others.data();
+    if (taken(other, at)) return false;
+    for (int i = 4; i < others; i += 4)
+      if (taken(other + i, at)) return false;
+    return true;
   }
 
-  // Places a piece of the i-th kind of those that are unused.
-  void place(const puzzle& z, const orientation& o, int at, int i) {
-    cover(z, o, at, static_cast<std::uint8_t>(++placed));
-    if (--left[unused[i]] == 0) unused[i] = unused[--kinds];
+  // Places a piece of a kind of those that are unused. The kind is not told by its number, which would need a register more.
+  void place(const orientation& o, std::uint8_t* at, kind& k) {
+    cover(o, at, static_cast<std::uint8_t>(++placed));
+    if (--left[o.kind] == 0) std::swap(k, unused[--kinds]);
   }
 
-  void remove(const puzzle& z, const orientation& o, int at, int i, int kind) {
-    cover(z, o, at, 0);
+  void remove(const orientation& o, std::uint8_t* at, kind& k) {
+    cover(o, at, 0);
     placed--;
-    if (left[kind]++ == 0) {
-      unused[i] = static_cast<std::uint8_t>(kind);
-      kinds++;
-    }
+    if (left[o.kind]++ == 0) std::swap(k, unused[kinds++]);
   }
 
-  int next_empty(int at) const {
-    while (label[at] != 0) at++;
+  static std::uint8_t* next_empty(std::uint8_t* at) {
+    while (*at != 0) at++;
     return at;
   }
 
   // The first empty cell is in a pocket of one or two cells that no piece can fill.
-  bool cramped(const puzzle& z, int at) const {
-    return !z.tiny && label[at + z.stride] != 0 &&
-           (label[at + 1] != 0 || (label[at + 2] != 0 && label[at + z.stride + 1] != 0));
+  bool cramped(const std::uint8_t* at) const {
+    return !tiny && at[stride] != 0 && (at[1] != 0 || (at[2] != 0 && at[stride + 1] != 0));
   }
 
   // No image of a full board under the symmetries of the region comes before the board itself:
   // true of exactly one of the boards that are images of each other. Pieces are numbered in the
-  // order of their first cells, so equal tilings are equal labels.
-  bool canonical(const puzzle& z) const {
-    for (const auto& image : z.symmetries) {
+  // order of their first cells, so equal tilings are equal labels. Out of line: it is rare, and would
+  // enlarge the stack frame of each level.
+  [[gnu::noinline]] bool canonical() const {
+    for (const auto& image : z->symmetries) {
       std::array<std::uint8_t, 256> renamed{};
       std::uint8_t names = 0;
       for (std::size_t i = 0; i < image.size(); i++) {
         std::uint8_t& name = renamed[label[image[i]]];
         if (name == 0) name = ++names;
-        if (name > label[z.region[i]]) break;
-        if (name < label[z.region[i]]) return false;
+        if (name > label[z->region[i]]) break;
+        if (name < label[z->region[i]]) return false;
       }
     }
     return true;
   }
 
 private:
-  void cover(const puzzle& z, const orientation& o, int at, std::uint8_t value) {
-    label[at] = value;
-    for (int i = 0; i < z.others; i += 4)
-      label[at + o[i]] = label[at + o[i + 1]] = label[at + o[i + 2]] = label[at + o[i + 3]] = value;
+  // Four cells at a time: a branch for each would be mispredicted.
+  static bool taken(const std::int16_t* other, const std::uint8_t* at) {
+    return at[other[0]] + at[other[1]] + at[other[2]] + at[other[3]] != 0;
+  }
+  static void cover_four(const std::int16_t* other, std::uint8_t* at, std::uint8_t value) {
+    at[other[0]] = at[other[1]] = at[other[2]] = at[other[3]] = value;
+  }
+
+  void cover(const orientation& o, std::uint8_t* at, std::uint8_t value) {
+    *at = value;
+    const std::int16_t* other = o.others.data();
+    cover_four(other, at, value);
+    for (int i = 4; i < others; i += 4) cover_four(other + i, at, value);
   }
 };
 

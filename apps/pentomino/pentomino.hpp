@@ -10,40 +10,41 @@
 namespace apps::pentomino::parallel {
 
 template <class Board>
-solutions search(const puzzle& z, Board& b, int at, int first, int last);
+solutions search(Board& b, std::uint8_t* at, int first, int last);
 
 // The first to last - 1 of the unused kinds, on one empty cell. It stays in the process, which the
-// puzzle belongs to.
+// board's puzzle belongs to.
 struct piece_of_search {
-  const puzzle* z;
   board b;
   int at, first, last;
-  solutions run() { return search(*z, b, at, first, last); }
+  solutions run() { return search(b, b.cell(at), first, last); }
 };
 
 template <class Board>
-solutions search(const puzzle& z, Board& b, int at, int first, int last) {
-  if (at == z.end) return solved(z, b);
-  if (b.cramped(z, at)) return {};
+solutions search(Board& b, std::uint8_t* at, int first, int last) {
   return cleave::sum(
       first, last,
-      [=, &z, &b](int i, solutions& found, auto wind) {
-        auto kind = b.unused[i];
-        for (const orientation& o : z.orientations_of(kind)) {
-          if (!b.fits(z, o, at)) continue;
-          found += wind([=, &z, &b, &o] { b.place(z, o, at, i); },
-                        [=, &z, &b] { return search(z, b, b.next_empty(at), 0, b.kinds); },
-                        [=, &z, &b, &o] { b.remove(z, o, at, i, kind); });
+      [=, &b](int i, solutions& found, auto wind) {
+        board::kind& kind = b.unused[i];
+        for (const orientation& o : kind) {
+          if (!b.fits(o, at)) continue;
+          found += wind([=, &b, &o, &kind] { b.place(o, at, kind); },
+                        [=, &b] {
+                          std::uint8_t* const next = b.next_empty(at);
+                          if (b.full(next)) return solved(b);
+                          return b.cramped(next) ? solutions() : search(b, next, 0, b.kinds);
+                        },
+                        [=, &b, &o, &kind] { b.remove(o, at, kind); });
         }
       },
-      [=, &z, &b](int from, int to) {
-        return piece_of_search{&z, b, at, from, to};
+      [=, &b](int from, int to) {
+        return piece_of_search{b, b.index(at), from, to};
       });
 }
 
 inline solutions search(const puzzle& z) {
   board b(z);
-  return search(z, b, z.start, 0, b.kinds);
+  return search(b, b.cell(z.start), 0, b.kinds);
 }
 
 }  // namespace apps::pentomino::parallel

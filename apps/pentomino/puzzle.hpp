@@ -23,7 +23,10 @@ struct problem_error : std::runtime_error {
 
 // Where the other cells of a piece lie, as seen from the one that comes first on the board.
 // Filled up with 0, the first cell itself, to whole groups of four.
-using orientation = std::array<std::int32_t, 16>;
+struct alignas(64) orientation {
+  std::array<std::int16_t, 16> others{};
+  std::uint8_t kind;  // of which piece
+};
 
 // The board is one row of cells after another with a wall after each row, so that a piece that
 // leaves it always meets a wall.
@@ -79,8 +82,9 @@ struct puzzle {
       if (!restricted && all_are_used && images > 1 && each.count == 1)
         restricted = restrict(shapes, group);
       first_orientation.push_back(static_cast<int>(orientations.size()));
+      const auto kind = static_cast<std::uint8_t>(count.size());
       count.push_back(std::min(each.count, max_placed));
-      for (const shape& s : shapes) orientations.push_back(offsets(s));
+      for (const shape& s : shapes) orientations.push_back({offsets(s), kind});
     }
     first_orientation.push_back(static_cast<int>(orientations.size()));
   }
@@ -106,13 +110,13 @@ private:
     std::size_t covered = area(p.pieces), size = cells.size();
     require(size > 0, "a region of at least one cell", size);
     require(covered >= size, "pieces that cover " + std::to_string(size) + " cells", covered);
-    require(largest <= orientation().size() + 1, "pieces of at most 17 cells", largest);
+    require(largest <= orientation().others.size() + 1, "pieces of at most 17 cells", largest);
     require(p.pieces.size() <= max_kinds, "at most 64 kinds of pieces", p.pieces.size());
     require(size / smallest <= max_placed, "room for at most 254 pieces", size / smallest);
     // A piece tried on the last cell looks as many rows beyond it as it has cells.
     std::size_t used = largest + (extent(cells).row + 2 + largest) * (extent(cells).column + 1);
     require(used <= max_cells, "a board and its border of at most 1024 cells", used);
-    others = static_cast<int>((largest + 2) / 4 * 4);
+    others = std::max(4, static_cast<int>((largest + 2) / 4 * 4));
     margin = static_cast<int>(largest);
     tiny = smallest < 3;
   }
@@ -145,9 +149,10 @@ private:
     return true;
   }
 
-  orientation offsets(const shape& cells) const {
-    orientation o{};
-    for (std::size_t i = 1; i < cells.size(); i++) o[i - 1] = at(cells[i]) - at(cells[0]);
+  std::array<std::int16_t, 16> offsets(const shape& cells) const {
+    std::array<std::int16_t, 16> o{};
+    for (std::size_t i = 1; i < cells.size(); i++)
+      o[i - 1] = static_cast<std::int16_t>(at(cells[i]) - at(cells[0]));
     return o;
   }
 };

@@ -7,17 +7,17 @@
 
 namespace apps::pentomino::sequential {
 
-inline solutions search(const puzzle& z, board& b, int at, int first, int last) {
-  if (at == z.end) return solved(z, b);
+inline solutions search(board& b, std::uint8_t* at, int first, int last) {
   solutions found;
-  if (b.cramped(z, at)) return found;
   for (int i = first; i < last; i++) {
-    int kind = b.unused[i];
-    for (const orientation& piece : z.orientations_of(kind)) {
-      if (!b.fits(z, piece, at)) continue;
-      b.place(z, piece, at, i);
-      found += search(z, b, b.next_empty(at), 0, b.kinds);
-      b.remove(z, piece, at, i, kind);
+    board::kind& kind = b.unused[i];
+    for (const orientation& o : kind) {
+      if (!b.fits(o, at)) continue;
+      b.place(o, at, kind);
+      std::uint8_t* const next = b.next_empty(at);
+      if (b.full(next)) found += solved(b);
+      else if (!b.cramped(next)) found += search(b, next, 0, b.kinds);
+      b.remove(o, at, kind);
     }
   }
   return found;
@@ -25,7 +25,7 @@ inline solutions search(const puzzle& z, board& b, int at, int first, int last) 
 
 inline solutions search(const puzzle& z) {
   board b(z);
-  return search(z, b, z.start, 0, b.kinds);
+  return search(b, b.cell(z.start), 0, b.kinds);
 }
 
 }  // namespace apps::pentomino::sequential

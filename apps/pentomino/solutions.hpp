@@ -21,9 +21,9 @@ struct solutions {
 };
 
 // What a full board counts for.
-inline solutions solved(const puzzle& z, const board& b) {
-  if (z.restricted) return {static_cast<std::uint64_t>(z.images), 1};
-  return {1, b.canonical(z)};
+inline solutions solved(const board& b) {
+  if (b.z->restricted) return {static_cast<std::uint64_t>(b.z->images), 1};
+  return {1, b.canonical()};
 }
 
 }  // namespace apps::pentomino
