@@ -4,6 +4,11 @@
 # it, there is a second one, NAME-native, of the same sources with -march=native, and with TARGET-native
 # for each of VARIANT_LIBRARIES. Programs can tell
 # which one they are by CLEAVE_APP_NATIVE (0 or 1) and their flags by CLEAVE_APP_FLAGS.
+
+# Where a function begins in a cache line otherwise depends on all that is linked before it, and changes
+# its time by up to 5 %, in either form of a program.
+set(CLEAVE_APP_ALIGNMENT -falign-functions=64)
+
 function(cleave_app name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;VARIANT_LIBRARIES;DEFINITIONS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
@@ -26,7 +31,8 @@ function(cleave_app name)
       string(REPLACE "${name}" "${library}" library_variant ${variant})
       target_link_libraries(${variant} PRIVATE ${library_variant})
     endforeach()
-    set(all_flags "${flags}")
+    target_compile_options(${variant} PRIVATE ${CLEAVE_APP_ALIGNMENT})
+    set(all_flags "${flags} ${CLEAVE_APP_ALIGNMENT}")
     if(native)
       target_compile_options(${variant} PRIVATE -march=native)
       string(APPEND all_flags " -march=native")
