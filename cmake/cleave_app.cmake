@@ -1,14 +1,13 @@
+# Where a function begins in a cache line otherwise depends on all that is linked before it, and changes
+# its time by up to 5 %, in either form of a program.
+set(CLEAVE_APP_ALIGNMENT -falign-functions=64)
+
 # cleave_app(NAME SOURCES file… [LIBRARIES target…] [VARIANT_LIBRARIES target…] [DEFINITIONS definition…])
 #
 # A program in bin/ that uses the public headers as a user would. Where CLEAVE_NATIVE_VARIANTS names
 # it, there is a second one, NAME-native, of the same sources with -march=native, and with TARGET-native
 # for each of VARIANT_LIBRARIES. Programs can tell
 # which one they are by CLEAVE_APP_NATIVE (0 or 1) and their flags by CLEAVE_APP_FLAGS.
-
-# Where a function begins in a cache line otherwise depends on all that is linked before it, and changes
-# its time by up to 5 %, in either form of a program.
-set(CLEAVE_APP_ALIGNMENT -falign-functions=64)
-
 function(cleave_app name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;VARIANT_LIBRARIES;DEFINITIONS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)

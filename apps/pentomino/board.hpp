@@ -54,7 +54,7 @@ struct board {
     return true;
   }
 
-  // Places a piece of a kind of those that are unused. The kind is not told by its number, which would need a register more.
+  // Places a piece of a kind that is in `unused`, and takes it away again.
   void place(const orientation& o, std::uint8_t* at, kind& k) {
     cover(o, at, static_cast<std::uint8_t>(++placed));
     if (--left[o.kind] == 0) std::swap(k, unused[--kinds]);
