@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "clique/generators.hpp"
 #include "clique/report.hpp"
@@ -63,6 +66,26 @@ TEST(pentomino, is_right) {
   auto p = apps::pentomino::rectangle(3, 20);
   expect_right(
       apps::pentomino::trial_of(apps::pentomino::puzzle(p), apps::pentomino::solutions{8, 2}));
+}
+
+// Pieces of one and two cells, for which there are no pockets too small; of more than five; and many of a kind.
+TEST(pentomino, pieces_of_any_size_and_number) {
+  using namespace apps::pentomino;
+  const auto piece_of = [](int cells, int count) {
+    piece p{std::to_string(cells), {}, count};
+    for (int i = 0; i < cells; i++) p.cells.push_back({0, i});
+    return p;
+  };
+  const auto expect = [](problem p, std::vector<piece> pieces, solutions expected) {
+    p.pieces = std::move(pieces);
+    const auto run = trial_of(puzzle(p), expected);
+    EXPECT_EQ(run(nullptr).found.wrong, "");
+    cleave::runtime runtime(cleave::options{.workers = 2, .check = true});
+    EXPECT_EQ(run(&runtime).found.wrong, "");
+  };
+  expect(rectangle(4, 4), {piece_of(2, 8)}, {36, 9});                 // OEIS A004003
+  expect(rectangle(1, 5), {piece_of(1, 5), piece_of(2, 2)}, {8, 5});  // Fibonacci; 2 palindromes
+  expect(rectangle(6, 6), {piece_of(6, 6)}, {2, 1});
 }
 
 TEST(pentomino, board_file_with_a_hole) {
