@@ -52,7 +52,7 @@ template <class Do, class Body, class Undo>
 struct linked_wind {
   template <class Do, class Body, class Undo>
   CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
-    step made{make, undo};
+    step made{std::move(make), std::move(undo)};
     return body();
   }
 };
