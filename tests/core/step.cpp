@@ -1,10 +1,13 @@
 // Steps: when they are done and undone, in what order, and how a split goes back through them.
 #include "core/requests.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace cleave::tests {
 namespace {
@@ -82,6 +85,31 @@ TEST(dynamic_wind, undoes_once_when_the_body_throws) {
     } catch (int) { j.text += 'c'; }
     EXPECT_EQ(j.text, "+-c");
   });
+}
+
+template <std::size_t N>
+void expect_captures_when_thrown() {
+  on_both_sides_of_the_cutoff([] {
+    std::array<unsigned char, N> given{}, found{};
+    std::iota(given.begin(), given.end(), static_cast<unsigned char>(1));
+    try {
+      dynamic_wind([] {}, [] { throw 1; }, [given, &found] { found = given; });
+    } catch (int) {}
+    EXPECT_EQ(found, given);
+  });
+}
+
+/// Up to 48 bytes go in registers, whatever their number.
+TEST(dynamic_wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
+  [&]<std::size_t... N>(std::index_sequence<N...>) { (expect_captures_when_thrown<N + 1>(), ...); }
+  (std::make_index_sequence<60>());
+  static int undone = 0;
+  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [] { ++undone; }), int);
+  EXPECT_EQ(undone, 1);
+  std::string found;
+  const std::string given = "longer than what a string keeps in itself";
+  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [given, &found] { found = given; }), int);
+  EXPECT_EQ(found, given);
 }
 
 /// As a loop's own: what its body makes of it, in every form that has one.

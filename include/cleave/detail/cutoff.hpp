@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/registers.hpp>
 #include <cleave/detail/task.hpp>
 
 #include <cstdint>
@@ -68,16 +69,20 @@ CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
   undo();
 }
 
-/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, and of a copy: else what the
-/// closure captured would be in memory for each call.
+/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, with what the closure captured
+/// in registers: else that would be in memory for each call. (Asked for exceptions first, because the other way round
+/// GCC 12 forgets which way the user says is likely.)
 template <class Undo>
 struct undo_at_exit {
   Undo& undo;
   bool by_exception = true;
   CLEAVE_HOT ~undo_at_exit() {
     if (by_exception) [[unlikely]] {
-      copy_if_small<Undo> copy = undo;
-      undo_on_unwinding(copy);
+      if constexpr (fits_registers<Undo>) {
+        call_in_registers(undo);
+      } else {
+        undo_on_unwinding(undo);
+      }
     } else {
       undo();
     }
