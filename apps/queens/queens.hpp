@@ -27,9 +27,13 @@ template <class Board>
 std::uint64_t search(Board& b, int row, int first, int last) {
   if (row == b.n) return 1;
   return cleave::sum(
-      first, last, [=, &b](int i) { return b.free(row, i); },
-      cleave::steps{[=, &b](int i) { b.place(row, i); }, [=, &b](int i) { b.remove(row, i); }},
-      [=, &b](int) { return search(b, row + 1, 0, b.n); },
+      first, last,
+      [=, &b](int i, std::uint64_t& found, auto wind) {
+        if (!b.free(row, i)) [[likely]]
+          return;
+        found += wind([=, &b] { b.place(row, i); }, [=, &b] { return search(b, row + 1, 0, b.n); },
+                      [=, &b] { b.remove(row, i); });
+      },
       [=, &b](int from, int to) {
         return piece{b, row, from, to};
       });

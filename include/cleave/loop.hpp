@@ -43,9 +43,20 @@ template <class A, class B, class Body>
 /// the tasks return. It saves a variable where the body has a loop of its own. What it does with `total` besides is undefined:
 /// it starts anew wherever the loop is divided.
 ///
-/// In these forms the body may take one argument more, the last: body(i, total, wind), in each and reduce body(i, wind). That is the
-/// loop's own dynamic_wind, `wind(do, body, undo)`: it need not find out whether the loop is divided, which costs 3 % where steps
-/// are short. It is for calls that search on: while it lasts, a loop beyond the cutoff looks for requests in its inner constructs alone.
+/// For backtracking, in these forms the body may take one argument more, the last: body(i, total, wind), in each and reduce
+/// body(i, wind). That is the loop's own dynamic_wind, `wind(do, body, undo)`: a step around a call that searches on.
+///
+///     sum(0, b.n,
+///         [=, &b](int i, long& found, auto wind) {
+///           if (!b.free(row, i)) [[likely]]
+///             return;
+///           found += wind([=, &b] { b.place(row, i); }, [=, &b] { return search(b, row + 1); },
+///                         [=, &b] { b.remove(row, i); });
+///         },
+///         [=, &b](int from, int to) { return piece{b, row, from, to}; });
+///
+/// It need not find out whether the loop is divided, which costs 3 % where steps are short. While its body runs, a loop
+/// beyond the cutoff looks for requests in its inner constructs alone.
 template <class A, class B, class Body, class Put>
   requires detail::range<A, B> CLEAVE_HOT detail::sum_with_put_of<A, B, Body, Put> sum(A first,
                                                                                        B last,
@@ -65,39 +76,6 @@ template <class A, class B, class Body, class Put>
     total += detail::divisible(
         [](I f, I t, auto& b, auto& p) { return detail::sum_loop<false, result>(f, t, b, p); },
         rest, to, body, put);
-    return total;
-  }
-
-/// The form for backtracking: over those i only for which where(i) holds, makes the step, adds body(i), undoes it.
-///
-///     sum(first, last, [&](int i) { return b.free(row, i); },
-///         steps{[=, &b](int i) { b.place(row, i); }, [=, &b](int i) { b.remove(row, i); }},
-///         [&](int) { return search(b, row + 1, 0, b.n); },
-///         [=, &b](int from, int to) { return piece{b, row, from, to}; });
-///
-/// The same as a `step` in the body, at less than half its cost: one frame serves loop and step, and an
-/// iteration that where() rejects costs what it costs in a plain loop. where must be a mere test.
-template <class A, class B, class Where, class Do, class Undo, class Body, class Put>
-  requires detail::range<A, B> CLEAVE_HOT detail::sum_with_put_of<A, B, Body, Put> sum(
-      A first, B last, Where where, steps<Do, Undo> made, Body body, Put put) {
-    using I = std::common_type_t<A, B>;
-    using result = detail::sum_with_put_of<A, B, Body, Put>;
-    const auto from = static_cast<I>(first), to = static_cast<I>(last);
-    if (!detail::beyond_cutoff()) [[unlikely]] {
-      return detail::divisible(
-          [](I f, I t, auto& w, auto& m, auto& b, auto& p) {
-            result total{};
-            detail::stepping_loop(
-                f, t, w, m, [&](I i) { detail::add_to<detail::linked_wind>(total, b, i); }, p,
-                detail::add_parts<result>{total});
-            return total;
-          },
-          from, to, where, made, body, put);
-    }
-    result total{};
-    detail::plain_stepping_loop(from, to, where, made, [&](I i) {
-      detail::add_to<detail::undivided_wind>(total, body, i);
-    });
     return total;
   }
 
@@ -160,27 +138,6 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
             detail::get_parts<Get>{g});
       },
       rest, to, body, put, get);
-}
-
-/// The form for backtracking, as for sum.
-template <class A, class B, class Where, class Do, class Undo, class Body, class Put, class Get>
-requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Where where,
-                                                  steps<Do, Undo> made, Body body, Put put,
-                                                  Get get) {
-  using I = std::common_type_t<A, B>;
-  const auto from = static_cast<I>(first), to = static_cast<I>(last);
-  if (!detail::beyond_cutoff()) [[unlikely]] {
-    detail::divisible(
-        [](I f, I t, auto& w, auto& m, auto& b, auto& p, auto& g) {
-          detail::stepping_loop(
-              f, t, w, m, [&](I i) { detail::call<detail::linked_wind>(b, i); }, p,
-              detail::get_parts<Get>{g});
-        },
-        from, to, where, made, body, put, get);
-    return;
-  }
-  detail::plain_stepping_loop(from, to, where, made,
-                              [&](I i) { detail::call<detail::undivided_wind>(body, i); });
 }
 
 /// The same for tasks that return nothing.

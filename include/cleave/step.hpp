@@ -92,14 +92,4 @@ CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
   return detail::linked_step(m, b, u);
 }
 
-/// The step that each iteration of a loop makes: `steps{do, undo}`, both called with the iteration's number. For the
-/// loops that take it (loop.hpp); the same rules as for step.
-template <class Do, class Undo>
-struct steps {
-  [[no_unique_address]] Do make;
-  [[no_unique_address]] Undo undo;
-};
-template <class Do, class Undo>
-steps(Do, Undo) -> steps<Do, Undo>;
-
 }  // namespace cleave

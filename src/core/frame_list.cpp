@@ -40,7 +40,7 @@ void frame_list::update(frame* innermost) {
     g.index = static_cast<std::uint32_t>(i);
     g.tag |= frame::seen;
     const frame_role role = g.type().role;
-    if (g.type().undo != nullptr) steps_.push_back(g.index);
+    if (role == frame_role::step) steps_.push_back(g.index);
     if (role == frame_role::scope) {
       scopes_.push_back(g.index);
       static_cast<scope_frame&>(g).cursor = g.index + 1;

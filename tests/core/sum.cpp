@@ -91,31 +91,33 @@ struct spelling {
   }
 };
 
-/// The same with a body that adds to the total itself: with `i` written twice by a loop of its own.
+/// The same with a body that adds to the total itself: with `i` written twice by a loop of its own. Or it also takes a wind.
 struct doubled_spelling {
   int from, to;
-  bool stepping;
-  std::string run() { return over(from, to, stepping); }
-  static std::string over(int from, int to, bool stepping) {
+  bool winding;
+  std::string run() { return over(from, to, winding); }
+  static std::string over(int from, int to, bool winding) {
     auto body = [](int i, std::string& total) {
       for (int k = 0; k < 2; ++k) {
         disturb(static_cast<std::uint64_t>(i), 2);
         total += std::to_string(i) + ",";
       }
     };
-    auto put = [=](int f, int t) { return doubled_spelling{f, t, stepping}; };
-    if (!stepping) return sum(from, to, body, put);
-    return sum(
-        from, to, [](int) { return true; }, steps{[](int) {}, [](int) {}}, body, put);
+    auto put = [=](int f, int t) { return doubled_spelling{f, t, winding}; };
+    if (!winding) return sum(from, to, body, put);
+    auto winds = [=](int i, std::string& total, auto wind) {
+      wind([] {}, [=, &total] { body(i, total); }, [] {});
+    };
+    return sum(from, to, winds, put);
   }
 };
 
 TEST_P(sum_with, a_body_that_adds_to_the_total) {
-  for (bool stepping : {false, true})
+  for (bool winding : {false, true})
     for (int n : {0, 1, 2, 3, 400}) {
       std::string expected;
       for (int i = 0; i < n; ++i) expected += spelled(i, i + 1) + spelled(i, i + 1);
-      EXPECT_EQ(rt.run([=] { return doubled_spelling::over(0, n, stepping); }), expected);
+      EXPECT_EQ(rt.run([=] { return doubled_spelling::over(0, n, winding); }), expected);
     }
 }
 

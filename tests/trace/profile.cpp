@@ -118,7 +118,7 @@ struct nothing_to_do {
   void run() {}
 };
 
-TEST(profile, iterations_of_loops_with_a_put_and_with_steps) {
+TEST(profile, iterations_of_loops_with_a_put_and_with_a_wind) {
   const auto put = [](int, int) { return nothing_to_do{}; };
   const auto plain = profile_of([&] {
     each(
@@ -129,17 +129,13 @@ TEST(profile, iterations_of_loops_with_a_put_and_with_steps) {
   struct count {
     long run() { return 0; }
   };
-  const auto stepping = profile_of([] {
+  const auto winding = profile_of([] {
     sum(
-        0, 20, [](int) { return true; }, steps{[](int) {}, [](int) {}},
-        [](int) {
-          consume(amount);
-          return 1L;
-        },
+        0, 20, [](int, long&, auto wind) { wind([] {}, [] { consume(amount); }, [] {}); },
         [](int, int) { return count{}; });
   });
-  expect_about(stepping.work, 20);
-  expect_about(stepping.span, 1);
+  expect_about(winding.work, 20);
+  expect_about(winding.span, 1);
 }
 
 TEST(profile, short_iterations_are_worth_a_microsecond_together) {

@@ -23,18 +23,14 @@ constexpr auto remaining(I from, I to) noexcept {
   return static_cast<count>(static_cast<count>(to) - static_cast<count>(from));
 }
 
-/// The steps of a loop that makes none.
-struct no_steps {};
-
 /// The frame of a loop: iterations after `current` and before `end` can still be given away. The owner
 /// alone changes current, a split (which the owner makes too) alone lowers end.
-template <std::integral I, class Steps, class Make>
+template <std::integral I, class Make>
 struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
   using given_task = task_of<work_type>;
-  static constexpr bool stepping = !std::is_same_v<Steps, no_steps>;
 
-  CLEAVE_HOT loop_frame(frame* out, I last, Steps& s, Make& m) : end(last), steps(&s), make(&m) {
+  CLEAVE_HOT loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
     outer = out;
     tag = fresh(type);
   }
@@ -55,21 +51,11 @@ struct loop_frame : work_frame {
     self.tag |= given;
     return self.part = t;
   }
-  static void undo(frame& f) noexcept {
-    auto& self = static_cast<loop_frame&>(f);
-    if constexpr (stepping) self.steps->undo(self.current);
-  }
-  static void redo(frame& f) noexcept {
-    auto& self = static_cast<loop_frame&>(f);
-    if constexpr (stepping) self.steps->make(self.current);
-  }
   static constexpr frame_type type{
-      frame_role::work, portable_task<work_type>,   &splittable,
-      &split,           stepping ? &undo : nullptr, stepping ? &redo : nullptr};
+      frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
 
   I current;  // where the owner is; valid whenever it polls
   I end;
-  Steps* steps;
   Make* make;
 };
 
@@ -110,11 +96,10 @@ CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
 /// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a poll.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
-  no_steps none;
-  using frame_of = loop_frame<I, no_steps, Make>;
+  using frame_of = loop_frame<I, Make>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
-  frame_of rest(outer, last, none, make);
+  frame_of rest(outer, last, make);
   {
     leave left{rest, outer};
     here.innermost = &rest;
@@ -134,12 +119,11 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
 /// loop that the compiler can keep in registers.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take) {
-  no_steps none;
-  using frame_of = loop_frame<I, no_steps, Make>;
+  using frame_of = loop_frame<I, Make>;
   using count = std::make_unsigned_t<I>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
-  frame_of rest(outer, last, none, make);
+  frame_of rest(outer, last, make);
   {
     leave left{rest, outer};
     here.innermost = &rest;
@@ -168,42 +152,6 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   take_parts(rest, last, take);
 }
 
-/// Undoes the step of an iteration.
-template <class Steps, class I>
-struct undo_step {
-  copy_if_small<Steps> steps;
-  I i;
-  CLEAVE_HOT void operator()() { steps.undo(i); }
-};
-
-/// The same for a loop that makes a step in each iteration. It polls after the step: the slow path always finds one
-/// iteration begun, and its step made.
-template <std::integral I, class Where, class Steps, class Body, class Make, class Take>
-CLEAVE_HOT void stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body, Make& make,
-                              Take&& take) {
-  using frame_of = loop_frame<I, Steps, Make>;
-  const std::uintptr_t at = here.construct;
-  frame* const outer = here.innermost;
-  frame_of rest(outer, last, steps, make);
-  {
-    leave left{rest, outer};
-    here.innermost = &rest;
-    for (I i = first; i < rest.end; ++i) {
-      if (!where(i)) continue;  // as in a plain loop: nothing is stored
-      steps.make(i);
-      undo_step<Steps, I> undo{steps, i};
-      undo_at_exit<undo_step<Steps, I>> made{undo};
-      rest.current = i;
-      if (signals() != 0) [[unlikely]]
-        answer(at);
-      body(i);
-      made.by_exception = false;
-    }
-    left.by_exception = false;
-  }
-  take_parts(rest, last, take);
-}
-
 template <bool paced, std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
   if constexpr (paced) {
@@ -213,16 +161,16 @@ CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
   }
 }
 
-/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies that make steps search on,
-/// in constructs of their own, as in a stepping loop: then it runs to its end.
-template <bool stepping, std::integral I, class Body>
+/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies that wind search on,
+/// in constructs of their own: then it runs to its end.
+template <bool winds, std::integral I, class Body>
 CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
-  if constexpr (stepping) here.stepped = true;
+  if constexpr (winds) here.stepped = true;
   for (I i = first; i < last; ++i) {
     body(i);
-    if constexpr (!stepping) {
+    if constexpr (!winds) {
       if (insisted()) [[unlikely]]
         return ++i;
     }
@@ -243,21 +191,6 @@ CLEAVE_HOT I plain_paced_loop(I first, I last, Body&& body) {
       return i;
   }
   return last;
-}
-
-/// The same with steps; to its end, since its bodies search on, in constructs of their own.
-template <std::integral I, class Where, class Steps, class Body>
-CLEAVE_HOT void plain_stepping_loop(I first, I last, Where& where, Steps& steps, Body&& body) {
-  here.stepped = true;
-  for (I i = first; i < last; ++i) {
-    if (!where(i)) [[likely]]
-      continue;
-    steps.make(i);
-    undo_step<Steps, I> undo{steps, i};
-    undo_at_exit<undo_step<Steps, I>> made{undo};
-    body(i);
-    made.by_exception = false;
-  }
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
