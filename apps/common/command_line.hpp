@@ -1,12 +1,20 @@
-// The command line of an application. Private to apps/common: what it needs of CLI11 stays here.
+// The command line of an application. Private to apps/common. CLI11, which takes long to compile, stays in its .cpp.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver.hpp"
+
+// NOLINTBEGIN(readability-identifier-naming): CLI11's names
+namespace CLI {
+class Option;
+}
+// NOLINTEND(readability-identifier-naming)
 
 namespace apps {
 
@@ -23,7 +31,7 @@ struct driver::command_line {
   };
 
   std::string name;
-  CLI::App app;
+  std::unique_ptr<CLI::App> app;
   std::vector<std::unique_ptr<argument>> arguments;
   std::vector<std::unique_ptr<argument>> options;
   CLI::Option* worker_option = nullptr;
@@ -34,11 +42,19 @@ struct driver::command_line {
 
   command_line(std::string program, const std::string& about, const std::string& example,
                const std::string& notes);
+  ~command_line();
+  command_line(const command_line&) = delete;
+  command_line& operator=(const command_line&) = delete;
   argument& add(const std::string& argument_name, bool required, const std::string& help,
                 std::function<void(const std::string&)> take);
   CLI::Option* add_number(const std::string& option, int& to, int low, int high,
                           const std::string& help);
+  void add_text(const std::string& option, const std::string& value_name, std::string& to,
+                const std::string& help);
   void parse(int argc, char** argv);
+
+  // What was given of its own arguments and options (not of those that all applications have), and the values; flags have none.
+  std::vector<std::pair<std::string, std::optional<std::string>>> given() const;
 
 private:
   void place_extras();

@@ -76,7 +76,7 @@ void driver::optional_text(const std::string& name, std::string& to, const std::
 
 void driver::option(const std::string& names, const std::string& value_name, std::string& to,
                     const std::string& help) {
-  line_->app.add_option(names, to, help)->type_name(value_name);
+  line_->add_text(names, value_name, to, help);
 }
 
 void driver::option_number(const std::string& name, int& to, int low, int high,
@@ -174,16 +174,9 @@ void driver::print_json(const report& r) const {
   nlohmann::ordered_json object;
   object["app"] = line_->name;
   auto& arguments = object["arguments"] = nlohmann::ordered_json::object();
-  for (const auto* option : line_->app.get_options()) {
-    const std::string name = option->get_name();
-    bool common = name == "--help" || name == "--json" || name == "--workers" ||
-                  name == "--repeat" || name == "--trace" || name == "--trace-size" ||
-                  name == "--profile";
-    if (option->count() > 0 && !common) {
-      const bool flag = option->get_items_expected_max() == 0;
-      if (flag) arguments[name] = true;
-      else arguments[name] = option->results().front();
-    }
+  for (const auto& [name, value] : line_->given()) {
+    if (value) arguments[name] = *value;
+    else arguments[name] = true;
   }
   object["answer"] = json_of(r.found.main);
   for (const auto& [name, more] : r.found.more) object[name] = json_of(more);

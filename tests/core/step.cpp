@@ -7,7 +7,6 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace cleave::tests {
 namespace {
@@ -99,10 +98,15 @@ void expect_captures_when_thrown() {
   });
 }
 
-/// Up to 48 bytes go in registers, whatever their number.
+/// Up to 48 bytes go in registers, with the pointer to `found`.
 TEST(dynamic_wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
-  [&]<std::size_t... N>(std::index_sequence<N...>) { (expect_captures_when_thrown<N + 1>(), ...); }
-  (std::make_index_sequence<60>());
+  expect_captures_when_thrown<1>();
+  expect_captures_when_thrown<4>();
+  expect_captures_when_thrown<7>();
+  expect_captures_when_thrown<8>();
+  expect_captures_when_thrown<30>();
+  expect_captures_when_thrown<40>();
+  expect_captures_when_thrown<41>();
   static int undone = 0;
   EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [] { ++undone; }), int);
   EXPECT_EQ(undone, 1);
