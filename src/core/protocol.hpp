@@ -29,7 +29,7 @@ request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, reques
     if (i != id) at(i).ring(asked);
     return i != id;
   });
-  enum { rung_one, rung_all, insisted } done = rung_one;
+  enum { rung_one, rung_all, insisted_with_all } done = rung_one;
   auto to_all = [&](bool insist) {
     board.computing.visit(0, [&](unsigned i) {
       if (i != id) insist ? at(i).insist(asked) : at(i).ring(asked);
@@ -39,10 +39,10 @@ request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, reques
   box.wait([&] { return box.answered() || (is_asking(box.posted()) && ready()); }, serve,
            [&] {
              if (spin()) return waiting::spin;
-             if (done == insisted) return waiting::sleep;
+             if (done == insisted_with_all) return waiting::sleep;
              const bool insist = !patient();
              if (!insist && done == rung_all) return waiting::nap;
-             done = insist ? insisted : rung_all;
+             done = insist ? insisted_with_all : rung_all;
              to_all(insist);
              restart();
              return waiting::spin;
