@@ -16,14 +16,14 @@ struct state {
 };
 
 template <int Phase>
-inline std::uint32_t mix(std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+[[gnu::always_inline]] inline std::uint32_t mix(std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   if constexpr (Phase == 0) return d ^ (b & (c ^ d));
   if constexpr (Phase == 2) return (b & c) + (d & (b ^ c));
   return b ^ c ^ d;
 }
 
 template <int Round>
-inline std::uint32_t schedule(std::uint32_t (&w)[16]) {
+[[gnu::always_inline]] inline std::uint32_t schedule(std::uint32_t (&w)[16]) {
   if constexpr (Round >= 16)
     w[Round & 15] = std::rotl(
         w[(Round + 13) & 15] ^ w[(Round + 8) & 15] ^ w[(Round + 2) & 15] ^ w[Round & 15], 1);
@@ -32,15 +32,15 @@ inline std::uint32_t schedule(std::uint32_t (&w)[16]) {
 
 // The state is handed on with its names rotated, so that no round moves a word.
 template <int Round>
-inline void step(std::uint32_t a, std::uint32_t& b, std::uint32_t c, std::uint32_t d,
-                 std::uint32_t& e, std::uint32_t (&w)[16]) {
+[[gnu::always_inline]] inline void step(std::uint32_t a, std::uint32_t& b, std::uint32_t c,
+                                        std::uint32_t d, std::uint32_t& e, std::uint32_t (&w)[16]) {
   constexpr std::uint32_t constant[] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
   e += std::rotl(a, 5) + mix<Round / 20>(b, c, d) + constant[Round / 20] + schedule<Round>(w);
   b = std::rotl(b, 30);
 }
 
 template <int Round>
-inline void rounds(state& s, std::uint32_t (&w)[16]) {
+[[gnu::always_inline]] inline void rounds(state& s, std::uint32_t (&w)[16]) {
   step<Round>(s.a, s.b, s.c, s.d, s.e, w);
   step<Round + 1>(s.e, s.a, s.b, s.c, s.d, w);
   step<Round + 2>(s.d, s.e, s.a, s.b, s.c, w);
@@ -51,8 +51,9 @@ inline void rounds(state& s, std::uint32_t (&w)[16]) {
 
 }  // namespace sha1_detail
 
-// `block` is the padded message as host-order words; it is overwritten.
-inline digest sha1(std::uint32_t (&block)[16]) {
+// `block` is the padded message as host-order words; it is overwritten. One function with all rounds: left to itself GCC
+// makes four of them, and hands the state on in memory, which takes a third longer.
+[[gnu::noinline]] inline digest sha1(std::uint32_t (&block)[16]) {
   constexpr digest start = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   sha1_detail::state s{start[0], start[1], start[2], start[3], start[4]};
   sha1_detail::rounds<0>(s, block);
