@@ -53,7 +53,7 @@ struct driver::command_line {
                 const std::string& help);
   void parse(int argc, char** argv);
 
-  // What was given of its own arguments and options (not of those that all applications have), and the values; flags have none.
+  // What was given of its own arguments and options, and --sequential, with the values; flags have none.
   std::vector<std::pair<std::string, std::optional<std::string>>> given() const;
 
 private:

@@ -44,7 +44,7 @@ namespace detail {
 
 template <class Do, class Body, class Undo>
 [[gnu::noinline]] decltype(auto) linked_step(Do& make, Body& body, Undo& undo) {
-  step made{make, undo};
+  step made{std::move(make), std::move(undo)};
   return body();
 }
 
@@ -84,7 +84,7 @@ template <class Do, class Body, class Undo>
 CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
   if (detail::beyond_cutoff()) [[likely]] {
     detail::here.stepped = true;
-    return detail::undivided_wind()(make, body, undo);
+    return detail::undivided_wind()(std::move(make), std::move(body), std::move(undo));
   }
   detail::copy_if_small<Do> m = make;
   detail::copy_if_small<Body> b = body;

@@ -51,8 +51,7 @@ public:
   /// The scope that a frame belongs to; null: the one of a thread that is no worker.
   scope* scope_of(const frame& f) const noexcept;
 
-  /// Goes back to the moment when f was pushed: undoes the steps made since, innermost first, and the
-  /// one that f itself is in, if it is a loop that makes steps.
+  /// Goes back to the moment when f was pushed: undoes the steps made since, innermost first.
   void undo_to(const frame& f) noexcept;
   void redo_from(const frame& f) noexcept;
 
@@ -66,7 +65,7 @@ private:
   }
 
   std::vector<frame*> seen_;
-  std::vector<std::uint32_t> steps_;   // where in seen_ the frames with a step are
+  std::vector<std::uint32_t> steps_;   // where in seen_ the steps are
   std::vector<std::uint32_t> scopes_;  // and the scopes
 };
 

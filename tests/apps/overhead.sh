@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: once
-# `overhead` measures what it is asked for, with the flags that make the sequential program faster, and says which.
+# `overhead` measures what it is asked for, as often as it is told, and says with which flags.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 
@@ -10,11 +10,11 @@ cd "$work"
 number='[0-9]+\.[0-9]{3}'
 times="$number \($number-$number\)"
 "$bin/overhead" --quick --only fib >table || fail "exit status $?"
-grep -qxE "fib +$times +$times +$times +$number +$number +[0-9]+ +-O.*" table || fail "a table without fib: $(cat table)"
+grep -qxE "fib +$times +$times +$times +$number +$number +[0-9]+ +.*-O.*" table || fail "a table without fib: $(cat table)"
 [[ $(wc -l <table) == 5 ]] || fail "more than fib: $(cat table)"
 
 "$bin/overhead" --rounds 2 --only fib --workers 2 --json >object || fail "--json: exit status $?"
 [[ $(wc -l <object) == 1 ]] || fail "--json: more than a line"
-grep -qE '"workers":2,"rounds":2,"programs":\[\{"name":"fib","flags":"-O[^"]*"(,"(sequential|one_worker|all_workers)_seconds":\[[0-9.e-]+,[0-9.e-]+\]){3},"T1_over_TS":[0-9.]+,"TS_over_TP":[0-9.]+,"splits":\[[0-9]+,[0-9]+\]\}\]' object ||
+grep -qE '"workers":2,"rounds":2,"programs":\[\{"name":"fib","flags":"[^"]*-O[^"]*"(,"(sequential|one_worker|all_workers)_seconds":\[[0-9.e-]+,[0-9.e-]+\]){3},"T1_over_TS":[0-9.]+,"TS_over_TP":[0-9.]+,"splits":\[[0-9]+,[0-9]+\]\}\]' object ||
   fail "--json: $(cat object)"
 exit $((failures > 0))

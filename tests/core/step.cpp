@@ -76,6 +76,17 @@ TEST(dynamic_wind, returns_what_the_body_returns) {
   });
 }
 
+TEST(dynamic_wind, takes_closures_that_cannot_be_copied) {
+  on_both_sides_of_the_cutoff([] {
+    int sum = 0;
+    const auto one = [] { return std::make_unique<int>(1); };
+    EXPECT_EQ(dynamic_wind([&sum, n = one()] { sum += *n; }, [n = one()] { return *n; },
+                           [&sum, n = one()] { sum += *n; }),
+              1);
+    EXPECT_EQ(sum, 2);
+  });
+}
+
 TEST(dynamic_wind, undoes_once_when_the_body_throws) {
   on_both_sides_of_the_cutoff([] {
     journal j;
@@ -107,6 +118,12 @@ TEST(dynamic_wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
   expect_captures_when_thrown<30>();
   expect_captures_when_thrown<40>();
   expect_captures_when_thrown<41>();
+  struct alignas(16) aligned {
+    long value;
+  };
+  aligned wide{0};
+  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [&wide, a = aligned{3}] { wide = a; }), int);
+  EXPECT_EQ(wide.value, 3);
   static int undone = 0;
   EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [] { ++undone; }), int);
   EXPECT_EQ(undone, 1);

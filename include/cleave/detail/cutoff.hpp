@@ -39,7 +39,8 @@ CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
 /// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
 template <class T>
-using copy_if_small = std::conditional_t<std::is_trivially_copyable_v<T> && sizeof(T) <= 48, T, T&>;
+using copy_if_small = std::conditional_t<
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 48, T, T&>;
 
 /// f(args...), and the time of some of these calls is taken. Out of line: where the compiler inlines a recursion into itself,
 /// it sees only the plain calls beyond the cutoff.
@@ -69,9 +70,9 @@ CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
   undo();
 }
 
-/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, with what the closure captured
-/// in registers: else that would be in memory for each call. (Asked for exceptions first, because the other way round
-/// GCC 12 forgets which way the user says is likely.)
+/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, with what a small closure captured
+/// in registers: else that would be in memory for each call. (It asks for an exception first: the other way round, GCC 12
+/// takes no notice of a [[likely]] before the step.)
 template <class Undo>
 struct undo_at_exit {
   Undo& undo;
