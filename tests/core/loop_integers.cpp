@@ -56,7 +56,6 @@ void expect_all_ranges(int workers) {
     I first, last;
     std::size_t count;
   };
-  // A list: of separate calls the compiler makes as many copies, which takes it twice the time.
   std::vector<range> ranges = {
       {0, 0, 0},
       {limits::max(), limits::min(), 0},

@@ -102,7 +102,7 @@ TEST(profile, with_a_cutoff_what_is_short_counts_as_one_strand) {
   EXPECT_LE(found.span, 0.3 * tree.work(8));
 }
 
-/// Of a millisecond: an interrupt (see above) is less than a tenth of it, and the longest of some is expected.
+/// 800 microseconds: an interrupt (see above) is less than a tenth of it, and the span of a loop is its longest iteration.
 constexpr std::uint64_t much = 100 * amount;
 
 TEST(profile, iterations_are_branches) {

@@ -39,8 +39,7 @@ CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
 /// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
 template <class T>
-using copy_if_small = std::conditional_t<
-    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 48, T, T&>;
+using copy_if_small = std::conditional_t<few_words<T>, T, T&>;
 
 /// f(args...), and the time of some of these calls is taken. Out of line: where the compiler inlines a recursion into itself,
 /// it sees only the plain calls beyond the cutoff.

@@ -16,11 +16,14 @@
 /// the call; GCC fills that by vectors where it has them, and then aligns the frame each time the function is entered.
 namespace cleave::detail {
 
-/// What fits the registers that a call on x86-64 passes integers in.
+/// What is copied as it is, and no larger than the registers that a call on x86-64 passes integers in.
+template <class T>
+concept few_words = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
+                    sizeof(T) <= 6 * sizeof(std::uintptr_t);
+
+/// And needs no memory aligned for it.
 template <class F>
-concept fits_registers = std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> &&
-                             sizeof(F) <= 6 * sizeof(std::uintptr_t) &&
-                         alignof(F) <= alignof(std::uintptr_t);
+concept fits_registers = few_words<F> && alignof(F) <= alignof(std::uintptr_t);
 
 template <fits_registers F>
 struct words_of {
