@@ -129,7 +129,7 @@ TEST(dynamic_wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
   EXPECT_EQ(undone, 1);
   std::string found;
   const std::string given = "longer than what a string keeps in itself";
-  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [given, &found] { found = given; }), int);
+  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [given, &found] { found += given; }), int);
   EXPECT_EQ(found, given);
 }
 
