@@ -5,143 +5,263 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <new>
 
+#include "input_error.hpp"
 #include "line_reader.hpp"
 
 namespace apps {
 namespace {
 
-// CLI11 shows every argument as optional, as it does not know that parse() asks for them.
-struct formatter : CLI::Formatter {
-  const driver::command_line& line;
-  explicit formatter(const driver::command_line& l) : line(l) {}
-  std::string make_usage(const CLI::App*, std::string) const override {
-    std::string usage = "\nUsage: " + line.name + " [options]";
-    for (const auto& a : line.arguments)
-      usage += a->required ? " " + a->name : " [" + a->name + "]";
-    return usage + "\n";
-  }
-};
+using words = std::vector<std::string>;
 
-}  // namespace
-
-int whole_number(const std::string& what, const std::string& word, int low, int high) {
+// Throws usage_error, which begins with `name`.
+int whole_number(const std::string& name, const std::string& word, int low, int high) {
   int n = 0;
   const char* end = word.data() + word.size();
   auto [stop, error] = std::from_chars(word.data(), end, n);
   if (error != std::errc() || stop != end || n < low || n > high)
-    throw usage_error(fmt::format("{}: expected a whole number from {} to {}, got {}", what, low,
+    throw usage_error(fmt::format("{}: expected a whole number from {} to {}, got {}", name, low,
                                   high, word.empty() ? "nothing" : in_quotes(word)));
   return n;
 }
 
-driver::command_line::command_line(std::string program, const std::string& about,
-                                   const std::string& example, const std::string& notes)
-    : name(std::move(program)), app(std::make_unique<CLI::App>(about, name)) {
-  app->footer("Example:\n  " + example + "\n" + (notes.empty() ? "" : "\n" + notes));
-  app->formatter(std::make_shared<formatter>(*this));
-  app->set_help_flag("--help,-h", "Print this and exit");
-  app->allow_extras();
-  worker_option =
-      add_number("--workers", workers, 1, 1024,
-                 "Workers (default: $CLEAVE_WORKERS, else the CPUs this process may use)");
-  app->add_flag("--sequential", sequential, "Run the plain sequential program");
-  add_number("--repeat", repeats, 1, 1'000'000,
-             "Run N times and report the run with the median time");
-  app->add_flag("--json", json, "Print one JSON object instead of text");
-  trace_option =
-      app->add_option("--trace", trace, "Write what each worker did when; opens in ui.perfetto.dev")
-          ->type_name("FILE");
-  add_number("--trace-size", trace_size, 1, 4096, "Its size at most, in MiB (default: 16)");
-  app->add_flag("--profile", profile,
-                "Measure work and span too, in a run of their own, and say where the time went");
+struct entry {
+  std::string name;
+  bool required = false;
+  std::string word;            // as given, of what is given once
+  words list;                  // of what may be given more often
+  std::function<void()> take;  // throws usage_error
+  CLI::Option* option = nullptr;
+};
+
+std::string what_is_wrong(const CLI::Option& option) {
+  const int wanted = option.get_items_expected_min();
+  const auto got = option.count();
+  if (wanted > 1) return fmt::format("expected {} values, got {}", wanted, got);
+  return got == 0 ? "expected a value, got nothing"
+                  : fmt::format("expected once, got {} times", got);
 }
 
-driver::command_line::~command_line() = default;
+}  // namespace
 
-CLI::Option* driver::command_line::add_number(const std::string& option, int& to, int low, int high,
-                                              const std::string& help) {
-  auto& a = *options.emplace_back(std::make_unique<argument>());
-  a.name = option;
-  a.take = [=, &to](const std::string& word) { to = whole_number(option, word, low, high); };
-  return a.option = app->add_option(option, a.word, help)->type_name("N");
+int failed(const std::string& program) noexcept {
+  const char* what = "unknown error";
+  int status = 1;
+  std::string text;
+  try {
+    throw;
+  } catch (const input_error& e) {  // it begins with the file's name
+    std::fprintf(stderr, "%s\n", e.what());
+    return 2;
+  } catch (const usage_error& e) {
+    text = e.what(), status = 2;
+  } catch (const std::invalid_argument& e) {  // a malformed CLEAVE_WORKERS
+    text = e.what(), status = 2;
+  } catch (const std::bad_alloc&) { text = "out of memory"; } catch (const std::exception& e) {
+    text = e.what();
+  } catch (...) { text = what; }
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+  return status;
 }
 
-void driver::command_line::add_text(const std::string& option, const std::string& value_name,
-                                    std::string& to, const std::string& help) {
-  app->add_option(option, to, help)->type_name(value_name);
+struct command_line::parser {
+  std::string program;
+  CLI::App_p app;
+  std::vector<parser*> commands;
+  std::vector<std::unique_ptr<entry>> arguments, options;
+
+  parser(std::string of, CLI::App_p by) : program(std::move(of)), app(std::move(by)) {
+    app->formatter(std::make_shared<formatter>(*this));
+    app->set_help_flag("--help,-h", "Print this and exit");
+    app->allow_extras();
+  }
+
+  // CLI11 shows every argument as optional, as it does not know that parse() asks for them.
+  struct formatter : CLI::Formatter {
+    const parser& line;
+    explicit formatter(const parser& l) : line(l) { label("Positionals", "Arguments"); }
+    std::string make_usage(const CLI::App*, std::string) const override {
+      std::string usage = "\nUsage: " + line.program + " [options]";
+      for (const auto& a : line.arguments)
+        usage += a->required ? " " + a->name : " [" + a->name + "]";
+      return usage + (line.commands.empty() ? "\n" : " COMMAND\n");
+    }
+  };
+
+  using one_word = std::function<void(const std::string&)>;
+  entry& add_word(std::vector<std::unique_ptr<entry>>& to, const std::string& names,
+                  const std::string& value, const std::string& help, const one_word& take) {
+    auto& e = *to.emplace_back(std::make_unique<entry>());
+    e.name = names;
+    e.take = [&e, take] { take(e.word); };
+    e.option = app->add_option(names, e.word, help)->type_name(value);
+    return e;
+  }
+  void argument(const std::string& name, bool required, const std::string& help,
+                const one_word& take) {
+    add_word(arguments, name, "", help, take).required = required;
+  }
+  void option(const std::string& names, const std::string& value, const std::string& help,
+              const one_word& take) {
+    add_word(options, names, value, help, take);
+  }
+  CLI::Option* option_words(const std::string& names, const std::string& value,
+                            const std::string& help,
+                            const std::function<void(const words&)>& take) {
+    auto& e = *options.emplace_back(std::make_unique<entry>());
+    e.name = names;
+    e.take = [&e, take] { take(e.list); };
+    return e.option = app->add_option(names, e.list, help)->type_name(value);
+  }
+
+  void take() {
+    place_extras();
+    for (auto& a : arguments)
+      if (a->required || a->option->count() > 0) a->take();
+    for (auto& o : options)
+      if (o->option->count() > 0) o->take();
+    if (commands.empty()) return;
+    const auto chosen = std::find_if(commands.begin(), commands.end(),
+                                     [](const parser* c) { return c->app->parsed(); });
+    if (chosen == commands.end())
+      throw usage_error("expected a command, got none (--help lists them)");
+    (*chosen)->take();
+  }
+
+  // CLI11 takes a negative number for an option it does not know: here it is an argument.
+  void place_extras() {
+    for (const std::string& extra : app->remaining()) {
+      bool negative = extra.size() > 1 && extra[0] == '-' && extra[1] >= '0' && extra[1] <= '9';
+      if (negative && !arguments.empty()) arguments[0]->word = extra, arguments[0]->take();
+      if (!negative && extra[0] == '-')
+        throw usage_error(fmt::format("unknown option {} (--help lists them)", in_quotes(extra)));
+      throw usage_error(
+          commands.empty()
+              ? fmt::format("unexpected argument {} (see --help)", in_quotes(extra))
+              : fmt::format("unknown command {} (--help lists them)", in_quotes(extra)));
+    }
+  }
+};
+
+command_line::command_line(std::string program, const std::string& about, const std::string& footer)
+    : parser_(std::make_unique<parser>(program, std::make_shared<CLI::App>(about, program))) {
+  parser_->app->footer(footer);
+}
+command_line::command_line(command_line& program, const std::string& name, const std::string& about)
+    : parser_(std::make_unique<parser>(program.program() + " " + name,
+                                       std::make_shared<CLI::App>(about, name))) {
+  program.parser_->app->add_subcommand(parser_->app)->group("Commands");
+  program.parser_->commands.push_back(parser_.get());
+}
+command_line::~command_line() = default;
+
+const std::string& command_line::program() const { return parser_->program; }
+
+void command_line::number(const std::string& name, int& to, int low, int high,
+                          const std::string& help) {
+  parser_->argument(
+      name, true, fmt::format("{} ({} to {})", help, low, high),
+      [=, &to](const std::string& word) { to = whole_number(name, word, low, high); });
 }
 
-driver::command_line::argument& driver::command_line::add(
-    const std::string& argument_name, bool required, const std::string& help,
-    std::function<void(const std::string&)> take) {
-  auto& a = *arguments.emplace_back(std::make_unique<argument>());
-  a.name = argument_name;
-  a.required = required;
-  a.take = std::move(take);
-  a.option = app->add_option(argument_name, a.word, help)->type_name("");
-  return a;
+void command_line::choice(const std::string& name, std::string& to, std::vector<std::string> of,
+                          const std::string& help) {
+  parser_->argument(name, true, help, [=, &to](const std::string& word) {
+    if (std::find(of.begin(), of.end(), word) == of.end())
+      throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
+                                    word.empty() ? "nothing" : in_quotes(word)));
+    to = word;
+  });
 }
 
-void parse(CLI::App& app, int argc, char** argv) {
+void command_line::text(const std::string& name, std::string& to, const std::string& help) {
+  parser_->argument(name, true, help, [=, &to](const std::string& word) {
+    if (word.empty()) throw usage_error(fmt::format("{}: expected a name, got nothing", name));
+    to = word;
+  });
+}
+
+void command_line::optional_text(const std::string& name, std::string& to,
+                                 const std::string& help) {
+  parser_->argument(name, false, help, [&to](const std::string& word) { to = word; });
+}
+
+void command_line::flag(const std::string& names, bool& to, const std::string& help) {
+  parser_->app->add_flag(names, to, help);
+}
+
+void command_line::option(const std::string& names, const std::string& value, std::string& to,
+                          const std::string& help) {
+  parser_->option(names, value, help, [&to](const std::string& word) { to = word; });
+}
+
+void command_line::option_number(const std::string& names, int& to, int low, int high,
+                                 const std::string& help) {
+  parser_->option(names, "N", help,
+                  [=, &to](const std::string& word) { to = whole_number(names, word, low, high); });
+}
+
+void command_line::option_list(const std::string& names, const std::string& value,
+                               std::vector<std::string>& to, const std::string& help) {
+  parser_->option_words(names, value + ",", help, [&to](const words& all) { to = all; })
+      ->delimiter(',');
+}
+
+void command_line::option_numbers(const std::string& names, std::vector<int>& to, int low, int high,
+                                  const std::string& help) {
+  auto take = [=, &to](const words& all) {
+    to.clear();
+    for (const auto& word : all) to.push_back(whole_number(names, word, low, high));
+  };
+  parser_->option_words(names, "N,", help, take)->delimiter(',');
+}
+
+void command_line::option_pair(const std::string& names, const std::string& values,
+                               std::vector<std::string>& to, const std::string& help) {
+  parser_->option_words(names, values, help, [&to](const words& all) { to = all; })
+      ->type_size(2)
+      ->expected(1);
+}
+
+void command_line::parse(int argc, char** argv) {
+  CLI::App& app = *parser_->app;
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     std::exit(std::fflush(stdout) == 0 ? 0 : 1);
-  } catch (const CLI::ParseError& e) { throw usage_error(e.what()); }
-}
-
-void driver::command_line::parse(int argc, char** argv) {
-  try {
-    app->parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app->help());
-    std::exit(std::fflush(stdout) == 0 ? 0 : 1);
   } catch (const CLI::ArgumentMismatch& e) {  // it begins with the option's name
-    std::string text = e.what();
-    throw usage_error(text.substr(0, text.find(':')) + ": expected a value, got nothing");
+    const std::string text = e.what(), name = text.substr(0, text.find(':'));
+    const CLI::App* in = &app;
+    for (const parser* c : parser_->commands)
+      if (c->app->parsed()) in = c->app.get();
+    const CLI::Option* option = in->get_option_no_throw(name);
+    throw usage_error(option != nullptr ? name + ": " + what_is_wrong(*option) : text);
   } catch (const CLI::ParseError& e) {
-    std::string text = e.what();
+    const std::string text = e.what();
     throw usage_error(text.substr(0, text.find('\n')));
   }
-  place_extras();
-  if (sequential && worker_option->count() > 0)
-    throw usage_error("--sequential: expected without --workers, got both");
-  if (sequential && (profile || !trace.empty()))
-    throw usage_error("--sequential: expected without --trace and --profile");
-  if (trace_option->count() > 0 && trace.empty())
-    throw usage_error("--trace: expected a file, got nothing");
-  for (auto& a : arguments)
-    if (a->required || a->option->count() > 0) a->take(a->word);
-  for (auto& o : options)
-    if (o->option->count() > 0) o->take(o->word);
+  parser_->take();
 }
 
-// CLI11 takes a negative number for an option it does not know: here it is an argument.
-void driver::command_line::place_extras() {
-  for (const std::string& extra : app->remaining()) {
-    bool negative = extra.size() > 1 && extra[0] == '-' && extra[1] >= '0' && extra[1] <= '9';
-    if (negative && !arguments.empty()) arguments[0]->take(extra);
-    if (!negative && extra[0] == '-')
-      throw usage_error(fmt::format("unknown option {} (--help lists them)", in_quotes(extra)));
-    throw usage_error(fmt::format("unexpected argument {} (see --help)", in_quotes(extra)));
-  }
-}
+bool command_line::is_given(const std::string& name) const { return parser_->app->count(name) > 0; }
 
-std::vector<std::pair<std::string, std::optional<std::string>>> driver::command_line::given()
-    const {
-  const auto common = {"--help",  "--json",       "--workers", "--repeat",
-                       "--trace", "--trace-size", "--profile"};
+std::size_t command_line::added() const { return parser_->app->get_options().size(); }
+
+std::vector<std::pair<std::string, std::optional<std::string>>> command_line::given(
+    std::size_t first) const {
   std::vector<std::pair<std::string, std::optional<std::string>>> found;
-  for (const auto* option : app->get_options()) {
-    const std::string name_of = option->get_name();
-    if (option->count() == 0 || std::find(common.begin(), common.end(), name_of) != common.end())
-      continue;
-    const bool flag = option->get_items_expected_max() == 0;
-    found.emplace_back(name_of, flag ? std::nullopt : std::optional(option->results().front()));
-  }
+  const auto options = parser_->app->get_options();
+  for (std::size_t i = first; i < options.size(); i++)
+    if (const auto& option = *options[i]; option.count() > 0) {
+      const bool flag = option.get_items_expected_max() == 0;
+      found.emplace_back(option.get_name(),
+                         flag ? std::nullopt : std::optional(option.results().front()));
+    }
   return found;
 }
 

@@ -1,63 +1,75 @@
-// The command line of an application. Private to apps/common. CLI11, which takes long to compile, stays in its .cpp.
+// The command line of a program: arguments in their order, options, --help. CLI11, which takes long to compile, stays in
+// the .cpp.
+//
+//     apps::command_line line("overhead", "Measures what the constructs cost");
+//     line.option_number("--rounds", rounds, 1, 1000, "Runs of each (default: 5)");
+//     line.parse(argc, argv);
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "driver.hpp"
-
-// NOLINTBEGIN(readability-identifier-naming): CLI11's names
-namespace CLI {
-class Option;
-}
-// NOLINTEND(readability-identifier-naming)
-
 namespace apps {
 
-// `word` as a whole number in [low, high]. Throws usage_error, which begins with `what`.
-int whole_number(const std::string& what, const std::string& word, int low, int high);
+// An argument or an option that cannot be used: what it is, and what was expected.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
-struct driver::command_line {
-  struct argument {
-    std::string name;
-    bool required;
-    std::string word;                              // as given; empty: not given
-    std::function<void(const std::string&)> take;  // throws usage_error
-    CLI::Option* option = nullptr;
-  };
+// Inside a catch block: says on one line what went wrong. Returns the exit status: 2 if the input was
+// to blame, otherwise 1.
+int failed(const std::string& program) noexcept;
 
-  std::string name;
-  std::unique_ptr<CLI::App> app;
-  std::vector<std::unique_ptr<argument>> arguments;
-  std::vector<std::unique_ptr<argument>> options;
-  CLI::Option* worker_option = nullptr;
-  CLI::Option* trace_option = nullptr;
-  bool json = false, sequential = false, profile = false;
-  int workers = 0, repeats = 1, trace_size = 16;
-  std::string trace;
-
-  command_line(std::string program, const std::string& about, const std::string& example,
-               const std::string& notes);
+// Variables are set by parse() and must outlive it; those of options that are not given keep their values. An option's
+// names are as "--output,-o"; `value` stands for its value in --help.
+class command_line {
+public:
+  // `about` and `footer` are the beginning and the end of --help.
+  command_line(std::string program, const std::string& about, const std::string& footer = "");
+  // A command of `program`, as study is one of cleave: it has options of its own, and one command must be given.
+  command_line(command_line& program, const std::string& name, const std::string& about);
   ~command_line();
   command_line(const command_line&) = delete;
   command_line& operator=(const command_line&) = delete;
-  argument& add(const std::string& argument_name, bool required, const std::string& help,
-                std::function<void(const std::string&)> take);
-  CLI::Option* add_number(const std::string& option, int& to, int low, int high,
-                          const std::string& help);
-  void add_text(const std::string& option, const std::string& value_name, std::string& to,
-                const std::string& help);
+
+  // Arguments, in their order.
+  void number(const std::string& name, int& to, int low, int high, const std::string& help);
+  void choice(const std::string& name, std::string& to, std::vector<std::string> of,
+              const std::string& help);
+  void text(const std::string& name, std::string& to, const std::string& help);
+  void optional_text(const std::string& name, std::string& to, const std::string& help);
+
+  void flag(const std::string& names, bool& to, const std::string& help);
+  void option(const std::string& names, const std::string& value, std::string& to,
+              const std::string& help);
+  void option_number(const std::string& names, int& to, int low, int high, const std::string& help);
+  // Several, with commas between them or each after the option's name.
+  void option_list(const std::string& names, const std::string& value, std::vector<std::string>& to,
+                   const std::string& help);
+  void option_numbers(const std::string& names, std::vector<int>& to, int low, int high,
+                      const std::string& help);
+  // Two, as --compare OLD NEW.
+  void option_pair(const std::string& names, const std::string& values,
+                   std::vector<std::string>& to, const std::string& help);
+
+  // Ends the process after --help. Throws usage_error.
   void parse(int argc, char** argv);
 
-  // What was given of its own arguments and options, and --sequential, with the values; flags have none.
-  std::vector<std::pair<std::string, std::optional<std::string>>> given() const;
+  const std::string& program() const;
+  // Whether parse() found it; by its longest name.
+  bool is_given(const std::string& name) const;
+  // How many arguments and options it has so far.
+  std::size_t added() const;
+  // What parse() found of those from number `first` on, with the values; flags have none.
+  std::vector<std::pair<std::string, std::optional<std::string>>> given(std::size_t first) const;
 
 private:
-  void place_extras();
+  struct parser;
+  std::unique_ptr<parser> parser_;
 };
 
 }  // namespace apps

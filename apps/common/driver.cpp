@@ -8,30 +8,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "command_line.hpp"
-#include "line_reader.hpp"
-
 namespace apps {
-
-int failed(const std::string& program) noexcept {
-  const char* what = "unknown error";
-  int status = 1;
-  std::string text;
-  try {
-    throw;
-  } catch (const input_error& e) {  // it begins with the file's name
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
-  } catch (const usage_error& e) {
-    text = e.what(), status = 2;
-  } catch (const std::invalid_argument& e) {  // a malformed CLEAVE_WORKERS
-    text = e.what(), status = 2;
-  } catch (const std::bad_alloc&) { text = "out of memory"; } catch (const std::exception& e) {
-    text = e.what();
-  } catch (...) { text = what; }
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
-  return status;
-}
 
 // What is printed.
 struct driver::report {
@@ -44,66 +21,51 @@ struct driver::report {
   double bound() const { return program.work / workers + program.span; }
 };
 
-driver::driver(std::string name, std::string about, std::string example, std::string notes)
-    : line_(std::make_unique<command_line>(std::move(name), about, example, notes)) {}
-driver::~driver() = default;
-
-void driver::number(const std::string& name, int& to, int low, int high, const std::string& help) {
-  line_->add(name, true, fmt::format("{} ({} to {})", help, low, high),
-             [=, &to](const std::string& word) { to = whole_number(name, word, low, high); });
+driver::driver(const std::string& name, const std::string& about, const std::string& example,
+               const std::string& notes)
+    : command_line(name, about,
+                   "Example:\n  " + example + "\n" + (notes.empty() ? "" : "\n" + notes)) {
+  option_number("--workers", workers_, 1, 1024,
+                "Workers (default: $CLEAVE_WORKERS, else the CPUs this process may use)");
+  option_number("--repeat", repeats_, 1, 1'000'000,
+                "Run N times and report the run with the median time");
+  flag("--json", json_, "Print one JSON object instead of text");
+  option("--trace", "FILE", trace_, "Write what each worker did when; opens in ui.perfetto.dev");
+  option_number("--trace-size", trace_size_, 1, 4096, "Its size at most, in MiB (default: 16)");
+  flag("--profile", profile_,
+       "Measure work and span too, in a run of their own, and say where the time went");
+  not_reported_ = added();
+  flag("--sequential", sequential_, "Run the plain sequential program");
 }
 
-void driver::choice(const std::string& name, std::string& to, std::vector<std::string> of,
-                    const std::string& help) {
-  line_->add(name, true, help, [=, &to](const std::string& word) {
-    if (std::find(of.begin(), of.end(), word) == of.end())
-      throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
-                                    word.empty() ? "nothing" : in_quotes(word)));
-    to = word;
-  });
+void driver::parse(int argc, char** argv) {
+  command_line::parse(argc, argv);
+  if (sequential_ && is_given("--workers"))
+    throw usage_error("--sequential: expected without --workers, got both");
+  if (sequential_ && (profile_ || !trace_.empty()))
+    throw usage_error("--sequential: expected without --trace and --profile");
+  if (is_given("--trace") && trace_.empty())
+    throw usage_error("--trace: expected a file, got nothing");
 }
-
-void driver::text(const std::string& name, std::string& to, const std::string& help) {
-  line_->add(name, true, help, [=, &to](const std::string& word) {
-    if (word.empty()) throw usage_error(fmt::format("{}: expected a name, got nothing", name));
-    to = word;
-  });
-}
-
-void driver::optional_text(const std::string& name, std::string& to, const std::string& help) {
-  line_->add(name, false, help, [&to](const std::string& word) { to = word; });
-}
-
-void driver::option(const std::string& names, const std::string& value_name, std::string& to,
-                    const std::string& help) {
-  line_->add_text(names, value_name, to, help);
-}
-
-void driver::option_number(const std::string& name, int& to, int low, int high,
-                           const std::string& help) {
-  line_->add_number(name, to, low, high, help);
-}
-
-void driver::parse(int argc, char** argv) { line_->parse(argc, argv); }
 
 int driver::run(const trial& once) {
   std::unique_ptr<cleave::runtime> workers;
-  if (!line_->sequential) {
+  if (!sequential_) {
     cleave::options wanted;
-    wanted.workers = line_->workers;
-    wanted.trace = line_->trace;
-    wanted.trace_bytes = static_cast<std::size_t>(line_->trace_size) << 20;
-    wanted.timing = line_->profile;
+    wanted.workers = workers_;
+    wanted.trace = trace_;
+    wanted.trace_bytes = static_cast<std::size_t>(trace_size_) << 20;
+    wanted.timing = profile_;
     workers = std::make_unique<cleave::runtime>(wanted);
   }
   report r;
-  for (int i = 0; i < line_->repeats && r.found.wrong.empty(); i++) {
+  for (int i = 0; i < repeats_ && r.found.wrong.empty(); i++) {
     outcome result = once(workers.get());
     r.runs.push_back(result.cost);
     r.found = std::move(result.found);
   }
   if (!r.found.wrong.empty()) {
-    std::fprintf(stderr, "%s: wrong answer: %s; right is %s\n", line_->name.c_str(),
+    std::fprintf(stderr, "%s: wrong answer: %s; right is %s\n", program().c_str(),
                  r.found.text.c_str(), r.found.wrong.c_str());
     return 1;
   }
@@ -114,7 +76,7 @@ int driver::run(const trial& once) {
   r.median = *middle;
   r.workers = workers ? workers->workers() : 1;
   if (workers) workers->write_trace();
-  if (line_->profile) {
+  if (profile_) {
     r.spent = workers->spent();
     cleave::options wanted;
     wanted.profile = true;
@@ -125,7 +87,7 @@ int driver::run(const trial& once) {
     const auto after = alone.profile();
     r.program = {after.work - before.work, after.span - before.span};
   }
-  line_->json ? print_json(r) : print(r);
+  json_ ? print_json(r) : print(r);
   if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
   return 0;
 }
@@ -145,13 +107,13 @@ void driver::print(const report& r) const {
                                r.runs.size(), least->seconds, most->seconds));
   }
   row("CPU seconds", fmt::format("{:.4f}", r.median.cpu_seconds));
-  if (line_->sequential) {
+  if (sequential_) {
     row("workers", "none: the sequential program");
   } else {
     row("workers", fmt::format("{}", r.workers));
     row("splits", fmt::format("{}", r.median.splits));
   }
-  if (line_->profile) {
+  if (profile_) {
     row("work", fmt::format("{:.4f} s", r.program.work));
     row("span", fmt::format("{:.6f} s, parallelism {:.0f}", r.program.span,
                             r.program.work / r.program.span));
@@ -163,8 +125,7 @@ void driver::print(const report& r) const {
         fmt::format("work {}, dividing {}, stealing {}, idle {}", percent(r.spent.work),
                     percent(r.spent.dividing), percent(r.spent.stealing), percent(r.spent.idle)));
   }
-  if (!line_->trace.empty())
-    row("trace", line_->trace + ", which opens in https://ui.perfetto.dev");
+  if (!trace_.empty()) row("trace", trace_ + ", which opens in https://ui.perfetto.dev");
 }
 
 void driver::print_json(const report& r) const {
@@ -172,9 +133,9 @@ void driver::print_json(const report& r) const {
     return std::visit([](const auto& x) { return nlohmann::ordered_json(x); }, v);
   };
   nlohmann::ordered_json object;
-  object["app"] = line_->name;
+  object["app"] = program();
   auto& arguments = object["arguments"] = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : line_->given()) {
+  for (const auto& [name, value] : given(not_reported_)) {
     if (value) arguments[name] = *value;
     else arguments[name] = true;
   }
@@ -187,7 +148,7 @@ void driver::print_json(const report& r) const {
   object["splits"] = r.median.splits;
   object["requests"] = r.median.requests;
   object["cpu_seconds"] = r.median.cpu_seconds;
-  if (line_->profile) {
+  if (profile_) {
     object["profile"] = {{"work", r.program.work},       {"span", r.program.span},
                          {"bound", r.bound()},           {"elapsed", r.spent.elapsed},
                          {"working", r.spent.work},      {"dividing", r.spent.dividing},

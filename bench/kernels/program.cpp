@@ -2,10 +2,11 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "common/command_line.hpp"
 
 namespace bench {
 namespace {
@@ -52,41 +53,32 @@ void give_up(const char* system, const std::string& version, const char* why) {
   _exit(0);
 }
 
-int run_program(const system_program& of, int argc, char** argv) {
+int run_program(const system_program& of, int argc, char** argv) try {
   settings with;
   std::string name;
+  bool full = false;
   std::vector<std::string> names;
   for (const kernel& k : of.kernels) names.emplace_back(k.name);
-  CLI::App app("Runs one of the study's kernels on one task system.");
-  app.add_option("KERNEL", name, "Which")->required()->check(CLI::IsMember(names));
-  app.add_option("--workers", with.workers, "How many")->check(CLI::Range(1, 1024));
-  app.add_option("--rounds", with.rounds, "How many rounds are reported")
-      ->check(CLI::Range(1, 100'000));
-  app.add_flag_callback(
-      "--full", [&] { with.size = size::full; }, "The large problem");
-  app.add_flag("--account", with.account,
-               "Tell where the time goes, by clocks around every task; of whole programs only");
+  apps::command_line line(of.name, "Runs one of the study's kernels on one task system.");
+  line.choice("KERNEL", name, names, "Which");
+  line.option_number("--workers", with.workers, 1, 1024, "How many (default: 1)");
+  line.option_number("--rounds", with.rounds, 1, 100'000, "How many rounds are reported");
+  line.flag("--full", full, "The large problem");
+  line.flag("--account", with.account,
+            "Tell where the time goes, by clocks around every task; of whole programs only");
   if (of.profiles)
-    app.add_flag("--profile", with.profile,
-                 "Measure work and span; of whole programs only, on one worker");
-  const kernel* chosen = nullptr;
-  try {
-    app.parse(argc, argv);
-    chosen = &*std::find_if(of.kernels.begin(), of.kernels.end(),
-                            [&](const kernel& k) { return k.name == name; });
-    if (with.account && chosen->accounted == nullptr)
-      throw CLI::ValidationError("--account", "not of spawn, migrate and spread");
-    if (with.profile && (chosen->accounted == nullptr || with.workers != 1))
-      throw CLI::ValidationError("--profile", "only of whole programs, on one worker");
-  } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
-    return 2;
-  }
-  std::puts(report_of(of, *chosen, with).dump().c_str());
+    line.flag("--profile", with.profile,
+              "Measure work and span; of whole programs only, on one worker");
+  line.parse(argc, argv);
+  if (full) with.size = size::full;
+  const kernel& chosen = *std::find_if(of.kernels.begin(), of.kernels.end(),
+                                       [&](const kernel& k) { return k.name == name; });
+  if (with.account && chosen.accounted == nullptr)
+    throw apps::usage_error("--account: not of spawn, migrate and spread");
+  if (with.profile && (chosen.accounted == nullptr || with.workers != 1))
+    throw apps::usage_error("--profile: only of whole programs, on one worker");
+  std::puts(report_of(of, chosen, with).dump().c_str());
   return 0;
-}
+} catch (...) { return apps::failed(of.name); }
 
 }  // namespace bench

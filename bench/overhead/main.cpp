@@ -4,14 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "common/driver.hpp"
+#include "common/command_line.hpp"
 #include "common/processor.hpp"
 #include "series.hpp"
 
@@ -35,7 +34,7 @@ series round_of(const std::string& program, const kernel& k, int workers) {
   std::string text;
   char buffer[4096];
   while (auto n = std::fread(buffer, 1, sizeof buffer, pipe.get())) text.append(buffer, n);
-  return series_from(nlohmann::json::parse(text).at("programs").at(0));
+  return first_of(text);
 }
 
 void progress(bool shown, const std::string& text) {
@@ -83,18 +82,8 @@ int measure(const settings& s) {
   progress(shown, "");
 
   if (s.json) {
-    nlohmann::ordered_json o;
-    o["machine"] = apps::processor();
-    o["cpus"] = std::thread::hardware_concurrency();
-    o["compiler"] = __VERSION__;
-    o["workers"] = workers;
-    o["rounds"] = s.rounds;
-    for (const auto& one : chosen) o["programs"].push_back(to_json(one));
-    if (waiting) {
-      o["wake_up_seconds"] = {{"median", wake.median}, {"high", wake.high}};
-      o["idle_cpu_seconds_per_second"] = idle;
-    }
-    fmt::print("{}\n", o.dump());
+    fmt::print("{}\n", to_json({apps::processor(), workers, s.rounds, chosen,
+                                waiting ? std::optional(wake) : std::nullopt, idle}));
     return 0;
   }
   fmt::print("{}, {} CPUs; {}\n", apps::processor(), std::thread::hardware_concurrency(),
@@ -116,22 +105,19 @@ int measure(const settings& s) {
 
 int main(int argc, char** argv) try {
   settings s;
-  CLI::App app(
+  apps::command_line line(
+      "overhead",
       "Measures what the constructs cost: the plain sequential program (T_S), one worker\n"
-      "(T_1) and all workers (T_P) of every application, in turn.");
-  app.set_help_flag("--help,-h", "Print this and exit");
-  app.footer("Example:\n  overhead --only fib --only queens --rounds 9\n");
-  app.add_option("--rounds", s.rounds, "Runs of each (default: 5)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--workers", s.workers, "What P is (default: the CPUs this process may use)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--only", s.only, "Measure only these programs")->type_name("NAME...");
-  app.add_flag("--quick", s.quick, "One round with one set of flags");
-  app.add_flag("--alone", s.alone, "Only with the flags of this program; no waiting");
-  app.add_flag("--json", s.json, "Print one JSON object instead of a table");
-  apps::parse(app, argc, argv);
+      "(T_1) and all workers (T_P) of every application, in turn.",
+      "Example:\n  overhead --only fib,queens --rounds 9\n");
+  line.option_number("--rounds", s.rounds, 1, 1000, "Runs of each (default: 5)");
+  line.option_number("--workers", s.workers, 1, 1024,
+                     "What P is (default: the CPUs this process may use)");
+  line.option_list("--only", "NAME", s.only, "Measure only these programs");
+  line.flag("--quick", s.quick, "One round with one set of flags");
+  line.flag("--alone", s.alone, "Only with the flags of this program; no waiting");
+  line.flag("--json", s.json, "Print one JSON object instead of a table");
+  line.parse(argc, argv);
   if (s.quick) s.rounds = 1, s.alone = true;
   return measure(s);
 } catch (...) { return apps::failed("overhead"); }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <thread>
 
 namespace overhead {
 
@@ -46,6 +48,8 @@ series one_round(const kernel& k, int workers, int round, const std::string& fla
   return s;
 }
 
+namespace {
+
 nlohmann::ordered_json to_json(const series& s) {
   nlohmann::ordered_json o;
   o["name"] = s.name;
@@ -63,7 +67,26 @@ nlohmann::ordered_json to_json(const series& s) {
   return o;
 }
 
-series series_from(const nlohmann::json& o) {
+}  // namespace
+
+std::string to_json(const report& r) {
+  nlohmann::ordered_json o;
+  o["machine"] = r.machine;
+  o["cpus"] = std::thread::hardware_concurrency();
+  o["compiler"] = __VERSION__;
+  o["workers"] = r.workers;
+  o["rounds"] = r.rounds;
+  for (const auto& one : r.programs) o["programs"].push_back(to_json(one));
+  if (r.wake_up) {
+    o["wake_up_seconds"] = {{"median", r.wake_up->median}, {"high", r.wake_up->high}};
+    o["idle_cpu_seconds_per_second"] = r.idle;
+  }
+  return o.dump();
+}
+
+series first_of(const std::string& json) {
+  const auto all = nlohmann::ordered_json::parse(json);
+  const auto& o = all.at("programs").at(0);
   auto list = [&](const char* name) { return times{o.at(name).get<std::vector<double>>()}; };
   series s{o.at("name"),
            o.value("baseline", ""),

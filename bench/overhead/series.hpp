@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +32,17 @@ struct series {
 // an answer is wrong. A kernel with a baseline has no sequential program of its own.
 series one_round(const kernel& k, int workers, int round, const std::string& flags);
 
-nlohmann::ordered_json to_json(const series& s);
-series series_from(const nlohmann::json& object);
+// All that is measured in a run.
+struct report {
+  std::string machine;
+  int workers, rounds;
+  std::vector<series> programs;
+  std::optional<latency> wake_up;
+  double idle = 0;  // CPU seconds per second; with wake_up
+};
+std::string to_json(const report& r);
+// The first program of what to_json() made.
+series first_of(const std::string& json);
 
 // For each program, whichever of two builds has the faster sequential program.
 std::vector<series> faster_of(const std::vector<series>& a, const std::vector<series>& b);

@@ -13,6 +13,7 @@ refuses "queens: unexpected argument '9' (see --help)" queens 8 9
 refuses "queens: unknown option '--fast' (--help lists them)" queens 8 --fast
 refuses "queens: --workers: expected a whole number from 1 to 1024, got '0'" queens 8 --workers 0
 refuses "queens: --workers: expected a value, got nothing" queens 8 --workers
+refuses "queens: --workers: expected once, got 2 times" queens 8 --workers 2 --workers 3
 refuses "queens: --sequential: expected without --workers, got both" queens 8 --sequential --workers 2
 refuses "queens: --sequential: expected without --trace and --profile" queens 8 --sequential --profile
 refuses "queens: --trace-size: expected a whole number from 1 to 4096, got '0'" queens 8 --trace-size 0

@@ -57,7 +57,13 @@ fi
 
 refuses "cleave: --kernels: expected some of spawn, migrate, spread, tree-1, tree-2, fib, queens, uts, skynet, matmul, got 'fob'" cleave study --kernels fob
 refuses "$work/none.json: expected the study.json of a study, got nothing that can be read" cleave study --compare "$work/none.json" "$work/study.json"
-refuses "cleave: A subcommand is required" cleave
-refuses "cleave: --workers: Value 0 not in range 1 to 1024" cleave study --workers 0
+refuses "cleave: expected a command, got none (--help lists them)" cleave
+refuses "cleave: unknown command 'studdy' (--help lists them)" cleave studdy
+refuses "cleave: unexpected argument 'quick' (see --help)" cleave study quick
+refuses "cleave: --workers: expected a whole number from 1 to 1024, got '0'" cleave study --workers 2,0
+refuses "cleave: --compare: expected 2 values, got 1" cleave study --compare "$work/study.json"
+refuses "serial: KERNEL: expected one of spawn, migrate, spread, tree-1, tree-2, fib, queens, uts, skynet, matmul, got 'fob'" systems/serial fob
+refuses "serial: --account: not of spawn, migrate and spread" systems/serial spawn --account
+"$bin/cleave" study --help | grep -q '^Usage: cleave study ' || fail "cleave study --help"
 
 exit "$((failures > 0))"

@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
-#include "common/driver.hpp"
+#include "common/command_line.hpp"
 #include "study/compare.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
@@ -84,10 +83,10 @@ void print_table(const study::measured& m) {
 int run_study(const study::plan& what, const std::string& folder, bool json) {
   const auto m = study::run(what, progress_line());
   std::filesystem::create_directories(folder);
-  write(std::filesystem::path(folder) / "study.json", study::to_json(m).dump(1) + "\n");
+  write(std::filesystem::path(folder) / "study.json", study::to_json(m, true) + "\n");
   write(std::filesystem::path(folder) / "study.html", study::page(m));
   if (json) {
-    fmt::print("{}\n", study::to_json(m).dump());
+    fmt::print("{}\n", study::to_json(m));
   } else {
     print_table(m);
     fmt::print("\n{1}written: {0}/study.json and {0}/study.html\n", folder,
@@ -114,39 +113,26 @@ int compare(const std::vector<std::string>& files) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CLI::App app("Cleave's tools.");
-  app.set_help_flag("--help,-h", "Print this and exit");
-  app.require_subcommand(1);
-  auto* command = app.add_subcommand(
-      "study", "Run every kernel on every task system that is found, and explain");
   study::plan what;
   std::string folder = ".";
   std::vector<std::string> files;
   bool json = false;
   what.folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "systems";
-  command->add_flag("--quick", what.quick, "Small sizes: under two minutes");
-  command->add_option("--kernels", what.kernels, "Only these")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  command->add_option("--systems", what.systems, "Only these")
-      ->delimiter(',')
-      ->type_name("NAME,...");
-  command
-      ->add_option("--workers", what.workers, "Only so many (default: 1, 2, 4, ... and all CPUs)")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N,...");
-  command->add_option("--passes", what.passes, "How often all is run (default: 5; quick: 2)")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N");
-  command->add_option("--output,-o", folder, "Where study.json and study.html go (default: here)")
-      ->type_name("FOLDER");
-  command
-      ->add_option("--compare", files,
-                   "Say what changed from one study.json to another, and run nothing")
-      ->expected(2)
-      ->type_name("OLD NEW");
-  command->add_flag("--json", json, "Print the data instead of a table");
-  apps::parse(app, argc, argv);
+  apps::command_line line("cleave", "Cleave's tools.");
+  apps::command_line command(line, "study",
+                             "Run every kernel on every task system that is found, and explain");
+  command.flag("--quick", what.quick, "Small sizes: under two minutes");
+  command.option_list("--kernels", "NAME", what.kernels, "Only these");
+  command.option_list("--systems", "NAME", what.systems, "Only these");
+  command.option_numbers("--workers", what.workers, 1, 1024,
+                         "Only so many (default: 1, 2, 4, ... and all CPUs)");
+  command.option_number("--passes", what.passes, 1, 1000,
+                        "How often all is run (default: 5; quick: 2)");
+  command.option("--output,-o", "FOLDER", folder,
+                 "Where study.json and study.html go (default: here)");
+  command.option_pair("--compare", "OLD NEW", files,
+                      "Say what changed from one study.json to another, and run nothing");
+  command.flag("--json", json, "Print the data instead of a table");
+  line.parse(argc, argv);
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

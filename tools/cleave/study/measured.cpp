@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "common/input_error.hpp"
 
@@ -25,7 +26,7 @@ const cell* measured::find(const std::string& kernel, const std::string& system,
   return nullptr;
 }
 
-nlohmann::ordered_json to_json(const measured& m) {
+std::string to_json(const measured& m, bool indented) {
   nlohmann::ordered_json o;
   o["study"] = 1;
   o["date"] = m.date, o["machine"] = m.machine, o["cpus"] = m.cpus;
@@ -54,7 +55,7 @@ nlohmann::ordered_json to_json(const measured& m) {
     }
     o["cells"].push_back(one);
   }
-  return o;
+  return o.dump(indented ? 1 : -1);
 }
 
 measured read_json(const std::string& file) {
@@ -62,7 +63,7 @@ measured read_json(const std::string& file) {
   if (!in)
     throw apps::input_error(file, 0, "the study.json of a study", "nothing that can be read");
   try {
-    const auto o = nlohmann::json::parse(in);
+    const auto o = nlohmann::ordered_json::parse(in);
     if (o.value("study", 0) != 1) throw std::runtime_error("no \"study\": 1");
     measured m;
     m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -43,7 +42,8 @@ struct measured {
 double median(std::vector<double> values);  // 0 of none
 double quantile(std::vector<double> values, double part);
 
-nlohmann::ordered_json to_json(const measured& m);
+// Indented by one blank for each level, or on one line.
+std::string to_json(const measured& m, bool indented = false);
 // Throws apps::input_error that names the file.
 measured read_json(const std::string& file);
 

@@ -15,7 +15,7 @@ void replace(std::string& text, const std::string& mark, const std::string& by) 
 
 std::string page(const measured& m) {
   std::string text = study_template;
-  std::string data = to_json(m).dump();
+  std::string data = to_json(m);
   // "</script>" in a string would end the element that holds the data.
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
     data.replace(at, 2, "<\\/");

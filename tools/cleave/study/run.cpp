@@ -10,8 +10,9 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
-#include "common/driver.hpp"
+#include "common/command_line.hpp"
 #include "common/processor.hpp"
 #include "cpus.hpp"
 
