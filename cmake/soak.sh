@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests again and again, shuffled and with a fresh seed each time, until the time is up or one
-# fails. Tests read CLEAVE_TEST_SEED, and may do more when CLEAVE_SOAK=1.
+# fails. What is random in them reads CLEAVE_TEST_SEED, and does more when CLEAVE_SOAK=1.
 # usage: cmake/soak.sh [MINUTES]   (10)
 set -euo pipefail
 cd "$(dirname "$0")/.."

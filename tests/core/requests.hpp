@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,13 @@ inline void force_split() {
   poll();
 }
 
+/// What is random in tests is another with each CLEAVE_TEST_SEED, and the same in every run with it.
+inline std::uint64_t test_seed() {
+  static const char* const given = std::getenv("CLEAVE_TEST_SEED");
+  static const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 0;
+  return seed;
+}
+
 inline std::uint64_t mix(std::uint64_t x) noexcept {  // splitmix64
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -34,9 +42,9 @@ inline std::uint64_t mix(std::uint64_t x) noexcept {  // splitmix64
   return x ^ (x >> 31);
 }
 
-/// One poll in `rarity` splits, chosen by the place in the program and thus the same in every run.
+/// One poll in `rarity` splits, chosen by the place in the program.
 inline void disturb(std::uint64_t place, std::uint64_t rarity = 3) {
-  if (mix(place) % rarity == 0) {
+  if (mix(place + (test_seed() << 32)) % rarity == 0) {
     force_split();
   } else {
     poll();
