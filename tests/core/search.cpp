@@ -27,7 +27,7 @@ TEST(search, is_amortised_against_pushes_and_splits) {
   for (std::uint64_t rarity : {1, 2, 10, 1000}) {
     runtime rt(options{.workers = 1});
     std::atomic<long> pushes{0};
-    rt.run([&] { return comb(60, 1, rarity, pushes); });
+    rt.run([&] { return comb(54, 1, rarity, pushes); });
     const auto s = rt.statistics();
     EXPECT_GT(s.splits, 10u);
     EXPECT_LE(s.searched, 3 * (static_cast<std::uint64_t>(pushes) + s.splits)) << rarity;
