@@ -5,6 +5,8 @@ target_compile_options(cleave_warnings INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wundef -Wimplicit-fallthrough
   $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond>
   $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
+  $<$<CXX_COMPILER_ID:Clang>:-Wreserved-identifier>
+  $<$<CXX_COMPILER_ID:Clang>:-Wreserved-macro-identifier>
   $<$<BOOL:${CLEAVE_WERROR}>:-Werror>)
 if(CLEAVE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The instrumentation makes GCC see uninitialised variables where there are none, and it warns
