@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../common/measure.hpp"
 #include "clique.hpp"
 #include "report.hpp"
 #include "sequential.hpp"

@@ -38,6 +38,9 @@ struct entry {
   CLI::Option* option = nullptr;
 };
 
+// Of "--output,-o" the first.
+std::string first_of(const std::string& names) { return names.substr(0, names.find(',')); }
+
 std::string what_is_wrong(const CLI::Option& option) {
   const int wanted = option.get_items_expected_min();
   const auto got = option.count();
@@ -178,13 +181,6 @@ void command_line::choice(const std::string& name, std::string& to, std::vector<
   });
 }
 
-void command_line::text(const std::string& name, std::string& to, const std::string& help) {
-  parser_->argument(name, true, help, [=, &to](const std::string& word) {
-    if (word.empty()) throw usage_error(fmt::format("{}: expected a name, got nothing", name));
-    to = word;
-  });
-}
-
 void command_line::optional_text(const std::string& name, std::string& to,
                                  const std::string& help) {
   parser_->argument(name, false, help, [&to](const std::string& word) { to = word; });
@@ -201,8 +197,9 @@ void command_line::option(const std::string& names, const std::string& value, st
 
 void command_line::option_number(const std::string& names, int& to, int low, int high,
                                  const std::string& help) {
-  parser_->option(names, "N", help,
-                  [=, &to](const std::string& word) { to = whole_number(names, word, low, high); });
+  parser_->option(names, "N", help, [=, &to, name = first_of(names)](const std::string& word) {
+    to = whole_number(name, word, low, high);
+  });
 }
 
 void command_line::option_list(const std::string& names, const std::string& value,
@@ -213,9 +210,9 @@ void command_line::option_list(const std::string& names, const std::string& valu
 
 void command_line::option_numbers(const std::string& names, std::vector<int>& to, int low, int high,
                                   const std::string& help) {
-  auto take = [=, &to](const words& all) {
+  auto take = [=, &to, name = first_of(names)](const words& all) {
     to.clear();
-    for (const auto& word : all) to.push_back(whole_number(names, word, low, high));
+    for (const auto& word : all) to.push_back(whole_number(name, word, low, high));
   };
   parser_->option_words(names, "N,", help, take)->delimiter(',');
 }

@@ -1,11 +1,11 @@
 #include "driver.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cleave/runtime.hpp>
 #include <cstdio>
-#include <new>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 namespace apps {

@@ -9,14 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace apps {
+#include "trial.hpp"
 
-struct measurement {
-  double seconds = 0;
-  double cpu_seconds = 0;  // of all threads of the process
-  std::uint64_t splits = 0;
-  std::uint64_t requests = 0;
-};
+namespace apps {
 
 // A computation that prepares its input (a copy to sort) or looks at its result takes one of these,
 // and leaves the one out by restart() and the other by stop().
@@ -84,6 +79,15 @@ auto timed(cleave::runtime& on, const F& f) {
   cost.splits = after.splits - before.splits;
   cost.requests = after.requests - before.requests;
   return std::pair(cost, std::move(result));
+}
+
+// The programs are called as f() or f(stopwatch&); report(result) makes an answer of what they return.
+template <class Sequential, class Parallel, class Report>
+trial make_trial(Sequential sequential, Parallel parallel, Report report) {
+  return [=](cleave::runtime* workers) {
+    auto told = [&](const auto& run) { return outcome{run.first, report(run.second)}; };
+    return workers != nullptr ? told(timed(*workers, parallel)) : told(timed(sequential));
+  };
 }
 
 }  // namespace apps

@@ -1,13 +1,24 @@
-// One computation in its two forms, the plain sequential program and the one with constructs.
+// One computation in its two forms, the plain sequential program and the one with constructs; how it is timed is in
+// measure.hpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <utility>
 
 #include "answer.hpp"
-#include "measure.hpp"
+
+namespace cleave {
+class runtime;
+}
 
 namespace apps {
+
+struct measurement {
+  double seconds = 0;
+  double cpu_seconds = 0;  // of all threads of the process
+  std::uint64_t splits = 0;
+  std::uint64_t requests = 0;
+};
 
 struct outcome {
   measurement cost;
@@ -16,14 +27,5 @@ struct outcome {
 
 // Runs one of the two, the plain program if there are no workers, and reports.
 using trial = std::function<outcome(cleave::runtime* workers)>;
-
-// The programs are called as f() or f(stopwatch&); report(result) makes an answer of what they return.
-template <class Sequential, class Parallel, class Report>
-trial make_trial(Sequential sequential, Parallel parallel, Report report) {
-  return [=](cleave::runtime* workers) {
-    auto told = [&](const auto& run) { return outcome{run.first, report(run.second)}; };
-    return workers != nullptr ? told(timed(*workers, parallel)) : told(timed(sequential));
-  };
-}
 
 }  // namespace apps

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../common/measure.hpp"
 #include "compare.hpp"
 #include "sequential.hpp"
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cleave/runtime.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <vector>

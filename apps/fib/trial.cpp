@@ -1,5 +1,6 @@
 #include "trial.hpp"
 
+#include "../common/measure.hpp"
 #include "fib.hpp"
 #include "sequential.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "../common/measure.hpp"
 #include "gravity.hpp"
 #include "sequential.hpp"
 

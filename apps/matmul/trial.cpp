@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../common/measure.hpp"
 #include "matmul.hpp"
 #include "problem.hpp"
 #include "sequential.hpp"

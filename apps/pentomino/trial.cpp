@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../common/measure.hpp"
 #include "pentomino.hpp"
 #include "sequential.hpp"
 

@@ -1,5 +1,6 @@
 #include "trial.hpp"
 
+#include "../common/measure.hpp"
 #include "queens.hpp"
 #include "sequential.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../common/measure.hpp"
 #include "problem.hpp"
 #include "sequential.hpp"
 #include "sort.hpp"

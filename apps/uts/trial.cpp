@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "../common/measure.hpp"
 #include "sequential.hpp"
 #include "uts.hpp"
 

@@ -1,6 +1,7 @@
 #include "kernels.hpp"
 
 #include <algorithm>
+#include <cleave/runtime.hpp>
 #include <memory>
 
 #include "clique/generators.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../kernels/lace_macros.hpp"
+#include "common/measure.hpp"
 #include "fib/sequential.hpp"
 #include "kernels.hpp"
 #include "uts/tree.hpp"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cleave/runtime.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "common/measure.hpp"
 #include "kernels.hpp"
 
 namespace overhead {
