@@ -30,7 +30,7 @@ int whole_number(const std::string& name, const std::string& word, int low, int 
 }
 
 struct entry {
-  std::string name;
+  std::string name;  // of an argument
   bool required = false;
   std::string word;            // as given, of what is given once
   words list;                  // of what may be given more often
@@ -99,14 +99,14 @@ struct command_line::parser {
   entry& add_word(std::vector<std::unique_ptr<entry>>& to, const std::string& names,
                   const std::string& value, const std::string& help, const one_word& take) {
     auto& e = *to.emplace_back(std::make_unique<entry>());
-    e.name = names;
     e.take = [&e, take] { take(e.word); };
     e.option = app->add_option(names, e.word, help)->type_name(value);
     return e;
   }
   void argument(const std::string& name, bool required, const std::string& help,
                 const one_word& take) {
-    add_word(arguments, name, "", help, take).required = required;
+    entry& e = add_word(arguments, name, "", help, take);
+    e.name = name, e.required = required;
   }
   void option(const std::string& names, const std::string& value, const std::string& help,
               const one_word& take) {
@@ -116,7 +116,6 @@ struct command_line::parser {
                             const std::string& help,
                             const std::function<void(const words&)>& take) {
     auto& e = *options.emplace_back(std::make_unique<entry>());
-    e.name = names;
     e.take = [&e, take] { take(e.list); };
     return e.option = app->add_option(names, e.list, help)->type_name(value);
   }

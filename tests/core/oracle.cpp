@@ -215,7 +215,7 @@ digest program(workspace& w, place at) {
 }
 
 // TSan takes twenty times as long.
-#ifdef __SANITIZE_THREAD__
+#ifdef CLEAVE_TSAN
 const std::uint64_t programs = std::getenv("CLEAVE_SOAK") != nullptr ? 1000 : 300;
 #else
 constexpr std::uint64_t programs = 1000;
@@ -231,7 +231,7 @@ TEST_P(random_programs, give_what_the_sequential_ones_give) {
   without.cutoff = false;
   runtime dividing{without};
   for (std::uint64_t seed = 0; seed < programs; ++seed) {
-    const place root{mix(seed + (test_seed() << 32)), 9, {}};
+    const place root{random_at(seed), 9, {}};
     workspace w;
     const digest expected = program<sequential>(w, root);
     runtime& on = seed % 4 == 0 ? dividing : rt;

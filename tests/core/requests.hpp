@@ -42,9 +42,12 @@ inline std::uint64_t mix(std::uint64_t x) noexcept {  // splitmix64
   return x ^ (x >> 31);
 }
 
+/// A random number for each place.
+inline std::uint64_t random_at(std::uint64_t place) { return mix(place + (test_seed() << 32)); }
+
 /// One poll in `rarity` splits, chosen by the place in the program.
 inline void disturb(std::uint64_t place, std::uint64_t rarity = 3) {
-  if (mix(place + (test_seed() << 32)) % rarity == 0) {
+  if (random_at(place) % rarity == 0) {
     force_split();
   } else {
     poll();
