@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace cleave::net {
+
+/// Where a node is reached. The transport gives it: a rank of MPI, a number of a relay's client.
+using address = std::uint64_t;
+
+using bytes = std::vector<std::byte>;
+
+struct incoming {
+  address from;
+  bytes message;
+};
+
+/// How far a peer is.
+enum class distance : std::uint8_t { same_host, same_site, far };
+
+/// What carries messages between nodes. One thread, the driver's, calls everything but ring(). Nothing blocks
+/// but wait(). Between two nodes messages arrive in the order in which they were sent, whole, or not at all.
+class transport {
+public:
+  virtual ~transport() = default;
+
+  virtual address self() const noexcept = 0;
+  /// Who can be reached now, without this node. Grows and shrinks where nodes come and go.
+  virtual std::vector<address> peers() const = 0;
+  virtual distance how_far(address peer) const noexcept = 0;
+
+  /// Takes the message and sends it when it can. A peer that is gone swallows it.
+  virtual void send(address to, bytes message) = 0;
+  /// The next message that has arrived, if there is one.
+  virtual std::optional<incoming> receive() = 0;
+  /// A peer that the transport knows to be gone, once for each.
+  virtual std::optional<address> lost() = 0;
+
+  /// Blocks until a message may be there, ring() was called since the last wait, or the time is up. Does not spin.
+  virtual void wait(std::chrono::microseconds at_most) = 0;
+  /// Ends a wait. Any thread.
+  virtual void ring() noexcept = 0;
+};
+
+}  // namespace cleave::net
