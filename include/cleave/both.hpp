@@ -14,13 +14,13 @@ template <class G>
 struct second_closure {
   G g;
   decltype(auto) run() { return g(); }
-  auto make() { return closure_task<G>{std::move(g)}; }
+  auto make() { return closure_task<G>{std::move_if_noexcept(g)}; }
 };
 template <class T>
 struct second_task {
   T t;
   decltype(auto) run() { return t.run(); }
-  T make() { return std::move(t); }
+  T make() { return std::move_if_noexcept(t); }
 };
 template <class G, class Put>
 struct second_in_place {
@@ -37,14 +37,13 @@ struct branch_frame : work_frame {
   using given_task = task_of<work_type>;
 
   CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) {
-    outer = out;
-    tag = fresh(type);
+    begin_frame(*this, out, type);
   }
 
   static bool splittable(const frame& f) noexcept { return !was_given(f); }
   static task* split(frame& f) {
     auto& self = static_cast<branch_frame&>(f);
-    auto* t = new given_task(self.second->make());
+    auto* t = new given_task([&self]() -> work_type { return self.second->make(); });
     self.tag |= given;
     return self.part = t;
   }

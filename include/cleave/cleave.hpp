@@ -7,6 +7,7 @@
 #include <cleave/poll.hpp>
 #include <cleave/runtime.hpp>
 #include <cleave/shared.hpp>
+#include <cleave/statistics.hpp>
 #include <cleave/step.hpp>
 #include <cleave/task.hpp>
 #include <cleave/task_group.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/cutoff.hpp>
+#include <cleave/detail/undivided.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -42,13 +42,7 @@ private:
 
 namespace detail {
 
-template <class Do, class Body, class Undo>
-[[gnu::noinline]] decltype(auto) linked_step(Do& make, Body& body, Undo& undo) {
-  step made{std::move(make), std::move(undo)};
-  return body();
-}
-
-/// A loop's dynamic_wind where the loop can be divided, and its step goes on the list.
+/// A loop's `wind` where the loop can be divided: its step goes on the list.
 struct linked_wind {
   template <class Do, class Body, class Undo>
   CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
@@ -57,12 +51,12 @@ struct linked_wind {
   }
 };
 
-/// dynamic_wind in what is undivided. Whoever uses it has said so: here.stepped.
+/// The same where the loop runs undivided: its step is on no list, and counted while it is done.
 struct undivided_wind {
   template <class Do, class Body, class Undo>
   CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
     make();
-    undo_at_exit<Undo> made{undo};
+    undo_unlisted<Undo> made{undo};
     if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
       body();
       made.by_exception = false;
@@ -76,20 +70,5 @@ struct undivided_wind {
 };
 
 }  // namespace detail
-
-/// A step around a call: makes it, returns body(), undoes it. The same rules as for step. Costs less than an object
-/// where the call is short: beyond the cutoff nothing is stored. In the body of a loop, the loop's own costs less still
-/// (loop.hpp). Source: Tascell's dynamic_wind.
-template <class Do, class Body, class Undo>
-CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
-  if (detail::beyond_cutoff()) [[likely]] {
-    detail::here.stepped = true;
-    return detail::undivided_wind()(std::move(make), std::move(body), std::move(undo));
-  }
-  detail::copy_if_small<Do> m = make;
-  detail::copy_if_small<Body> b = body;
-  detail::copy_if_small<Undo> u = undo;
-  return detail::linked_step(m, b, u);
-}
 
 }  // namespace cleave

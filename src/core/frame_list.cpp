@@ -1,6 +1,7 @@
-#include "core/worker.hpp"
+#include "core/frame_list.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace cleave::detail {
 namespace {
@@ -30,8 +31,6 @@ void frame_list::update(frame* innermost) {
   for (std::size_t k = 0; k < scopes_.size(); ++k)
     scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
 
-  blocked = std::min(blocked, limit);
-
   seen_.resize(total);
   f = innermost;
   for (std::size_t i = total; i-- > standing; f = f->outer) seen_[i] = f;
@@ -40,6 +39,8 @@ void frame_list::update(frame* innermost) {
     g.index = static_cast<std::uint32_t>(i);
     g.tag |= frame::seen;
     const frame_role role = g.type().role;
+    // A number for all, so that they never fall inward: steps and scopes are not given.
+    if (role != frame_role::work) g.unlisted = i == 0 ? 0 : seen_[i - 1]->unlisted;
     if (role == frame_role::step) steps_.push_back(g.index);
     if (role == frame_role::scope) {
       scopes_.push_back(g.index);
@@ -57,14 +58,24 @@ frame* frame_list::oldest(const scope* wanted, bool& mine) {
     while (wanted != nullptr && s != nullptr && s != wanted) s = s->parent;
     if (wanted != nullptr && s == nullptr) continue;
     mine = true;
-    // What has nothing left to give never will again, so the cursor only moves inward. What is blocked may have.
-    std::uint32_t unblocked = blocked;
-    std::uint32_t& i = base.cursor < blocked ? unblocked : base.cursor;
-    for (; i < seen_.size(); ++i, ++searched) {
-      frame& f = *seen_[i];
-      if (f.type().role == frame_role::work && f.type().splittable(f)) return &f;
-    }
-    return nullptr;
+    return oldest_from(base);
+  }
+  return nullptr;
+}
+
+/// What has nothing left to give never will again, so the cursor only moves inward. What may not be
+/// given now, because of steps that are on no list, is passed over.
+frame* frame_list::oldest_from(scope_frame& base) {
+  const auto begin = seen_.begin() + base.cursor;
+  const auto may = std::partition_point(
+      begin, seen_.end(), [](const frame* f) { return f->unlisted < here.unlisted; });
+  auto passed = static_cast<std::uint32_t>(may - seen_.begin());
+  std::uint32_t& i = may == begin ? base.cursor : passed;
+  for (; i < seen_.size(); ++i, ++searched) {
+    frame& f = *seen_[i];
+    if (f.type().role != frame_role::work || !f.type().splittable(f)) continue;
+    assert(f.unlisted == here.unlisted);
+    return f.unlisted == here.unlisted ? &f : nullptr;
   }
   return nullptr;
 }

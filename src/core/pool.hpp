@@ -4,8 +4,6 @@
 #include "machine/thread.hpp"
 #include "trace/session.hpp"
 
-#include <cleave/runtime.hpp>
-
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -34,13 +32,13 @@ public:
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
 
   const std::unique_ptr<trace::session> recording;
-  boards<native> board;
+  exchange<native> meeting;
   std::atomic<bool> stopping{false};
   const bool check;                          // CLEAVE_CHECK
   const bool cutoff;                         // CLEAVE_CUTOFF
   std::atomic<unsigned> check_pauses{0};     // undivided runs under way
   const bool oversubscribed;                 // there are more workers than CPUs
-  const std::chrono::milliseconds patience;  // with workers that may be off the CPU
+  const std::chrono::milliseconds off_cpu;  // how long workers that share CPUs may be off them
   const unsigned most_askers;                // workers that may ask at once
 
 private:
@@ -57,8 +55,3 @@ private:
 };
 
 }  // namespace cleave::detail
-
-class cleave::runtime::state : public detail::pool {
-public:
-  using pool::pool;
-};

@@ -2,7 +2,7 @@
 
 #include "trace/recorder.hpp"
 
-#include <cleave/runtime.hpp>
+#include <cleave/statistics.hpp>
 
 #include <cstdio>
 #include <vector>

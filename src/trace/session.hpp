@@ -3,7 +3,7 @@
 #include "trace/recorder.hpp"
 #include "trace/strand_clock.hpp"
 
-#include <cleave/runtime.hpp>
+#include <cleave/statistics.hpp>
 
 #include <chrono>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/clock.hpp>
 
 #include <algorithm>
 #include <chrono>

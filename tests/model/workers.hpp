@@ -15,12 +15,12 @@
 namespace model {
 
 using cleave::detail::asked;
-using cleave::detail::asking;
 using cleave::detail::attention;
 using cleave::detail::is_asking;
 using cleave::detail::news;
 using cleave::detail::parked;
 using cleave::detail::request;
+using cleave::detail::request_for;
 using cleave::detail::scope;
 
 /// What is broken on purpose.
@@ -55,6 +55,8 @@ inline fault broken = fault::none;
 /// another way or not at all. Which one of a sequence an operation is, tell the two that the same
 /// thread did before; one left out is not among them.
 struct platform {
+  static constexpr unsigned most_workers = 4;
+
   template <class T>
   struct atomic : model::atomic<T> {
     using base = model::atomic<T>;
@@ -187,18 +189,17 @@ struct task : scope {
 };
 
 struct pool {
-  explicit pool(unsigned n) : size(n), board(n) {}
+  explicit pool(unsigned n) : size(n), meeting(n) {}
 
   unsigned size;
   worker* workers = nullptr;
-  cleave::detail::boards<platform> board;
+  cleave::detail::exchange<platform> meeting;
   platform::atomic<std::uint32_t> stopping{0};
   platform::atomic<std::uint32_t> roots_waiting{0}, roots_unlocked{1};
   std::array<task*, 2> roots{};
   std::uint32_t first = 0, last = 0;
 
   bool has_root() const { return roots_waiting.load() != 0; }
-  cleave::detail::mailbox<platform>& box(unsigned i);
   task* take_root();        // pool::take_root
   void submit(task& root);  // pool::run up to its wait
   void run(task& root);     // pool::run
@@ -206,7 +207,7 @@ struct pool {
 };
 
 struct worker {
-  worker(pool& p, unsigned number) : of(p), id(number) {}
+  worker(pool& p, unsigned number) : of(p), id(number) { p.meeting.boxes[number] = &box; }
 
   pool& of;
   unsigned id;
@@ -215,6 +216,8 @@ struct worker {
   cleave::detail::mailbox<platform> box{word, cutoff};
   std::array<task*, 4> frames{};
   unsigned depth = 0;
+
+  cleave::detail::member<platform> self() { return {of.meeting, box, id}; }
 
   /// beyond_cutoff(), which no poll gets past that is not asked to, signals(), and worker::answer.
   [[gnu::noinline]] void poll(task& t) {
@@ -229,51 +232,51 @@ struct worker {
   }
   [[gnu::noinline]] void respond() {  // worker::respond
     const std::uint32_t signals = box.take_signals();
-    if ((signals & (asked | parked)) != 0) serve_askers();
-    box.set_cutoff(1);  // worker::leave_slow_path
+    if ((signals & (asked | parked)) != 0) serve();
+    box.set_cutoff(1);  // worker::set_cutoff
   }
 
-  [[gnu::noinline]] void serve_askers() {  // worker::serve_askers
+  [[gnu::noinline]] void serve() {  // worker::serve
     using cleave::detail::outcome;
     task* from = nullptr;
-    auto look = [&](request wanted) {
+    auto look = [&](const scope* wanted) {
       bool mine = false;
       from = oldest(wanted, mine);
       if (!mine) return outcome::not_mine;
       return from == nullptr ? outcome::nothing : outcome::given;
     };
-    auto try_serve = [&](unsigned i, request seen) {
-      auto make = [&]() -> request {
-        if (from->failures > 0) return --from->failures, 0;
-        task& t = from->part[from->taken++];
-        t.owner = this, t.runner = &of.workers[i];
-        return reinterpret_cast<request>(&t);
-      };
-      return cleave::detail::serve(box, of.board, of.box(i), i, seen, look, make);
+    auto make = [&](unsigned asker) -> request {
+      if (from->failures > 0) return --from->failures, 0;
+      task& t = from->part[from->taken++];
+      t.owner = this, t.runner = &of.workers[asker];
+      return reinterpret_cast<request>(&t);
     };
-    cleave::detail::serve_one(
-        box, of.board, id, [this](unsigned i) -> auto& { return of.box(i); }, try_serve);
+    cleave::detail::serve_one(self(), look, make);
   }
-  task* oldest(request wanted, bool& mine) const {  // frame_list::oldest
+  task* oldest(const scope* wanted, bool& mine) const {  // frame_list::oldest
     for (unsigned i = 0; i < depth; ++i) {
-      for (const scope* s = frames[i]; wanted != 0 && !mine && s != nullptr; s = s->parent) {
-        mine = reinterpret_cast<request>(s) == wanted;
+      for (const scope* s = frames[i]; wanted != nullptr && !mine && s != nullptr; s = s->parent) {
+        mine = s == wanted;
       }
-      mine = mine || wanted == 0;
+      mine = mine || wanted == nullptr;
       task& t = *frames[i];
       if (mine && t.taken < t.parts && t.polled >= t.needs_polls) return &t;
     }
-    mine = mine || wanted == 0;
+    mine = mine || wanted == nullptr;
     return nullptr;
   }
 
-  template <class Ready>
-  task* obtain(const scope* wanted, worker* likely, Ready ready) {  // worker::obtain
-    const request handed = cleave::detail::ask(
-        box, of.board, id, asking(wanted), likely != nullptr ? likely->id : (id + 1) % of.size,
-        [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
-        [] { return false; }, [] {}, [] { return false; });
-    return reinterpret_cast<task*>(handed);
+  struct impatient {  // worker::persistence
+    bool spins() const { return false; }
+    void restart() const {}
+    bool patient() const { return false; }
+  };
+  template <class Finished>
+  task* obtain(const scope* wanted, worker* likely, Finished finished) {  // worker::obtain
+    impatient with;
+    cleave::detail::open_request<platform> asking(
+        self(), request_for(wanted), likely != nullptr ? likely->id : (id + 1) % of.size);
+    return reinterpret_cast<task*>(asking.wait(finished, [this] { respond(); }, with));
   }
 
   [[gnu::noinline]] void work() {  // worker::work
@@ -287,9 +290,9 @@ struct worker {
 
   [[gnu::noinline]] void execute(task& t) {  // worker::execute
     box.set_cutoff(1);
-    cleave::detail::begin_to_compute(box, of.board, id, depth == 0);
+    cleave::detail::begin_to_compute(self(), depth == 0);
     run(t);
-    if (depth == 0) of.board.computing.clear(id);
+    if (depth == 0) of.meeting.computing.clear(id);
     worker* const owner = t.owner;
     t.progress.store(1, std::memory_order_release);
     if (owner == nullptr) {
@@ -327,7 +330,6 @@ struct worker {
   }
 };
 
-inline cleave::detail::mailbox<platform>& pool::box(unsigned i) { return workers[i].box; }
 inline task* pool::take_root() {
   if (!has_root()) return nullptr;
   roots_unlocked.await(1, 1);
@@ -337,16 +339,14 @@ inline task* pool::take_root() {
   return t;
 }
 inline void pool::submit(task& root) {
-  cleave::detail::announce(
-      board, [this](unsigned i) -> auto& { return box(i); },
-      [&] {
-        const bool weak = broken == fault::root_released;
-        roots_unlocked.await(1, 1);
-        roots[last++] = &root;
-        roots_waiting.store(last - first,
-                            weak ? std::memory_order_release : std::memory_order_seq_cst);
-        roots_unlocked.store(1, std::memory_order_release);
-      });
+  cleave::detail::announce(meeting, [&] {
+    const bool weak = broken == fault::root_released;
+    roots_unlocked.await(1, 1);
+    roots[last++] = &root;
+    roots_waiting.store(last - first,
+                        weak ? std::memory_order_release : std::memory_order_seq_cst);
+    roots_unlocked.store(1, std::memory_order_release);
+  });
 }
 inline void pool::run(task& root) {
   submit(root);
@@ -396,8 +396,9 @@ struct crew {
     for (unsigned i = 0; i < tasks.size(); ++i) {
       if (in(tasks[i])) return "task " + std::to_string(i);
     }
-    return in(of.board.askers)      ? "askers"
-           : in(of.board.computing) ? "computing"
+    return in(of.meeting.askers)      ? "askers"
+           : in(of.meeting.computing) ? "computing"
+           : in(of.meeting.crowd) ? "crowd"
            : in(of.stopping)        ? "stopping"
                                     : "roots";
   }

@@ -64,29 +64,4 @@ CLEAVE_HOT auto divisible(F f, Args&... args) {
   return timed_with<F, copy_if_small<Args>...>(f, args...);
 }
 
-template <class Undo>
-CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
-  undo();
-}
-
-/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, with what a small closure captured
-/// in registers: else that would be in memory for each call. (It asks for an exception first: the other way round, GCC 12
-/// takes no notice of a [[likely]] before the step.)
-template <class Undo>
-struct undo_at_exit {
-  Undo& undo;
-  bool by_exception = true;
-  CLEAVE_HOT ~undo_at_exit() {
-    if (by_exception) [[unlikely]] {
-      if constexpr (fits_registers<Undo>) {
-        call_in_registers(undo);
-      } else {
-        undo_on_unwinding(undo);
-      }
-    } else {
-      undo();
-    }
-  }
-};
-
 }  // namespace cleave::detail

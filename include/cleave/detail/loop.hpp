@@ -31,8 +31,7 @@ struct loop_frame : work_frame {
   using given_task = task_of<work_type>;
 
   CLEAVE_HOT loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
-    outer = out;
-    tag = fresh(type);
+    begin_frame(*this, out, type);
   }
 
   static bool splittable(const frame& f) noexcept {
@@ -45,7 +44,7 @@ struct loop_frame : work_frame {
     const auto half =
         remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
     const auto from = static_cast<I>(self.end - static_cast<I>(half));
-    auto* t = new given_task((*self.make)(from, self.end));
+    auto* t = new given_task([&]() -> work_type { return (*self.make)(from, self.end); });
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
     self.tag |= given;
@@ -127,11 +126,11 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   {
     leave left{rest, outer};
     here.innermost = &rest;
-    count stretch = 1;  // iterations until the next poll
+    count run = 1;  // iterations until the next poll
     std::uint64_t since = 0;
     for (I i = first; i < rest.end;) {
       const auto stop =
-          static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), stretch)));
+          static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), run)));
       rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
       if (signals() != 0) [[unlikely]]
         answer(at);
@@ -139,10 +138,10 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
       const auto done = remaining(first, i);
       if (done == sampled / 2) {
         since = ticks();
-      } else if (stretch > 1 || done == sampled) {
+      } else if (run > 1 || done == sampled) {
         const std::uint64_t now = ticks();
-        stretch = static_cast<count>(
-            std::min<std::uint64_t>(next_stretch(stretch > 1 ? stretch : sampled / 2, now - since),
+        run = static_cast<count>(
+            std::min<std::uint64_t>(next_run(run > 1 ? run : sampled / 2, now - since),
                                     std::numeric_limits<count>::max() / 2));
         since = now;
       }
@@ -167,7 +166,6 @@ template <bool winds, std::integral I, class Body>
 CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
-  if constexpr (winds) here.stepped = true;
   for (I i = first; i < last; ++i) {
     body(i);
     if constexpr (!winds) {

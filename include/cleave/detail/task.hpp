@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -47,13 +48,14 @@ struct scope_frame : frame {
 /// A piece of work that was given away. The owner of the frame it came from frees it, at the join.
 struct task : scope {
   static constexpr std::uint32_t begun = 0, finished = 1;
+  static constexpr unsigned nobody = ~0u;
 
   task() noexcept : scope(nullptr) {}
   virtual ~task() = default;
   virtual void execute() noexcept = 0;  // runs the work, keeps its result or its exception
 
   worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
-  worker* runner = nullptr;  // whom it was given to
+  unsigned runner = nobody;  // whose mailbox it was handed to
   task* before = nullptr;    // the part of the same frame given before this one; or a list's next
   bool detached = false;     // nobody joins it
   std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
@@ -70,7 +72,9 @@ struct group_scope : scope {
 
   worker* const owner;                    // who waits; null: a thread that is no worker
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
-  std::uint64_t path = 0;                 // of a profile: the longest to the end of one of them
+  /// Where its owner's deque holds none of its tasks below. Owner only.
+  std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t path = 0;  // of a profile: the longest to the end of one of them
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.
@@ -104,7 +108,9 @@ template <class Work>
 struct task_of : task {
   using result_type = value_of<std::remove_cvref_t<decltype(std::declval<Work&>().run())>>;
 
-  explicit task_of(Work&& w) : work(std::move(w)) {}
+  /// Of what make() returns, in its place: nothing is moved that could be lost by an exception.
+  template <class Make>
+  explicit task_of(Make&& make) : work(make()) {}
 
   void execute() noexcept override {
     try {

@@ -1,12 +1,7 @@
-// Where a `both` is too short to be divided: what is learnt, and that a wrong guess is noticed.
-#include "core/cutoff.hpp"
-
+// Constructs that are too short to be divided: programs give the same, and a wrong guess is noticed.
 #include "core/requests.hpp"
 
-#include <cleave/detail/pace.hpp>
-
 #include <chrono>
-#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -14,107 +9,6 @@
 
 namespace cleave::tests {
 namespace {
-
-using cutoff = detail::cutoff_learner;
-
-/// A program as the learner sees it: a binary tree whose halves take half as long, 100 bytes of stack a level.
-struct simulated {
-  static constexpr double leaf = 0.01;  // microseconds
-
-  cutoff learnt;
-  std::uint64_t now = 1;
-  unsigned until_timed = 1;
-  unsigned preempted_every = ~0u, timed = 0;
-
-  static std::size_t depth(int level) { return static_cast<std::size_t>(level) * 100; }
-  void tree(int level, int levels) {
-    const std::size_t at = depth(level);
-    if (level == levels || at > learnt.depth()) {
-      const double units = std::ldexp(1, levels - level);
-      now += static_cast<std::uint64_t>(units * leaf *
-                                        static_cast<double>(detail::ticks_per_microsecond()));
-      return;
-    }
-    const bool is_timed = --until_timed == 0;
-    const std::uint64_t since = now;
-    if (is_timed) until_timed = learnt.until_next(now);
-    const bool undivided = depth(level + 1) > learnt.depth();
-    tree(level + 1, levels);
-    tree(level + 1, levels);
-    if (!is_timed) return;
-    if (++timed % preempted_every == 0) now += 5000 * detail::ticks_per_microsecond();
-    learnt.add(at, since, now, undivided);
-  }
-};
-
-TEST(cutoff, is_learnt) {
-  simulated program;
-  program.tree(0, 22);
-  // A subtree of k levels takes 2^k / 100 microseconds: the smallest of more than 16 has 11.
-  EXPECT_GE(program.learnt.depth(), simulated::depth(22 - 11));
-  EXPECT_LE(program.learnt.depth(), simulated::depth(22 - 9));
-}
-
-TEST(cutoff, is_learnt_in_spite_of_preemptions) {
-  simulated program;
-  program.preempted_every = 400;
-  program.tree(0, 22);
-  EXPECT_GE(program.learnt.depth(), simulated::depth(22 - 11));
-  EXPECT_LE(program.learnt.depth(), simulated::depth(22 - 8));
-}
-
-TEST(cutoff, follows_the_program) {
-  simulated program;
-  program.tree(0, 20);
-  const std::size_t before = program.learnt.depth();
-  program.tree(0, 25);
-  EXPECT_GE(program.learnt.depth(), before + 400);
-  for (int k = 0; k < 40; ++k) program.tree(0, 20);
-  EXPECT_LE(program.learnt.depth(), before + 100);
-}
-
-TEST(cutoff, is_not_learnt_where_nothing_short_is_below) {
-  cutoff learnt;
-  const std::uint64_t long_time = 100 * detail::ticks_per_microsecond();
-  for (std::uint64_t now = 1, i = 0; i < 1000; ++i, now += long_time)
-    learnt.add(100, now, now + long_time, true);
-  EXPECT_FALSE(learnt.learnt());
-}
-
-TEST(cutoff, is_deeper_than_polls_that_cannot_serve) {
-  simulated program;
-  program.tree(0, 22);
-  const std::size_t deep = program.learnt.depth() + 50;
-  program.learnt.add_poll(deep);
-  EXPECT_EQ(program.learnt.depth(), deep);
-  program.tree(0, 22);  // and stays so
-  EXPECT_GE(program.learnt.depth(), deep);
-}
-
-TEST(cutoff, is_forgotten_when_undivided_constructs_take_long) {
-  simulated program;
-  program.tree(0, 20);
-  ASSERT_NE(program.learnt.depth(), cutoff::none);
-  const std::uint64_t millisecond = 1000 * detail::ticks_per_microsecond();
-  int needed = 0;
-  while (program.learnt.depth() != cutoff::none && needed < 100) {
-    program.learnt.add(100, program.now, program.now + millisecond, true);
-    ++needed;
-  }
-  EXPECT_LE(needed, 8);
-}
-
-TEST(cutoff, is_forgotten_when_a_piece_from_beyond_takes_long) {
-  simulated program;
-  program.tree(0, 20);
-  const std::size_t learnt = program.learnt.depth();
-  const std::uint64_t microsecond = detail::ticks_per_microsecond();
-  program.learnt.add_piece(learnt, 10'000 * microsecond);
-  program.learnt.add_piece(learnt + 1, 10 * microsecond);
-  EXPECT_EQ(program.learnt.depth(), learnt);
-  program.learnt.add_piece(learnt + 1, 1000 * microsecond);
-  EXPECT_EQ(program.learnt.depth(), cutoff::none);
-}
 
 long fib(int n) {
   if (n < 2) return n;
@@ -231,7 +125,7 @@ long below(const rules& by, walk& w, int level, int from, int to, std::size_t id
   };
   auto push = [&w](int i) { w.path.push_back(i); };
   auto pop = [&w] { w.path.pop_back(); };
-  switch (by.kind == any_kind ? level % 4 : by.kind) {
+  switch (by.kind == any_kind ? level % 3 : by.kind) {
     case 0:
       return sum(
           from, to,
@@ -241,13 +135,6 @@ long below(const rules& by, walk& w, int level, int from, int to, std::size_t id
           },
           put);
     case 1:
-      return sum(
-          from, to,
-          [=](int i, long& leaves) {
-            leaves += dynamic_wind([=] { push(i); }, [=] { return child(i); }, pop);
-          },
-          put);
-    case 2:
       return sum(
           from, to,
           [=](int i, long& leaves, auto wind) {
@@ -278,9 +165,7 @@ TEST(cutoff, steps_of_undivided_constructs) {
                              {30, any_kind},
                              {0, any_kind},
                              {30, 1},
-                             {60, 1},
-                             {30, 2},
-                             {60, 2}}) {
+                             {60, 1}}) {
       const int spin = with.first, kind = with.second;
       ledger leaves(all);
       std::atomic<int> wrong{0};
@@ -302,29 +187,6 @@ TEST(cutoff, steps_of_undivided_constructs) {
       EXPECT_EQ(wrong, 0) << workers << " workers";
     }
   }
-}
-
-/// Otherwise a poll would divide what is older than the step. On this thread, which is no worker, all is undivided.
-TEST(cutoff, who_makes_a_step_undivided_says_so) {
-  const auto put = [](int from, int to) { return part_of_walk{{}, {}, 0, from, to, 0, 0}; };
-  const auto nothing = [] {};
-  int seen = 0;
-  const auto look = [&seen] {
-    seen += detail::here.stepped ? 1 : 0;
-    return 0L;
-  };
-  const auto said_in = [&seen](auto loop) {
-    detail::here.stepped = false;
-    loop();
-    return std::exchange(seen, 0) == 1;
-  };
-  EXPECT_TRUE(said_in([=] { dynamic_wind(nothing, look, nothing); }));
-  const auto winds = [=](int, auto wind) { return wind(nothing, look, nothing); };
-  EXPECT_TRUE(said_in([=] { each(0, 1, winds, put, [](long) {}); }));
-  EXPECT_TRUE(said_in([=] { reduce(0, 1, 0L, winds, std::plus<>(), put); }));
-  const auto adds = [=](int, long& total, auto wind) { total += wind(nothing, look, nothing); };
-  EXPECT_TRUE(said_in([=] { sum(0, 1, adds, put); }));
-  detail::here.stepped = false;
 }
 
 /// x -> a x + b: composition is associative, and not commutative.
@@ -388,18 +250,23 @@ int waits_in_vain(First first, std::chrono::milliseconds patience) {
   return alone;
 }
 
-/// As no step is under way, it does not matter.
+/// Whatever undivided construct may be under way: no step is.
 TEST(cutoff, long_iterations_with_polls_are_given_away) {
   EXPECT_EQ(waits_in_vain([] {}, std::chrono::seconds(2)), 0);
 }
 
-/// With a step the cutoff has to move first: until both workers have noticed.
-TEST(cutoff, long_iterations_with_polls_and_steps_are_given_away) {
+/// Nor when there was one before.
+TEST(cutoff, long_iterations_with_polls_after_steps_are_given_away) {
   const auto step = [] {
     int value = 0;
-    dynamic_wind([&value] { ++value; }, [] { both([] {}, [] {}); }, [&value] { --value; });
+    each(
+        0, 1,
+        [&value](int, auto wind) {
+          wind([&value] { ++value; }, [] { both([] {}, [] {}); }, [&value] { --value; });
+        },
+        [](int, int) { return part_of_walk{}; }, [](long) {});
   };
-  EXPECT_LE(waits_in_vain(step, std::chrono::milliseconds(200)), 10);
+  EXPECT_EQ(waits_in_vain(step, std::chrono::seconds(2)), 0);
 }
 
 TEST(cutoff, loops_without_a_put) {

@@ -9,22 +9,29 @@
 
 namespace cleave::detail {
 
-/// Ready tasks of task groups: the owner pushes and takes at the bottom, anybody steals at the top. Entries keep
-/// the group beside the task, so that a thief can pick by group without touching a task that may be gone.
-/// Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al., PPoPP 2013; the fences are seq_cst
-/// accesses, which ThreadSanitizer understands.
+/// Ready tasks of task groups: the owner pushes and takes at the bottom, anybody steals at the top.
+/// Entries keep the group beside the task, so that a thief can pick by group without touching a
+/// task that may be gone. Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al.,
+/// PPoPP 2013; the fences are seq_cst accesses, which ThreadSanitizer understands.
 class deque {
 public:
   deque() : ring_(new ring(256)) { rings_.emplace_back(ring_.load(std::memory_order_relaxed)); }
 
-  /// Owner only. seq_cst: partner of an asker that rings and then looks into every deque.
-  void push(task& t) {
-    const std::int64_t b = bottom_.load(std::memory_order_relaxed);
-    ring* r = ring_.load(std::memory_order_relaxed);
-    if (b - top_.load(std::memory_order_acquire) >= r->capacity) r = grow(*r, b);
-    r->put(b, &t, t.parent);
+  /// Owner only. Makes room for one more. Throws std::bad_alloc.
+  void reserve() {
+    const std::int64_t b = bottom();
+    const ring* const r = ring_.load(std::memory_order_relaxed);
+    if (b - top_.load(std::memory_order_acquire) >= r->capacity) grow(*r, b);
+  }
+  /// Owner only, where there is room. seq_cst: partner of an asker that rings and then looks into
+  /// every deque.
+  void push(task& t) noexcept {
+    const std::int64_t b = bottom();
+    ring_.load(std::memory_order_relaxed)->put(b, &t, t.parent);
     bottom_.store(b + 1, std::memory_order_seq_cst);
   }
+  /// Owner only: where the next one goes.
+  std::int64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
   /// Owner only: the task pushed last, or null.
   task* take() noexcept {
@@ -89,8 +96,8 @@ private:
     std::unique_ptr<entry[]> entries;
   };
 
-  ring* grow(const ring& old, std::int64_t bottom) {
-    rings_.emplace_back(new ring(old.capacity * 2));  // thieves may still read the old one
+  void grow(const ring& old, std::int64_t bottom) {
+    rings_.push_back(std::make_unique<ring>(old.capacity * 2));  // thieves may still read the old
     ring* const bigger = rings_.back().get();
     for (std::int64_t i = top_.load(std::memory_order_relaxed); i < bottom; ++i) {
       const entry& e = old.at(i);  // the task itself may be stolen and gone by now
@@ -98,7 +105,6 @@ private:
                   e.group.load(std::memory_order_relaxed));
     }
     ring_.store(bigger, std::memory_order_release);  // acquired by steal()
-    return bigger;
   }
 
   alignas(64) std::atomic<std::int64_t> top_{0};

@@ -1,5 +1,5 @@
 // The deque of ready tasks: against a sequential oracle, and with thieves.
-#include "core/deque.hpp"
+#include "groups/deque.hpp"
 
 #include "core/requests.hpp"
 
@@ -28,6 +28,7 @@ TEST(deque, does_what_a_sequential_one_does) {
       const unsigned what = random() % 8;
       if (what < pushes) {
         tasks[next].parent = &groups[random() % 2];
+        d.reserve();
         d.push(tasks[next]);
         oracle.push_back(&tasks[next++]);
       } else if (what == 7) {
@@ -79,6 +80,7 @@ void with_thieves(int thieves, std::size_t count, unsigned takes_of_8, bool by_g
     if (random() % 8 < takes_of_8) {
       if (detail::task* t = d.take()) account(t);
     } else {
+      d.reserve();
       d.push(tasks[i++]);
     }
   }
@@ -114,6 +116,7 @@ TEST(deque, the_last_task) {
   });
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     tasks[i].number = i, tasks[i].parent = &group;
+    d.reserve();
     d.push(tasks[i]);
     if (detail::task* t = d.take()) had.enter(static_cast<numbered*>(t)->number);
   }

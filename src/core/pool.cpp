@@ -1,0 +1,105 @@
+#include "core/pool.hpp"
+
+#include "machine/cpus.hpp"
+#include "machine/futex.hpp"
+
+#include <algorithm>
+
+namespace cleave::detail {
+namespace {
+
+std::mutex pools_mutex;
+std::vector<pool*> pools;
+
+}  // namespace
+
+pool::pool(unsigned count, std::size_t stack_bytes, bool check_on, bool cutoff_on,
+           std::unique_ptr<trace::session> recorded)
+    : recording(std::move(recorded)),
+      meeting(count),
+      check(check_on),
+      cutoff(cutoff_on),
+      oversubscribed(count > static_cast<unsigned>(machine::usable_cpus())),
+      off_cpu(oversubscribed
+                   ? std::max(50u, 4 * count / static_cast<unsigned>(machine::usable_cpus()))
+                   : 0),
+      most_askers(4 * static_cast<unsigned>(machine::usable_cpus())),
+      workers(count) {
+  try {
+    for (unsigned i = 0; i < count; ++i) {
+      threads.push_back(std::make_unique<machine::thread>(stack_bytes, &begin, this));
+    }
+  } catch (...) {
+    started.store(failed, std::memory_order_release);
+    started.notify_all();
+    threads.clear();
+    throw;
+  }
+  for (unsigned n; (n = started.load(std::memory_order_acquire)) < count;) started.wait(n);
+  std::lock_guard lock(pools_mutex);
+  pools.push_back(this);
+}
+
+pool::~pool() {
+  {
+    std::lock_guard lock(pools_mutex);
+    std::erase(pools, this);
+  }
+  stopping.store(true, std::memory_order_release);
+  for (auto& w : workers) w->box().ring(news);
+  threads.clear();
+}
+
+void pool::begin(void* self) {
+  auto& p = *static_cast<pool*>(self);
+  static std::mutex numbering;
+  unsigned id;
+  {
+    std::lock_guard lock(numbering);
+    id = p.started.load(std::memory_order_relaxed);
+    if (id == failed) return;
+    p.workers[id] =
+        std::make_unique<worker>(p, id);  // by the thread itself: the polled word is thread-local
+    if (!p.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
+  }
+  p.started.notify_all();
+  for (unsigned n; (n = p.started.load(std::memory_order_acquire)) < p.size();) p.started.wait(n);
+  if (p.started.load(std::memory_order_relaxed) == failed) return;
+  p.workers[id]->work();
+  // Nobody may ring a word that is gone: all leave together.
+  if (p.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 == p.size()) {
+    p.leaving.notify_all();
+  } else {
+    for (unsigned n; (n = p.leaving.load(std::memory_order_acquire)) < p.size();) p.leaving.wait(n);
+  }
+}
+
+task* pool::take_root() noexcept {
+  if (!has_root()) return nullptr;
+  std::lock_guard lock(roots_mutex);
+  if (roots.empty()) return nullptr;
+  task* const t = roots.front();
+  roots.pop_front();
+  roots_waiting.store(roots.size(), std::memory_order_relaxed);
+  return t;
+}
+
+void pool::run(task& root) {
+  if (recording) recording->begin_run();
+  announce(meeting, [&] {
+    std::lock_guard lock(roots_mutex);
+    roots.push_back(&root);
+    roots_waiting.store(roots.size(), std::memory_order_seq_cst);
+  });
+  while (!root.done()) machine::block(root.progress, task::begun);
+  if (recording) recording->end_run();
+}
+
+void pool::interrupt_all() noexcept {
+  std::lock_guard lock(pools_mutex);
+  for (pool* p : pools) {
+    for (auto& w : p->workers) w->box().insist(attention);
+  }
+}
+
+}  // namespace cleave::detail
