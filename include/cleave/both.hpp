@@ -36,9 +36,7 @@ struct branch_frame : work_frame {
   using work_type = std::remove_cvref_t<decltype(std::declval<Second&>().make())>;
   using given_task = task_of<work_type>;
 
-  CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) {
-    begin_frame(*this, out, type);
-  }
+  CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) { begin_frame(*this, out, type); }
 
   static bool splittable(const frame& f) noexcept { return !was_given(f); }
   static task* split(frame& f) {

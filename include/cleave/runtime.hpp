@@ -59,6 +59,7 @@ public:
 
   /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f returned, or
   /// throws what it threw. Any thread; several may call at once. Called by a worker it simply calls f().
+  /// Throws std::logic_error if all workers wait for the task of another runtime that calls this.
   ///
   /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results can be
   /// compared and differ, throws check_error.

@@ -29,7 +29,7 @@ void frame_list::update(frame* innermost) {
   while (!scopes_.empty() && scopes_.back() >= standing) scopes_.pop_back();
   const auto limit = static_cast<std::uint32_t>(standing);
   for (std::size_t k = 0; k < scopes_.size(); ++k)
-    scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
+    for (std::uint32_t& cursor : scope_at(k).cursors) cursor = std::min(cursor, limit);
 
   seen_.resize(total);
   f = innermost;
@@ -44,13 +44,13 @@ void frame_list::update(frame* innermost) {
     if (role == frame_role::step) steps_.push_back(g.index);
     if (role == frame_role::scope) {
       scopes_.push_back(g.index);
-      static_cast<scope_frame&>(g).cursor = g.index + 1;
+      for (std::uint32_t& cursor : static_cast<scope_frame&>(g).cursors) cursor = g.index + 1;
     }
   }
   searched += fresh_frames;
 }
 
-frame* frame_list::oldest(const scope* wanted, bool& mine) {
+frame* frame_list::oldest(const scope* wanted, bool outside, bool& mine) {
   mine = false;
   for (std::size_t k = 0; k < scopes_.size(); ++k) {
     scope_frame& base = scope_at(k);
@@ -58,22 +58,24 @@ frame* frame_list::oldest(const scope* wanted, bool& mine) {
     while (wanted != nullptr && s != nullptr && s != wanted) s = s->parent;
     if (wanted != nullptr && s == nullptr) continue;
     mine = true;
-    return oldest_from(base);
+    return oldest_from(base.cursors[outside ? 1 : 0], outside);
   }
   return nullptr;
 }
 
 /// What has nothing left to give never will again, so the cursor only moves inward. What may not be
 /// given now, because of steps that are on no list, is passed over.
-frame* frame_list::oldest_from(scope_frame& base) {
-  const auto begin = seen_.begin() + base.cursor;
-  const auto may = std::partition_point(
-      begin, seen_.end(), [](const frame* f) { return f->unlisted < here.unlisted; });
+frame* frame_list::oldest_from(std::uint32_t& cursor, bool outside) {
+  const auto begin = seen_.begin() + cursor;
+  const auto may = std::partition_point(begin, seen_.end(),
+                                        [](const frame* f) { return f->unlisted < here.unlisted; });
   auto passed = static_cast<std::uint32_t>(may - seen_.begin());
-  std::uint32_t& i = may == begin ? base.cursor : passed;
+  std::uint32_t& i = may == begin ? cursor : passed;
   for (; i < seen_.size(); ++i, ++searched) {
     frame& f = *seen_[i];
-    if (f.type().role != frame_role::work || !f.type().splittable(f)) continue;
+    const frame_type& type = f.type();
+    if (type.role != frame_role::work || !type.splittable(f) || (outside && !type.portable))
+      continue;
     assert(f.unlisted == here.unlisted);
     return f.unlisted == here.unlisted ? &f : nullptr;
   }

@@ -17,8 +17,9 @@ public:
   void update(frame* innermost);
 
   /// The oldest frame that may be given (see work_frame), has something to give, and belongs to
-  /// `wanted` or below (null: any). Sets `mine` to whether there is such a scope on this stack.
-  frame* oldest(const scope* wanted, bool& mine);
+  /// `wanted` or below (null: any); `outside`: whose task may leave the process. Sets `mine` to
+  /// whether there is such a scope on this stack.
+  frame* oldest(const scope* wanted, bool outside, bool& mine);
 
   /// The scope that a frame belongs to; null: the one of a thread that is no worker.
   scope* scope_of(const frame& f) const noexcept;
@@ -35,7 +36,7 @@ private:
   scope_frame& scope_at(std::size_t k) const noexcept {
     return *static_cast<scope_frame*>(seen_[scopes_[k]]);
   }
-  frame* oldest_from(scope_frame& base);
+  frame* oldest_from(std::uint32_t& cursor, bool outside);
 
   std::vector<frame*> seen_;
   std::vector<std::uint32_t> steps_;   // where in seen_ the steps are

@@ -44,7 +44,9 @@ public:
   using word_type = typename Platform::template atomic<std::uint32_t>;
   using cutoff_type = typename Platform::cutoff;
 
-  mailbox(word_type& polled, cutoff_type& cutoff) noexcept : word_(&polled), cutoff_(&cutoff) {}
+  /// `bell` is what wakes the owner, if it does not block on the word itself.
+  mailbox(word_type& polled, cutoff_type& cutoff, typename Platform::bell bell = {}) noexcept
+      : word_(&polled), cutoff_(&cutoff), bell_(bell) {}
 
   // Any thread.
 
@@ -52,7 +54,7 @@ public:
   /// written before; acquired by take_signals().
   void ring(std::uint32_t bits) noexcept {
     const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
-    if ((old & sleeping) != 0) Platform::wake(*word_);
+    if ((old & sleeping) != 0) Platform::wake(*word_, bell_);
   }
 
   /// The same, and the owner shall see them in a construct that it would otherwise run undivided.
@@ -122,6 +124,14 @@ public:
       cutoff_->store(0, std::memory_order_relaxed);
   }
   bool insisted() const noexcept { return cutoff_->load(std::memory_order_relaxed) == 0; }
+  /// Says that the owner blocks on something else until its bell is rung; false if there are
+  /// signals. wake_up() ends it.
+  bool fall_asleep() noexcept {
+    std::uint32_t none = 0;
+    return word_->compare_exchange_strong(none, sleeping, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed);
+  }
+  void wake_up() noexcept { word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel); }
   void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
 
   /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever
@@ -139,7 +149,7 @@ public:
           continue;
         }
         Platform::block(*word_, bits | sleeping, how == waiting::nap);
-        word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel);
+        wake_up();
       }
     }
   }
@@ -147,6 +157,7 @@ public:
 private:
   word_type* word_;
   cutoff_type* cutoff_;
+  [[no_unique_address]] typename Platform::bell bell_;
   alignas(64) typename Platform::template atomic<request> request_{resting};
 };
 
@@ -159,7 +170,9 @@ public:
   static constexpr unsigned bits = 64;
   static constexpr unsigned capacity = Platform::most_workers;
 
-  explicit bit_board(unsigned size) noexcept : used_((size + bits - 1) / bits) {}
+  explicit bit_board(unsigned n) noexcept : size_(n), used_((n + bits - 1) / bits) {}
+
+  unsigned size() const noexcept { return size_; }
 
   void set(unsigned i) noexcept {
     words_[i / bits].fetch_or(std::uint64_t{1} << i % bits, std::memory_order_seq_cst);
@@ -197,6 +210,7 @@ public:
   }
 
 private:
+  unsigned size_;
   unsigned used_;
   typename Platform::template atomic<std::uint64_t> words_[(capacity + bits - 1) / bits]{};
 };

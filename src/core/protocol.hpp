@@ -9,18 +9,25 @@
 /// between is left to the caller.
 namespace cleave::detail {
 
-/// Where the workers of a pool meet.
+/// Where the workers of a pool meet, and the one who speaks for other nodes (outside.hpp). It has no
+/// stack; it asks with a number of slots, each with a mailbox, whose numbers follow the workers'.
 template <class Platform>
 struct exchange {
+  static constexpr unsigned first_slot = Platform::most_workers;
+
   explicit exchange(unsigned workers) noexcept
-      : askers(workers), computing(workers), crowd(workers) {}
+      : askers(workers), computing(workers), crowd(workers), hungry(workers) {}
 
   mailbox<Platform>& box(unsigned i) const noexcept { return *boxes[i]; }
+  bool anybody_asks() const noexcept { return askers.any() || slots.any(); }
 
   bit_board<Platform> askers;     // workers with a request posted
   bit_board<Platform> computing;  // workers with a task: they poll, or wait for a part of it
   bit_board<Platform> crowd;      // workers that wait to ask: enough others do
-  std::array<mailbox<Platform>*, Platform::most_workers> boxes{};
+  bit_board<Platform> hungry;     // workers that found nothing here
+  bit_board<Platform> slots{Platform::most_slots};  // of other nodes, with a request posted
+  mailbox<Platform>* outside = nullptr;             // of who speaks for them, if there are any
+  std::array<mailbox<Platform>*, first_slot + Platform::most_slots> boxes{};
 };
 
 /// A worker and where it meets the others.
@@ -44,11 +51,11 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 
 /// A worker's request, from posting it to its end:
 ///
-///     rung_one --press--> rung_all --press(insist)--> insisted
+///     rung_one --press--> rung_all --press(insist)--> insisted --ask_outside--> asked_outside
 ///         +-------------------press(insist)--------------^
 ///
-/// It rings one worker that computes, then all, and insists before it blocks for long. Whatever is
-/// rung finds the request on the board: it was posted before.
+/// It rings one worker that computes, then all, insists, and asks other nodes before it blocks for
+/// long. Whatever is rung finds the request on the board: it was posted before.
 template <class Platform>
 class open_request {
 public:
@@ -77,12 +84,23 @@ public:
       return false;
     });
   }
+  /// Tells who speaks for other nodes that nothing was found here.
+  void ask_outside() noexcept {
+    stage_ = stage::asked_outside;
+    self_.of.hungry.set(self_.id);
+    self_.of.outside->ring(asked);
+  }
   /// What to do while there is no answer. It spins(), begins anew after restart(), and may be
   /// patient() beyond that, with workers that are off their CPU.
   template <class Persistence>
   waiting next(Persistence& with) noexcept {
     if (with.spins()) return waiting::spin;
-    if (stage_ == stage::insisted) return waiting::sleep;
+    if (stage_ == stage::asked_outside) return waiting::sleep;
+    if (stage_ == stage::insisted) {
+      if (self_.of.outside == nullptr) return waiting::sleep;
+      ask_outside();
+      return waiting::spin;
+    }
     const bool insist = !with.patient();
     if (!insist && stage_ == stage::rung_all) return waiting::nap;
     press(insist);
@@ -118,9 +136,10 @@ public:
   }
 
 private:
-  enum class stage { rung_one, rung_all, insisted };
+  enum class stage { rung_one, rung_all, insisted, asked_outside };
 
   void leave() noexcept {
+    if (stage_ == stage::asked_outside) self_.of.hungry.clear(self_.id);
     self_.of.askers.clear(self_.id);
     call_from_crowd(self_);
   }
@@ -145,39 +164,46 @@ void wait_for_room(member<Platform> self, unsigned most, Finished finished, Serv
 
 enum class outcome { given, nothing, not_mine, failed };
 
-/// Serves the request `seen` of worker `asker` if it can. look(wanted) says whether there is
-/// something to give (given), nothing now, or nothing of what is wanted here; make(asker) makes the
-/// task and returns it, or 0 if that failed.
+/// Serves the request `seen` in mailbox `asker`, shown at `place` on that board, if it can.
+/// look(wanted, outside) says whether there is something to give (given), nothing now, or nothing of
+/// what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
 template <class Platform, class Look, class Make>
-outcome serve(member<Platform> self, unsigned asker, request seen, Look look, Make make) {
-  if (const outcome o = look(wanted_by(seen)); o != outcome::given) return o;
+outcome serve(member<Platform> self, bit_board<Platform>& board, unsigned place, unsigned asker,
+              request seen, Look look, Make make) {
+  const bool outside = &board == &self.of.slots;
+  if (const outcome o = look(wanted_by(seen), outside); o != outcome::given) return o;
   auto& box = self.of.box(asker);
   if (!box.claim(seen)) return outcome::not_mine;
-  self.of.askers.clear(asker);
+  board.clear(place);
   if (const request task = make(asker); task != 0) {
     box.hand(task);
     return outcome::given;
   }
-  self.of.askers.set(asker);  // before it is rung: whoever looks for askers then finds it
+  board.set(place);  // before it is rung: whoever looks for askers then finds it
   box.reopen(seen);
   self.box.remind(parked);
   return outcome::failed;
 }
 
-/// Serves one of the workers that ask, if it can.
+/// Serves one of those that ask, if it can: a worker, or if none of them can be served, a slot.
 template <class Platform, class Look, class Make>
 outcome serve_one(member<Platform> self, Look look, Make make) {
   bool nothing_now = false;
   outcome last = outcome::not_mine;
-  self.of.askers.visit(self.id, [&](unsigned i) {
-    const request seen = self.of.box(i).posted();
-    if (i == self.id || !is_asking(seen)) return false;
-    last = serve(self, i, seen, look, make);
-    nothing_now |= last == outcome::nothing;
-    return last == outcome::given || last == outcome::failed;
-  });
+  auto visit = [&](bit_board<Platform>& board, unsigned first) {
+    board.visit(self.id % board.size(), [&](unsigned i) {
+      const request seen = self.of.box(first + i).posted();
+      if (first + i == self.id || !is_asking(seen)) return false;
+      last = serve(self, board, i, first + i, seen, look, make);
+      nothing_now |= last == outcome::nothing;
+      return last == outcome::given || last == outcome::failed;
+    });
+  };
+  visit(self.of.askers, 0);
+  if (last != outcome::given && last != outcome::failed)
+    visit(self.of.slots, exchange<Platform>::first_slot);
   // One part for each poll: whoever got it helps to serve the others.
-  if (last == outcome::given && self.of.askers.any()) {
+  if (last == outcome::given && self.of.anybody_asks()) {
     self.box.remind(asked);
   } else if (nothing_now) {
     self.box.remind(parked);
@@ -190,7 +216,7 @@ outcome serve_one(member<Platform> self, Look look, Make make) {
 template <class Platform>
 void begin_to_compute(member<Platform> self, bool idle) {
   if (idle) self.of.computing.set(self.id);
-  if (self.of.askers.any()) self.box.remind(asked);
+  if (self.of.anybody_asks()) self.box.remind(asked);
 }
 
 /// Tells the workers that ask for anything of work that is not on a stack (a root task), which

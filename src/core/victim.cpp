@@ -48,12 +48,13 @@ void worker::serve() {
   frame* oldest = nullptr;  // null: a ready task
   const scope* of_whom = nullptr;
   std::exception_ptr error;
-  auto look_for = [&](const scope* wanted) {
+  auto look_for = [&](const scope* wanted, bool outside) {
     oldest = nullptr, of_whom = wanted;
-    if (wanted == nullptr ? !ready.empty() : ready.holds(wanted)) return outcome::given;
+    if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
+      return outcome::given;
     look();
     bool mine = false;
-    oldest = frames_.oldest(wanted, mine);
+    oldest = frames_.oldest(wanted, outside, mine);
     if (!mine) return outcome::not_mine;
     return oldest == nullptr ? outcome::nothing : outcome::given;
   };
@@ -106,7 +107,7 @@ task& worker::split(frame& f) {
 void worker::split_everywhere() {
   look();
   bool mine = false;
-  if (frame* f = frames_.oldest(here.current, mine)) execute(split(*f));
+  if (frame* f = frames_.oldest(here.current, false, mine)) execute(split(*f));
 }
 
 }  // namespace cleave::detail

@@ -1,6 +1,7 @@
 #include "core/worker.hpp"
 
 #include "core/pool.hpp"
+#include "core/proxy.hpp"
 #include "machine/futex.hpp"
 #include "machine/spin.hpp"
 
@@ -18,7 +19,8 @@ constexpr int nap_milliseconds = 50;
 
 /// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
 unsigned maker_of(const task& t) noexcept {
-  const worker* const w = t.detached ? static_cast<group_scope*>(t.parent)->owner : t.owner;
+  const bool spawned = t.is_kept == task::kept::by_itself;
+  const worker* const w = spawned ? static_cast<group_scope*>(t.parent)->owner : t.owner;
   return w != nullptr ? w->id : 0;
 }
 
@@ -28,7 +30,9 @@ void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expecte
                    bool nap) noexcept {
   machine::block(word, expected, nap ? nap_milliseconds : machine::forever);
 }
-void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wake(word); }
+void native::wake(const std::atomic<std::uint32_t>& word, bell b) noexcept {
+  b.ring != nullptr ? b.ring(b.of) : machine::wake(word);
+}
 
 worker::worker(pool& p, unsigned number) noexcept
     : of(p),
@@ -39,7 +43,7 @@ worker::worker(pool& p, unsigned number) noexcept
       recorder_(p.recording ? p.recording->of(number) : nullptr),
       strands_(p.recording ? p.recording->strands() : nullptr),
       random_(number * 2654435761u + 1) {
-  p.meeting.boxes[number] = &box_;
+  p.meeting.boxes[number] = &box_;  // read by others after `started` of the pool
 }
 
 void worker::set(count c, std::uint64_t n) noexcept {
@@ -172,9 +176,10 @@ void worker::execute(task& t) noexcept {
 
 /// Tells whoever waits for it. Then it may be gone.
 void worker::finish(task& t) noexcept {
+  if (t.is_kept == task::kept::by_proxy) return of.outside()->finished_here(t);
   worker* owner = t.owner;
   std::atomic<std::uint32_t>* word = &t.progress;
-  if (t.detached) {
+  if (t.is_kept == task::kept::by_itself) {
     auto& group = static_cast<group_scope&>(*t.parent);
     owner = group.owner, word = &group.pending;
     delete &t;
@@ -245,7 +250,7 @@ task* worker::take_ready(const group_scope& group) noexcept {
   bool moved = false;
   task* const t = ready.take(group, moved);
   // Somebody may have looked while they were out.
-  if (moved && of.meeting.askers.any()) box_.remind(asked);
+  if (moved && of.meeting.anybody_asks()) box_.remind(asked);
   return t;
 }
 

@@ -41,8 +41,7 @@ bool cutoff::answers_later(bool insisted) noexcept {
   if (!insisted) return true;
   const std::uint64_t now = ticks();
   if (task_.polls++ == 0) task_.insisted = now;
-  return task_.polls < most_polls ||
-         now - task_.insisted < most_time * ticks_per_microsecond();
+  return task_.polls < most_polls || now - task_.insisted < most_time * ticks_per_microsecond();
 }
 
 bool cutoff::begin_timing(std::uintptr_t at, bool every) noexcept {

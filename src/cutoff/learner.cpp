@@ -8,10 +8,10 @@ namespace cleave::detail {
 namespace {
 
 // Microseconds.
-constexpr unsigned short_time = 16;     // some hundred times what a frame costs
-constexpr unsigned wrong_time = 256;    // no such thing should be undivided
-constexpr unsigned window_time = 1000;  // enough for some dozens that are just not short
-constexpr unsigned first_window = 200;  // a guess: programs may take a millisecond
+constexpr unsigned short_time = 16;        // some hundred times what a frame costs
+constexpr unsigned wrong_time = 256;       // no such thing should be undivided
+constexpr unsigned window_time = 1000;     // enough for some dozens that are just not short
+constexpr unsigned first_window = 200;     // a guess: programs may take a millisecond
 constexpr unsigned longest_window = 8000;  // beyond the others, where nothing took long
 
 constexpr unsigned window_size = 64;  // timed constructs
@@ -38,8 +38,7 @@ void cutoff_learner::add(std::size_t depth, std::uint64_t begin, std::uint64_t e
   const std::uint64_t wait = deepest_ != 0 ? 0 : longest_window * microsecond;
   if (++seen_ >= window_size && end >= until_ + wait) {
     // Until something short is seen below the long ones there is nothing to leave undivided.
-    if (learnt() || below_ > deepest_)
-      depth_ = std::max({previous_, deepest_, shallowest_});
+    if (learnt() || below_ > deepest_) depth_ = std::max({previous_, deepest_, shallowest_});
     previous_ = deepest_;
     below_ = deepest_ = 0, shallowest_ = none, wrong_ = seen_ = 0;
     until_ = end + window_time * microsecond;

@@ -39,14 +39,17 @@ std::unique_ptr<runtime::state> start(const options& o) {
   if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
   if (workers == 0) workers = machine::environment("CLEAVE_WORKERS", 1, most_workers, 0);
   if (workers == 0) workers = std::min<long>(machine::usable_cpus(), most_workers);
-  std::size_t stack = o.stack_bytes;
-  if (stack == 0)
-    stack = static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
-  const bool check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
-  if (check || o.profile) workers = 1;
-  const bool cutoff = o.cutoff && !check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
-  return std::make_unique<runtime::state>(static_cast<unsigned>(workers), stack, check, cutoff,
-                                          recording_of(o, static_cast<unsigned>(workers)));
+  detail::pool::plan plan;
+  plan.stack_bytes = o.stack_bytes;
+  if (plan.stack_bytes == 0) {
+    plan.stack_bytes =
+        static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
+  }
+  plan.check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
+  if (plan.check || o.profile) workers = 1;
+  plan.workers = static_cast<unsigned>(workers);
+  plan.cutoff = o.cutoff && !plan.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
+  return std::make_unique<runtime::state>(plan, recording_of(o, plan.workers));
 }
 
 [[noreturn]] void refuse(const std::exception& e) {

@@ -67,10 +67,7 @@ void on_both_sides_of_the_cutoff(F f) {
 template <class Do, class Body, class Undo>
 void wind_once(Do make, Body body, Undo undo) {
   each(
-      0, 1,
-      [&](int, auto wind) {
-        wind([&make] { make(); }, [&body] { body(); }, undo);
-      },
+      0, 1, [&](int, auto wind) { wind([&make] { make(); }, [&body] { body(); }, undo); },
       [](int, int) -> nothing_task { return {}; }, [](int) {});
 }
 

@@ -39,7 +39,9 @@ auto learn_then_run(runtime& rt, int rounds, F f) {
 
 // ---- a loop's wind after a call with arguments on the stack, which GCC pops at the next jump only
 
-[[gnu::noipa]] long with_stack_arguments(long, long, long, long, long, long, long, long) { return 0; }
+[[gnu::noipa]] long with_stack_arguments(long, long, long, long, long, long, long, long) {
+  return 0;
+}
 
 long after_arguments(workspace& w, int n, long path, bool winds);
 struct after_arguments_piece {
@@ -65,9 +67,12 @@ struct after_arguments_piece {
   return sum(
       0, 1,
       [=, &w](int, long& total, auto wind) {
-        total += wind([=, &w] { w.x += n; }, [=] { return search(path + n); }, [=, &w] { w.x -= n; });
+        total +=
+            wind([=, &w] { w.x += n; }, [=] { return search(path + n); }, [=, &w] { w.x -= n; });
       },
-      [=, &w](int, int) { return after_arguments_piece{w, n, path, winds}; });
+      [=, &w](int, int) {
+        return after_arguments_piece{w, n, path, winds};
+      });
 }
 
 // ---- a loop's wind called in a construct of the loop's body
@@ -117,9 +122,7 @@ void for_a_while(F round) {
   const bool soak = std::getenv("CLEAVE_SOAK") != nullptr;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(soak ? 30 : 2);
   wrong = puts = 0;
-  do {
-    round();
-  } while (std::chrono::steady_clock::now() < end && !testing::Test::HasFailure());
+  do { round(); } while (std::chrono::steady_clock::now() < end && !testing::Test::HasFailure());
   EXPECT_EQ(wrong, 0) << "of " << puts << " puts";
 }
 
@@ -175,11 +178,13 @@ TEST(unlisted_steps, are_counted_while_they_are_done) {
   const auto adds = [=](int, long& total, auto wind) { total += wind(nothing, look, nothing); };
   EXPECT_EQ(counted_in([=] { sum(0, 1, adds, put); }), 1u);
   const auto twice = [=](int, long& total, auto wind) {
-    total += wind(nothing, [=] { return wind(nothing, look, nothing); }, nothing);
+    total += wind(
+        nothing, [=] { return wind(nothing, look, nothing); }, nothing);
   };
   EXPECT_EQ(counted_in([=] { sum(0, 1, twice, put); }), 2u);
   const auto throws = [=](int, long& total, auto wind) {
-    total += wind(nothing, []() -> long { throw 1; }, nothing);
+    total += wind(
+        nothing, []() -> long { throw 1; }, nothing);
   };
   EXPECT_THROW(sum(0, 1, throws, put), int);
   EXPECT_EQ(detail::here.unlisted, 0u);

@@ -161,11 +161,8 @@ TEST(cutoff, steps_of_undivided_constructs) {
   constexpr long all = power(walk::width, walk::levels);
   for (int workers : {1, 2, 3, 8}) {
     runtime rt(options{.workers = workers});
-    for (const auto& with : {std::pair{0, any_kind},
-                             {30, any_kind},
-                             {0, any_kind},
-                             {30, 1},
-                             {60, 1}}) {
+    for (const auto& with :
+         {std::pair{0, any_kind}, {30, any_kind}, {0, any_kind}, {30, 1}, {60, 1}}) {
       const int spin = with.first, kind = with.second;
       ledger leaves(all);
       std::atomic<int> wrong{0};

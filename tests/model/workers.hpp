@@ -55,7 +55,8 @@ inline fault broken = fault::none;
 /// another way or not at all. Which one of a sequence an operation is, tell the two that the same
 /// thread did before; one left out is not among them.
 struct platform {
-  static constexpr unsigned most_workers = 4;
+  static constexpr unsigned most_workers = 4, most_slots = 1;
+  struct bell {};
 
   template <class T>
   struct atomic : model::atomic<T> {
@@ -143,7 +144,7 @@ struct platform {
   static void block(atomic<std::uint32_t>& word, std::uint32_t expected, bool) {
     word.block(expected);
   }
-  static void wake(atomic<std::uint32_t>& word) {
+  static void wake(atomic<std::uint32_t>& word, bell) {
     if (broken != fault::ring_without_wake) word.wake();
   }
 
@@ -239,7 +240,7 @@ struct worker {
   [[gnu::noinline]] void serve() {  // worker::serve
     using cleave::detail::outcome;
     task* from = nullptr;
-    auto look = [&](const scope* wanted) {
+    auto look = [&](const scope* wanted, bool) {
       bool mine = false;
       from = oldest(wanted, mine);
       if (!mine) return outcome::not_mine;
@@ -276,7 +277,8 @@ struct worker {
     impatient with;
     cleave::detail::open_request<platform> asking(
         self(), request_for(wanted), likely != nullptr ? likely->id : (id + 1) % of.size);
-    return reinterpret_cast<task*>(asking.wait(finished, [this] { respond(); }, with));
+    return reinterpret_cast<task*>(asking.wait(
+        finished, [this] { respond(); }, with));
   }
 
   [[gnu::noinline]] void work() {  // worker::work
@@ -343,8 +345,7 @@ inline void pool::submit(task& root) {
     const bool weak = broken == fault::root_released;
     roots_unlocked.await(1, 1);
     roots[last++] = &root;
-    roots_waiting.store(last - first,
-                        weak ? std::memory_order_release : std::memory_order_seq_cst);
+    roots_waiting.store(last - first, weak ? std::memory_order_release : std::memory_order_seq_cst);
     roots_unlocked.store(1, std::memory_order_release);
   });
 }
@@ -398,9 +399,9 @@ struct crew {
     }
     return in(of.meeting.askers)      ? "askers"
            : in(of.meeting.computing) ? "computing"
-           : in(of.meeting.crowd) ? "crowd"
-           : in(of.stopping)        ? "stopping"
-                                    : "roots";
+           : in(of.meeting.crowd)     ? "crowd"
+           : in(of.stopping)          ? "stopping"
+                                      : "roots";
   }
 };
 

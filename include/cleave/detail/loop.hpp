@@ -129,8 +129,7 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
     count run = 1;  // iterations until the next poll
     std::uint64_t since = 0;
     for (I i = first; i < rest.end;) {
-      const auto stop =
-          static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), run)));
+      const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), run)));
       rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
       if (signals() != 0) [[unlikely]]
         answer(at);

@@ -37,7 +37,9 @@ void stop(scope& s) noexcept;
 struct scope_frame : frame {
   scope* self;
   scope* previous;
-  std::uint32_t cursor;  // seen frames of this scope before this index have nothing left to give
+  /// Seen frames of this scope before this index have nothing left to give: to a worker, and to
+  /// another node.
+  std::uint32_t cursors[2];
 
   explicit scope_frame(scope& s) noexcept;
   ~scope_frame() { here.innermost = outer, here.current = previous; }
@@ -49,6 +51,8 @@ struct scope_frame : frame {
 struct task : scope {
   static constexpr std::uint32_t begun = 0, finished = 1;
   static constexpr unsigned nobody = ~0u;
+  /// Who frees it: whoever joins it, the task itself (of a group), or who speaks for other nodes.
+  enum class kept : std::uint8_t { by_owner, by_itself, by_proxy };
 
   task() noexcept : scope(nullptr) {}
   virtual ~task() = default;
@@ -57,8 +61,8 @@ struct task : scope {
   worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
   unsigned runner = nobody;  // whose mailbox it was handed to
   task* before = nullptr;    // the part of the same frame given before this one; or a list's next
-  bool detached = false;     // nobody joins it
-  std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
+  kept is_kept = kept::by_owner;
+  std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
@@ -66,7 +70,7 @@ struct task : scope {
   bool done() const noexcept { return progress.load(std::memory_order_acquire) == finished; }
 };
 
-/// A task group as others see it. Its tasks run detached: they free themselves.
+/// A task group as others see it. Its tasks free themselves.
 struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
 
@@ -79,7 +83,7 @@ struct group_scope : scope {
 
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
-  explicit group_task(group_scope& g) noexcept { parent = &g, detached = true; }
+  explicit group_task(group_scope& g) noexcept { parent = &g, is_kept = kept::by_itself; }
 };
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
