@@ -21,7 +21,7 @@ void put(writer& w, const rslt& m) {
 }
 void put(writer& w, const rack& m) { put(w, m.key); }
 void put(writer& w, const heartbeat& m) {
-  w.number(m.number), w.byte(m.leaving ? 1 : 0);
+  w.number(m.number), w.number(m.heard), w.byte(m.leaving ? 1 : 0);
   w.number(m.state.workers), w.number(m.state.busy), w.number(m.state.depth);
   w.number(m.held.size());
   for (const task_key& key : m.held) put(w, key);
@@ -63,7 +63,7 @@ void get(reader& r, rslt& m) {
 }
 void get(reader& r, rack& m) { get(r, m.key); }
 void get(reader& r, heartbeat& m) {
-  m.number = r.number(), m.leaving = flag(r);
+  m.number = r.number(), m.heard = r.number(), m.leaving = flag(r);
   m.state.workers = small(r), m.state.busy = small(r), m.state.depth = small(r);
   const std::size_t count = r.count();
   for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) get(r, m.held.emplace_back());

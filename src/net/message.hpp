@@ -78,7 +78,8 @@ struct load {
 };
 
 struct heartbeat {
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  ///< above all that this node has sent before
+  std::uint64_t heard = 0;   ///< the receiver's last one that has come
   bool leaving = false;
   load state;
   std::vector<task_key> held;  ///< of the receiver's tasks, those that the sender has

@@ -130,7 +130,7 @@ private:
   void on(instant now, address from, const published& m);
   void on(instant now, address from, const reject& m);
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
-  std::optional<asker> taker_of(std::uint64_t request);
+  std::map<asker, hunger>::iterator taker_of(std::uint64_t request);
   address hint_for(address from) const;
 
   // protocol_asking.hpp: requests of this node

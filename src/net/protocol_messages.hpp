@@ -39,7 +39,7 @@ bool node<Policy>::is_for_me(address from, const message& m) {
   if (policy_.has(mutation::trust_old_incarnation)) return true;
   // The sender takes this process for one that was here before: it learns better from a heartbeat.
   if (!std::holds_alternative<heartbeat>(m.body) || m.from != peers_[from].process) {
-    network_.send(from, {self_.program, self_.process, 0, heartbeat{++last_beat_, false, core_.state(), {}}});
+    network_.send(from, {self_.program, self_.process, 0, heartbeat{++last_beat_, 0, false, core_.state(), {}}});
   }
   return false;
 }
@@ -110,7 +110,7 @@ void node<Policy>::answered(instant now, unsigned slot, const traveller& t) {
     if (!policy_.has(mutation::late_answer_lost)) core_.again(t.id);
   } else {
     const std::uint64_t attempt = ++last_attempt_;
-    given_[t.id] = {s.from, attempt, t.depth, now, 0};
+    given_[t.id] = {s.from, attempt, t.depth, last_beat_, 0};
     peer& p = peers_[s.from];
     p.starves_until = p.nothing_until = {};
     p.state.busy = std::max(p.state.busy, 1U);
@@ -131,24 +131,23 @@ void node<Policy>::unanswered(instant now, unsigned slot) {
 
 /// Which worker runs a task that has come for that request. Ends the request.
 template <class Policy>
-std::optional<asker> node<Policy>::taker_of(std::uint64_t request) {
-  std::optional<asker> who;
+typename std::map<asker, typename node<Policy>::hunger>::iterator node<Policy>::taker_of(
+    std::uint64_t request) {
+  auto who = hungry_.end();
   const auto at = sent_.find(request);
   if (at != sent_.end()) {
     const sent_request& r = at->second;
     const auto h = hungry_.find(r.who);
     // A part that was taken back may be run by who waits for it, and by nobody else who waits.
-    if (h != hungry_.end() && h->second.wanted == r.wanted) who = r.who;
+    if (h != hungry_.end() && h->second.wanted == r.wanted) who = h;
     if (r.is == sent_request::state::open) {
       if (r.wanted == 0) --open_any_;
       if (h != hungry_.end() && h->second.request == request) h->second.request = 0;
     }
     sent_.erase(at);
   }
-  for (auto h = hungry_.begin(); h != hungry_.end() && !who; ++h) {
-    if (h->second.wanted == 0) who = h->first;
-  }
-  return who;
+  if (who != hungry_.end()) return who;
+  return std::find_if(hungry_.begin(), hungry_.end(), [](const auto& h) { return h.second.wanted == 0; });
 }
 
 template <class Policy>
@@ -160,13 +159,12 @@ void node<Policy>::on(instant now, address from, const task& m) {
   const bool anything = sent == sent_.end() || sent->second.wanted == 0;
   auto who = taker_of(m.request);
   if (late && policy_.has(mutation::drop_late_task)) return;
-  if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) who.reset();
+  if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) who = hungry_.end();
 
   core_.merge(m.shared);
   const std::uint64_t id = held_.add({from, key, held_task::state::running, now, {}, {}, {}, {}});
-  if (who && core_.start(*who, {id, m.type, m.depth, m.input})) {
-    const auto h = hungry_.find(*who);
-    if (h != hungry_.end()) hungry_.erase(h);
+  if (who != hungry_.end() && core_.start(who->first, {id, m.type, m.depth, m.input})) {
+    hungry_.erase(who);
     if (anything) misses_ = 0, any_pause_ = {}, hint_.reset();
     next_beat_ = std::min(next_beat_, beat_at_ + how_.heartbeat_every / 10);
     return;
@@ -268,8 +266,9 @@ void node<Policy>::on(instant now, address from, const heartbeat& m) {
     if (t.to != from) continue;
     const task_key key{current->first, t.attempt};
     const bool there = std::find(m.held.begin(), m.held.end(), key) != m.held.end();
-    t.missing = there ? 0 : t.missing + 1;
-    // The first may have been sent before the task came; the second was not.
+    if (there) t.missing = 0;
+    // Counts only if its sender has heard from this node since the task was sent. One alone may be overtaken.
+    else if (m.heard > t.beat) ++t.missing;
     if (t.missing >= 2 && !policy_.has(mutation::ignore_missing)) give_again(current);
   }
   for (const task_key& key : m.held) {

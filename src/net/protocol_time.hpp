@@ -180,7 +180,7 @@ void node<Policy>::beat(instant now) {
 
 template <class Policy>
 void node<Policy>::send_heartbeat(instant, address to) {
-  heartbeat beat{++last_beat_, member_ != membership::active, core_.state(), {}};
+  heartbeat beat{++last_beat_, peers_[to].beat, member_ != membership::active, core_.state(), {}};
   for (const auto& [id, t] : held_) {
     if (t.owner == to && t.key.owner == peers_[to].process) beat.held.push_back(t.key.key);
   }
@@ -225,7 +225,7 @@ instant node<Policy>::next() const {
   }
   for (const auto& [what, f] : fetching_) at = std::min(at, f.resend_at);
   for (const auto& [who, h] : hungry_) {
-    if (h.request != 0) continue;
+    if (h.request != 0 || member_ != membership::active) continue;
     if (h.wanted != 0 && given_.count(h.wanted) != 0) at = std::min(at, h.retry_at);
     if (h.wanted == 0 && open_any_ < how_.any_requests) at = std::min(at, any_retry_at_);
   }
