@@ -258,6 +258,7 @@ void core::advance(worker& w) {
       continue;
     }
     if (n == 0) return;
+    e.begun = true;
     f.next += size;
     if (size <= n && !how_.exact) {
       n -= size;
@@ -492,7 +493,7 @@ std::uint64_t core::scope_of(std::uint64_t came_as) const {
 /// The oldest frame with something to give. From the scope's root inward, everything on the stack is a part of it.
 core::place core::oldest(worker& w, std::uint64_t scope) {
   for (execution& e : w.stack) {
-    if (!within(e.piece, scope) || pieces_.at(e.piece).stopped) continue;
+    if (!e.begun || !within(e.piece, scope) || pieces_.at(e.piece).stopped) continue;
     for (frame& f : e.frames) {
       if (f.next != f.end) return {&e, &f};
     }

@@ -48,6 +48,7 @@ struct frame {
 struct execution {
   std::uint64_t piece = 0;
   std::vector<frame> frames;  ///< the outermost first
+  bool begun = false;         ///< a node was visited: who has not begun does not look for requests
   tally result;
 };
 

@@ -33,7 +33,8 @@ net::settings protocol_settings(random& r, instant latency) {
 }
 
 instant moment(random& r, instant span) {
-  return instant(scaled(r, 1, std::max<std::int64_t>(span.count(), 2)));
+  const std::int64_t most = std::max<std::int64_t>(span.count(), 2);
+  return instant(r.below(2) == 0 ? scaled(r, 1, most) : between(r, 1, most));
 }
 
 /// What happens to nodes other than the root's.
@@ -70,7 +71,7 @@ schedule random_schedule(std::uint64_t seed) {
   random r(seed * 0x9e3779b97f4a7c15U + 1);
   schedule s;
   const bool search = r.below(2) == 0;
-  const auto size = static_cast<std::uint32_t>(scaled(r, 30, 700));
+  const auto size = static_cast<std::uint32_t>(scaled(r, 60, 3'000));
   s.work = random_tree(r.next(), size, !search && r.below(6) == 0);
   const auto nodes = static_cast<unsigned>(between(r, 2, 6));
   const instant latency(scaled(r, 20, 20'000));
@@ -78,7 +79,10 @@ schedule random_schedule(std::uint64_t seed) {
   world_settings& w = s.world;
   w.seed = r.next();
   w.core.workers = static_cast<unsigned>(between(r, 1, 3));
-  w.core.node_cost = instant(scaled(r, 50, 5'000));
+  // The work takes from a few to a hundred times what a message does.
+  const std::int64_t all_workers = nodes * w.core.workers;
+  const instant work = latency * between(r, 5, 100);
+  w.core.node_cost = instant(std::clamp<std::int64_t>(work.count() * all_workers / s.work.nodes(), 20, 20'000));
   w.core.poll_every = instant(scaled(r, 10, 2'000));
   w.core.search = search;
   w.protocol = protocol_settings(r, latency);
@@ -93,8 +97,7 @@ schedule random_schedule(std::uint64_t seed) {
   const double megabits = r.below(3) == 0 ? static_cast<double>(between(r, 1, 100)) : 0.0;
   w.between = [=](unsigned a, unsigned b) { return a == b ? link{near, 0} : link{latency, megabits}; };
 
-  const instant work = w.core.node_cost * s.work.nodes() / (nodes * w.core.workers);
-  const instant span = 2 * work + 20 * latency;
+  const instant span = w.core.node_cost * s.work.nodes() * 2 / all_workers + 20 * latency;
   s.plan = faults(r, nodes, span, r.below(4) == 0);
   s.limit = w.core.node_cost * s.work.nodes() * 4 + 300 * w.protocol.lost_after + 10 * span;
   return s;

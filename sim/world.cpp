@@ -152,6 +152,7 @@ void world::happen(const happening& h) {
     }
     case happening::kind::part:
       calm_ = false;
+      parted_once_ = true;
       parted_ = h.side;
       return;
     case happening::kind::heal: parted_.reset(); return;
@@ -194,6 +195,7 @@ void world::stop(unsigned node) {
   report_.busy += m.core->busy_time();
   m.core.reset();
   m.node.reset();
+  std::erase_if(stale_, [&](const auto& s) { return s.first.first == node; });
   if (!how_.tells_losses) return;
   for (unsigned other = 0; other < machines_.size(); ++other) {
     if (other == node || !machines_[other] || !machines_[other]->alive) continue;
@@ -314,10 +316,14 @@ void world::note(const std::string& line) {
 
 void world::watch_sent(unsigned from, net::address to, const net::message& m) {
   if (to == net::relay_address) return;
+  if (const auto* q = std::get_if<net::treq>(&m.body)) asked_[{m.from, q->request}] = m.to;
   std::optional<std::uint64_t> answers;
   if (const auto* t = std::get_if<net::task>(&m.body)) answers = t->request;
   if (const auto* n = std::get_if<net::none>(&m.body)) answers = n->request;
   if (answers) {
+    const auto asked = asked_.find({m.to, *answers});
+    if (asked != asked_.end() && asked->second != 0 && asked->second != m.from)
+      violation("a request for an earlier process is answered");
     if (!answered_.emplace(m.to, *answers).second) violation("a request is answered twice");
     open_.erase({m.to, *answers});
   }
@@ -365,6 +371,7 @@ void world::check(unsigned node) {
     if (t.is == net::held_task::state::running && std::none_of(pieces.begin(), pieces.end(), runs))
       violation("a task is held that nobody runs");
   }
+  check_held(node);
   if (std::string fault = m.core->stack_fault(); !fault.empty()) violation(fault);
   if (m.started_at_leave && m.core->started() != *m.started_at_leave) violation("a leaving node takes a task");
   if (m.foreign && m.core->started() != 0) violation("a node of another program gets a task");
@@ -374,6 +381,29 @@ void world::check(unsigned node) {
     });
     if (late == open_.end()) break;
     violation("a request is not answered");
+  }
+}
+
+/// A task that nobody waits for is ended some time later: its owner is gone, or has given it again, or has cancelled it.
+void world::check_held(unsigned node) {
+  const machine& m = *machines_[node];
+  const net::settings& s = how_.protocol;
+  const bool sure = how_.loss == 0 && !parted_once_;
+  const instant beats = 5 * s.heartbeat_every + 8 * how_.between(0, 1).latency;
+  const instant enough = sure ? 2 * s.lost_after + beats : 15 * (s.lost_after + beats);
+  const instant cancelled = sure ? beats : enough;
+  for (const auto& [id, t] : m.node->held()) {
+    const machine& owner = *machines_[static_cast<unsigned>(t.owner)];
+    const bool there = owner.alive && owner.process == t.key.owner;
+    const auto given = there ? owner.node->given().find(t.key.key.task) : std::map<std::uint64_t, net::given_task>::const_iterator{};
+    const bool waits = there && given != owner.node->given().end() && given->second.attempt == t.key.key.attempt;
+    if (waits) {
+      stale_.erase({node, id});
+      continue;
+    }
+    const instant since = stale_.emplace(std::pair(node, id), now_).first->second;
+    if (now_ - since > (there ? cancelled : enough))
+      violation(there ? "a task runs on that its owner does not wait for" : "an orphan runs on");
   }
 }
 

@@ -122,6 +122,7 @@ private:
   void watch_sent(unsigned from, net::address to, const net::message& m);
   void watch_delivered(unsigned to, net::address from, const net::message& m);
   void check(unsigned node);
+  void check_held(unsigned node);
 
   const tree& tree_;
   world_settings how_;
@@ -135,11 +136,14 @@ private:
   std::map<std::pair<unsigned, unsigned>, instant> wire_busy_;           ///< by sites
   std::optional<std::uint64_t> parted_;
   bool calm_ = true;  ///< nothing has happened that may lose a request
+  bool parted_once_ = false;
   bool done_ = false;
   report report_;
 
   std::set<std::pair<net::incarnation, std::uint64_t>> answered_;
   std::map<std::pair<net::incarnation, std::uint64_t>, unanswered_request> open_;
+  std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation> asked_;  ///< whom a request was for
+  std::map<std::pair<unsigned, std::uint64_t>, instant> stale_;  ///< held tasks that nobody waits for, since when
   std::set<std::pair<net::incarnation, net::full_key>> results_;
 };
 
