@@ -10,6 +10,13 @@
 
 namespace apps::pentomino {
 
+// A board without what its puzzle tells: how it leaves the process.
+struct position {
+  std::array<std::uint8_t, puzzle::max_cells> label;
+  std::array<std::uint8_t, puzzle::max_kinds> order, left;  // `unused` by its kinds' numbers
+  int kinds, placed;
+};
+
 struct board {
   using kind = std::span<const orientation>;
   static constexpr std::uint8_t wall = 255;
@@ -39,6 +46,19 @@ struct board {
       unused[i] = p.orientations_of(i);
       left[i] = static_cast<std::uint8_t>(p.count[i]);
     }
+  }
+
+  board(const puzzle& p, const position& x) : board(p) {
+    label = x.label;
+    left = x.left;
+    for (std::size_t i = 0; i < p.count.size(); i++) unused[i] = p.orientations_of(x.order[i]);
+    kinds = x.kinds;
+    placed = x.placed;
+  }
+  position where() const {
+    position x{label, {}, left, kinds, placed};
+    for (std::size_t i = 0; i < z->count.size(); i++) x.order[i] = unused[i].front().kind;
+    return x;
   }
 
   // The search's cells are pointers into `label`: an index would need a register more.

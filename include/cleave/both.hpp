@@ -2,6 +2,7 @@
 
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/wire.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -46,7 +47,7 @@ struct branch_frame : work_frame {
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
 
   Second* second;
 };

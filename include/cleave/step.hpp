@@ -35,7 +35,7 @@ private:
   static void undo(frame& f) noexcept { static_cast<step&>(f).undo_(); }
   static void redo(frame& f) noexcept { static_cast<step&>(f).do_(); }
   static constexpr detail::frame_type type_{
-      detail::frame_role::step, false, nullptr, nullptr, &undo, &redo};
+      detail::frame_role::step, nullptr, nullptr, nullptr, &undo, &redo};
   [[no_unique_address]] Do do_;
   [[no_unique_address]] Undo undo_;
 };

@@ -38,7 +38,7 @@ void stop(scope& s) noexcept {
 }
 
 scope_frame::scope_frame(scope& s) noexcept : self(&s), previous(here.current) {
-  static constexpr frame_type type{frame_role::scope, false, nullptr, nullptr, nullptr, nullptr};
+  static constexpr frame_type type{frame_role::scope, nullptr, nullptr, nullptr, nullptr, nullptr};
   outer = here.innermost;
   tag = fresh(type);
   here.innermost = this;

@@ -74,7 +74,7 @@ frame* frame_list::oldest_from(std::uint32_t& cursor, bool outside) {
   for (; i < seen_.size(); ++i, ++searched) {
     frame& f = *seen_[i];
     const frame_type& type = f.type();
-    if (type.role != frame_role::work || !type.splittable(f) || (outside && !type.portable))
+    if (type.role != frame_role::work || !type.splittable(f) || (outside && type.wire == nullptr))
       continue;
     assert(f.unlisted == here.unlisted);
     return f.unlisted == here.unlisted ? &f : nullptr;

@@ -95,6 +95,8 @@ task& worker::split(frame& f) {
   task& t = *f.type().split(f);
   t.parent = frames_.scope_of(f);
   t.owner = this;
+  t.wire = f.type().wire;
+  t.generation = generation_ + 1;
   t.depth = cutoff_.depth_of(reinterpret_cast<std::uintptr_t>(&f));
   t.ticks = ticks();
   cutoff_.shared(t.ticks);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 namespace cleave::detail {
 namespace {
@@ -155,6 +156,7 @@ void worker::execute(task& t) noexcept {
     trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t));
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);
     set_cutoff();
+    const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const std::uint64_t since = ticks();
     begin_to_compute(self_, inside.previous == nullptr);
     if (stopped(&t)) {
@@ -165,6 +167,7 @@ void worker::execute(task& t) noexcept {
       if (strands_ != nullptr) strands_->pause();
     }
     if (inside.previous == nullptr) of.meeting.computing.clear(id);
+    generation_ = outer_generation;
     cutoff_.end_task(outer);
     set_cutoff();
     t.ticks = cutoff_.time_since(since);

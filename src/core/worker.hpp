@@ -114,6 +114,7 @@ private:
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
   bool interrupted_ = false;            // an attention arrived while this worker could not throw
+  std::uint32_t generation_ = 0;        // of the task that runs
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

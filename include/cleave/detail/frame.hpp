@@ -21,6 +21,7 @@ struct frame;
 struct task;
 struct scope;
 class worker;
+class wire_type;
 
 enum class frame_role : std::uint8_t { work, step, scope };
 
@@ -28,7 +29,7 @@ enum class frame_role : std::uint8_t { work, step, scope };
 /// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
 struct alignas(8) frame_type {
   frame_role role;
-  bool portable;                              // its task names its input: it may leave the process
+  const wire_type* wire;                      // how its task leaves the process; null: it does not
   bool (*splittable)(const frame&) noexcept;  // work: is something left to give?
   task* (*split)(frame&);                     // work: make the task and link it into the frame
   void (*undo)(frame&) noexcept;              // step

@@ -3,6 +3,7 @@
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/wire.hpp>
 #include <cleave/step.hpp>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ struct loop_frame : work_frame {
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
 
   I current;  // where the owner is; valid whenever it polls
   I end;

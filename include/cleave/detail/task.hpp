@@ -62,6 +62,8 @@ struct task : scope {
   unsigned runner = nobody;  // whose mailbox it was handed to
   task* before = nullptr;    // the part of the same frame given before this one; or a list's next
   kept is_kept = kept::by_owner;
+  const wire_type* wire = nullptr;  // how it leaves the process; null: it does not
+  std::uint32_t generation = 0;     // how often it was divided from the root
   std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
   std::exception_ptr error;
