@@ -3,7 +3,7 @@
 #include "core/pool.hpp"
 #include "core/proxy.hpp"
 #include "machine/futex.hpp"
-#include "machine/spin.hpp"
+#include "machine/spinner.hpp"
 
 #include <cleave/detail/clock.hpp>
 

@@ -21,6 +21,15 @@ struct incoming {
 /// How far a peer is.
 enum class distance : std::uint8_t { same_host, same_site, far };
 
+/// What a transport has done so far.
+struct traffic {
+  std::uint64_t sent = 0, received = 0;              // messages
+  std::uint64_t sent_bytes = 0, received_bytes = 0;  // without what the transport adds
+  std::uint64_t sleeps = 0;                          // waits that blocked
+  std::uint64_t naps = 0;                            // sleeps that a timer ended, not a message or a ring
+  std::uint64_t late = 0;                            // messages that nobody rang for: found after such a nap
+};
+
 /// What carries messages between nodes. One thread, the driver's, calls everything but ring(). Nothing blocks
 /// but wait(). Between two nodes messages arrive in the order in which they were sent, whole, or not at all.
 class transport {
@@ -43,6 +52,8 @@ public:
   virtual void wait(std::chrono::microseconds at_most) = 0;
   /// Ends a wait. Any thread.
   virtual void ring() noexcept = 0;
+
+  virtual traffic counted() const noexcept { return {}; }
 };
 
 }  // namespace cleave::net
