@@ -32,7 +32,12 @@ net::bytes encode_best(std::uint32_t best) {
 
 core::core(surroundings& world, const tree& work, core_settings how, unsigned number,
            std::uint64_t seed)
-    : world_(world), tree_(work), how_(how), number_(number), random_(seed), workers_(how.workers) {}
+    : world_(world),
+      tree_(work),
+      how_(how),
+      number_(number),
+      random_(seed),
+      workers_(how.workers) {}
 
 void core::start_root() {
   root_ = ++last_piece_;
@@ -123,7 +128,8 @@ net::load core::state() const {
   for (const worker& w : workers_) {
     if (w.stack.empty()) continue;
     ++l.busy;
-    l.depth = std::min(l.depth, static_cast<std::uint32_t>(pieces_.at(w.stack.front().piece).depth));
+    l.depth =
+        std::min(l.depth, static_cast<std::uint32_t>(pieces_.at(w.stack.front().piece).depth));
   }
   for (const auto& [id, p] : pieces_) {
     if (p.is != piece::state::unclaimed) continue;
@@ -177,8 +183,7 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
     part = find_unclaimed(scope);
     if (part == 0) part = split(scope, nullptr);
   }
-  if (part == 0)
-    return world_.plan_poll(number_, slot, turn, world_.now() + how_.poll_every);
+  if (part == 0) return world_.plan_poll(number_, slot, turn, world_.now() + how_.poll_every);
   pieces_.at(part).is = piece::state::claimed;
   a.is = asked::state::claimed;
   a.task = part;

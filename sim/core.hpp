@@ -29,7 +29,7 @@ struct piece {
   enum class state : std::uint8_t { running, claimed, away, unclaimed, done };
 
   std::uint64_t parent = 0;  ///< the piece that it was split from; 0: the root, or one that came in
-  std::uint64_t came_as = 0; ///< its number in the protocol, if it came in
+  std::uint64_t came_as = 0;  ///< its number in the protocol, if it came in
   std::uint32_t from = 0, to = 0;
   std::uint64_t depth = 0;
   state is = state::running;
@@ -84,7 +84,8 @@ struct core_settings {
 
 class core final : public net::core_port {
 public:
-  core(surroundings& world, const tree& work, core_settings how, unsigned number, std::uint64_t seed);
+  core(surroundings& world, const tree& work, core_settings how, unsigned number,
+       std::uint64_t seed);
 
   void connect(protocol& p) { protocol_ = &p; }
   /// Gives this node the root of the tree.
@@ -102,7 +103,8 @@ public:
   net::bytes shared() const override;
   void merge(std::span<const std::byte> values) override;
   std::optional<net::bytes> publication(std::uint64_t id) const override;
-  void fetched(net::address publisher, std::uint64_t id, std::optional<net::bytes> contents) override;
+  void fetched(net::address publisher, std::uint64_t id,
+               std::optional<net::bytes> contents) override;
 
   // From the world.
   void worker_event(unsigned which, std::uint64_t turn);

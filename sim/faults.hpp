@@ -20,7 +20,8 @@ struct schedule {
 schedule random_schedule(std::uint64_t seed);
 
 /// One schedule from beginning to end. With `logs`, the report has every event.
-report run_schedule(std::uint64_t seed, net::mutation planted = net::mutation::none, bool logs = false);
+report run_schedule(std::uint64_t seed, net::mutation planted = net::mutation::none,
+                    bool logs = false);
 
 /// How many of these seeds fail, and the first that does.
 struct summary {

@@ -19,7 +19,8 @@ void relays::add(unsigned number, unsigned site) {
 
 relays::child& relays::node(unsigned number) {
   auto& nodes = servers_.at(site_.at(number)).nodes;
-  return *std::find_if(nodes.begin(), nodes.end(), [&](const child& c) { return c.number == number; });
+  return *std::find_if(nodes.begin(), nodes.end(),
+                       [&](const child& c) { return c.number == number; });
 }
 
 void relays::passes(unsigned from, unsigned to, const net::message& m) {
@@ -45,9 +46,9 @@ std::optional<unsigned> relays::pick(const std::vector<child>& among, unsigned b
   }
   if (able.empty()) return std::nullopt;
   if (how_ == choice::random) return able[random_.below(able.size())].number;
-  return std::min_element(able.begin(), able.end(), [](const child& a, const child& b) {
-           return a.depth < b.depth;
-         })->number;
+  return std::min_element(able.begin(), able.end(),
+                          [](const child& a, const child& b) { return a.depth < b.depth; })
+      ->number;
 }
 
 std::optional<unsigned> relays::down(unsigned site, unsigned but) {

@@ -20,8 +20,8 @@ unsigned grow(tree& t, random_numbers& random, std::uint32_t budget, unsigned& r
   std::uint32_t children = 0;
   while (rest != 0 && children < 40) {
     // Most of the rest to one child now and then: trees that are deep as well as broad.
-    const auto part = static_cast<std::uint32_t>(random.below(4) == 0 ? random.below(rest) + 1
-                                                                      : random.below(rest / 4 + 1) + 1);
+    const auto part = static_cast<std::uint32_t>(
+        random.below(4) == 0 ? random.below(rest) + 1 : random.below(rest / 4 + 1) + 1);
     unsigned deeper = 0;
     height = std::max(height, grow(t, random, part, deeper));
     below = std::max(below, deeper);
@@ -34,7 +34,8 @@ unsigned grow(tree& t, random_numbers& random, std::uint32_t budget, unsigned& r
   return height + 1;
 }
 
-unsigned grow_uts(tree& t, const apps::uts::tree& uts, const apps::uts::node& n, unsigned& repeats) {
+unsigned grow_uts(tree& t, const apps::uts::tree& uts, const apps::uts::node& n,
+                  unsigned& repeats) {
   const std::size_t self = t.size.size();
   t.size.push_back(1);
   unsigned height = 0, below = 0;

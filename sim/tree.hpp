@@ -11,7 +11,7 @@ namespace sim {
 struct tree {
   std::vector<std::uint32_t> size;  ///< of each node's subtree, itself included
   unsigned height = 0;              ///< nodes on the longest path
-  unsigned repeats = 0;             ///< sum over a path of log2 of the children: how often loops can nest
+  unsigned repeats = 0;  ///< sum over a path of log2 of the children: how often loops can nest
 
   // A search for the best node, in small trees only.
   std::vector<std::uint32_t> value;  ///< all different

@@ -37,7 +37,8 @@ struct world::machine final : net::network_port {
 };
 
 std::string to_string(const happening& h) {
-  static constexpr const char* names[] = {"joins", "crashes", "restarts", "leaves", "partition", "heals"};
+  static constexpr const char* names[] = {"joins",  "crashes",   "restarts",
+                                          "leaves", "partition", "heals"};
   std::string s = names[static_cast<int>(h.what)];
   if (h.what == happening::kind::part) return s + " " + std::to_string(h.side);
   if (h.what == happening::kind::heal) return s;
@@ -66,7 +67,8 @@ report world::run(const std::vector<happening>& plan, instant limit) {
   }
   for (const auto& m : machines_) {
     if (m && m->core) report_.busy += m->core->busy_time();
-    if (done_ && how_.checks && m && m->alive && !m->core->has_data()) violation("published data have not come");
+    if (done_ && how_.checks && m && m->alive && !m->core->has_data())
+      violation("published data have not come");
   }
   return std::move(report_);
 }
@@ -170,8 +172,9 @@ void world::boot(unsigned node, bool foreign) {
   m.tick_at = instant::max();
   m.started_at_leave.reset();
   m.core = std::make_unique<core>(*this, tree_, how_.core, node, random_.next());
-  m.node = std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
-                                      *m.core, m, net::planted_mutation{how_.planted});
+  m.node =
+      std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
+                                 *m.core, m, net::planted_mutation{how_.planted});
   m.core->connect(*m.node);
   if (how_.servers) how_.servers->add(node, site_of(node));
   if (node == 0) m.core->start_root();
@@ -200,7 +203,14 @@ void world::stop(unsigned node) {
   for (unsigned other = 0; other < machines_.size(); ++other) {
     if (other == node || !machines_[other] || !machines_[other]->alive) continue;
     const auto delay = instant(static_cast<std::int64_t>(random_.below(20'000)));
-    push({now_ + delay, 0, event_kind::lost, other, node, m.generation, machines_[other]->generation, {}});
+    push({now_ + delay,
+          0,
+          event_kind::lost,
+          other,
+          node,
+          m.generation,
+          machines_[other]->generation,
+          {}});
   }
 }
 
@@ -238,11 +248,14 @@ void world::transmit(unsigned from, unsigned to, net::bytes message) {
   if (l.megabits > 0) {
     // The link between two sites carries one message after the other.
     instant& busy = wire_busy_[{site_of(from), site_of(to)}];
-    const auto takes = static_cast<std::int64_t>(static_cast<double>(message.size()) * 8 / l.megabits);
+    const auto takes =
+        static_cast<std::int64_t>(static_cast<double>(message.size()) * 8 / l.megabits);
     busy = std::max(busy, now_) + instant(takes);
     at = busy + l.latency;
   }
-  if (how_.jitter.count() > 0) at += instant(static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(how_.jitter.count()))));
+  if (how_.jitter.count() > 0)
+    at += instant(
+        static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(how_.jitter.count()))));
   if (how_.checks && !how_.reorders) {
     instant& last = arrives_[{from, to}];
     at = last = std::max(last, at);
@@ -256,7 +269,8 @@ void world::relay_request(unsigned from, const net::message& m) {
   if (to) return transmit(from, *to, net::encode(m));
   const net::none answer{std::get<net::treq>(m.body).request, 0};
   const net::message back{m.program, 1, m.from, answer};
-  push({now_ + 2 * how_.between(0, 0).latency, 0, event_kind::deliver, from, ~0U, 0, 0, net::encode(back)});
+  push({now_ + 2 * how_.between(0, 0).latency, 0, event_kind::deliver, from, ~0U, 0, 0,
+        net::encode(back)});
 }
 
 void world::deliver(event& e) {
@@ -269,9 +283,11 @@ void world::deliver(event& e) {
     newest = e.generation;
   }
   net::message m;
-  if (const char* wrong = net::decode(e.message, m)) return violation(std::string("a message ") + wrong);
+  if (const char* wrong = net::decode(e.message, m))
+    return violation(std::string("a message ") + wrong);
   if (how_.logs) {
-    note("node " + std::to_string(e.node) + " gets " + net::name(m.body) + " from node " + std::to_string(from));
+    note("node " + std::to_string(e.node) + " gets " + net::name(m.body) + " from node " +
+         std::to_string(from));
   }
   machines_[e.node]->node->receive(now_, from, m);
   if (how_.checks) watch_delivered(e.node, from, m);
@@ -298,8 +314,11 @@ void world::root_done(const piece& root) {
 bool world::quiet() const {
   return std::all_of(machines_.begin(), machines_.end(), [](const auto& m) {
     if (!m || !m->alive) return true;
-    const auto free = [](const net::request_slot& s) { return s.is == net::request_slot::state::free; };
-    return m->core->idle() && m->core->has_data() && m->node->given().empty() && m->node->held().empty() &&
+    const auto free = [](const net::request_slot& s) {
+      return s.is == net::request_slot::state::free;
+    };
+    return m->core->idle() && m->core->has_data() && m->node->given().empty() &&
+           m->node->held().empty() &&
            std::all_of(m->node->slots().begin(), m->node->slots().end(), free);
   });
 }
@@ -347,7 +366,10 @@ void world::watch_delivered(unsigned to, net::address from, const net::message& 
   if (const auto* q = std::get_if<net::treq>(&m.body); q != nullptr && calm_ && how_.loss == 0) {
     const bool mine = answered_.count({m.from, q->request}) != 0;
     // A worker that has taken it on may need two milliseconds more.
-    if (!mine) open_.emplace(std::pair(m.from, q->request), unanswered_request{to, target.generation, now_ + how_.protocol.none_after + instant(5'000)});
+    if (!mine)
+      open_.emplace(std::pair(m.from, q->request),
+                    unanswered_request{to, target.generation,
+                                       now_ + how_.protocol.none_after + instant(5'000)});
   }
   (void)from;
 }
@@ -356,7 +378,8 @@ void world::check(unsigned node) {
   const machine& m = *machines_[node];
   for (const auto& [id, p] : m.core->pieces()) {
     const bool given = m.node->given().count(id) != 0;
-    if ((p.is == piece::state::away) != given) violation("core and protocol differ on whether a task is away");
+    if ((p.is == piece::state::away) != given)
+      violation("core and protocol differ on whether a task is away");
     if (p.came_as == 0 || p.stopped || p.is != piece::state::running) continue;
     const auto held = std::find_if(m.node->held().begin(), m.node->held().end(),
                                    [&, as = p.came_as](const auto& h) { return h.first == as; });
@@ -373,12 +396,12 @@ void world::check(unsigned node) {
   }
   check_held(node);
   if (std::string fault = m.core->stack_fault(); !fault.empty()) violation(fault);
-  if (m.started_at_leave && m.core->started() != *m.started_at_leave) violation("a leaving node takes a task");
+  if (m.started_at_leave && m.core->started() != *m.started_at_leave)
+    violation("a leaving node takes a task");
   if (m.foreign && m.core->started() != 0) violation("a node of another program gets a task");
   while (calm_ && !open_.empty() && report_.violation.empty()) {
-    const auto late = std::find_if(open_.begin(), open_.end(), [&](const auto& o) {
-      return o.second.by < now_;
-    });
+    const auto late =
+        std::find_if(open_.begin(), open_.end(), [&](const auto& o) { return o.second.by < now_; });
     if (late == open_.end()) break;
     violation("a request is not answered");
   }
@@ -395,8 +418,10 @@ void world::check_held(unsigned node) {
   for (const auto& [id, t] : m.node->held()) {
     const machine& owner = *machines_[static_cast<unsigned>(t.owner)];
     const bool there = owner.alive && owner.process == t.key.owner;
-    const auto given = there ? owner.node->given().find(t.key.key.task) : std::map<std::uint64_t, net::given_task>::const_iterator{};
-    const bool waits = there && given != owner.node->given().end() && given->second.attempt == t.key.key.attempt;
+    const auto given = there ? owner.node->given().find(t.key.key.task)
+                             : std::map<std::uint64_t, net::given_task>::const_iterator{};
+    const bool waits =
+        there && given != owner.node->given().end() && given->second.attempt == t.key.key.attempt;
     if (waits) {
       stale_.erase({node, id});
       continue;

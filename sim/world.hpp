@@ -32,13 +32,13 @@ struct world_settings {
   double loss = 0;         ///< of messages
   double duplication = 0;  ///< of messages
   instant jitter{};
-  bool reorders = false;       ///< the jitter may change the order
-  bool tells_losses = false;   ///< the transport tells who is gone
-  bool checks = true;          ///< invariants after every event
+  bool reorders = false;      ///< the jitter may change the order
+  bool tells_losses = false;  ///< the transport tells who is gone
+  bool checks = true;         ///< invariants after every event
   bool logs = false;
-  std::function<unsigned(net::address)> site;        ///< which site a node is at; none: all at one
-  std::function<link(unsigned, unsigned)> between;   ///< sites
-  relays* servers = nullptr;                         ///< that choose who is asked
+  std::function<unsigned(net::address)> site;       ///< which site a node is at; none: all at one
+  std::function<link(unsigned, unsigned)> between;  ///< sites
+  relays* servers = nullptr;                        ///< that choose who is asked
 };
 
 /// What happens from outside.
@@ -131,9 +131,9 @@ private:
   std::uint64_t order_ = 0;
   std::vector<event> events_;
   std::vector<std::unique_ptr<machine>> machines_;
-  std::map<std::pair<unsigned, unsigned>, instant> arrives_;             ///< the last message on its way
-  std::map<std::pair<unsigned, unsigned>, std::uint64_t> newest_;        ///< generation heard
-  std::map<std::pair<unsigned, unsigned>, instant> wire_busy_;           ///< by sites
+  std::map<std::pair<unsigned, unsigned>, instant> arrives_;       ///< the last message on its way
+  std::map<std::pair<unsigned, unsigned>, std::uint64_t> newest_;  ///< generation heard
+  std::map<std::pair<unsigned, unsigned>, instant> wire_busy_;     ///< by sites
   std::optional<std::uint64_t> parted_;
   bool calm_ = true;  ///< nothing has happened that may lose a request
   bool parted_once_ = false;
@@ -142,8 +142,10 @@ private:
 
   std::set<std::pair<net::incarnation, std::uint64_t>> answered_;
   std::map<std::pair<net::incarnation, std::uint64_t>, unanswered_request> open_;
-  std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation> asked_;  ///< whom a request was for
-  std::map<std::pair<unsigned, std::uint64_t>, instant> stale_;  ///< held tasks that nobody waits for, since when
+  std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation>
+      asked_;  ///< whom a request was for
+  std::map<std::pair<unsigned, std::uint64_t>, instant>
+      stale_;  ///< held tasks that nobody waits for, since when
   std::set<std::pair<net::incarnation, net::full_key>> results_;
 };
 

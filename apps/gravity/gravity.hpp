@@ -17,9 +17,7 @@ inline vec3 force(const particles& p, int first, int last) {
           return cleave::sum(-p.n, p.n + 1, [=](int z) { return p.pull(x, y, z); });
         });
       },
-      [n = p.n](int from, int to) {
-        return cleave::call<slab>(n, from, to);
-      });
+      [n = p.n](int from, int to) { return cleave::call<slab>(n, from, to); });
 }
 
 inline vec3 slab(int n, int first, int last) { return force(particles(n), first, last); }

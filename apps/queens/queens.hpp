@@ -22,9 +22,7 @@ std::uint64_t search(Board& b, int row, int first, int last) {
         found += wind([=, &b] { b.place(row, i); }, [=, &b] { return search(b, row + 1, 0, b.n); },
                       [=, &b] { b.remove(row, i); });
       },
-      [=, &b](int from, int to) {
-        return cleave::call<search<Board>>(b, row, from, to);
-      });
+      [=, &b](int from, int to) { return cleave::call<search<Board>>(b, row, from, to); });
 }
 
 inline std::uint64_t search(board& b) { return search(b, 0, 0, b.n); }

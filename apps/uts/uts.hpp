@@ -20,9 +20,7 @@ inline tally search(const tree& t, const node& parent) {
 inline tally subtrees(const tree& t, const node& parent, int first, int last) {
   return cleave::sum(
       first, last, [&](int i) { return search(t, parent.child(i)); },
-      [&](int from, int to) {
-        return cleave::call<part>(t.made_of(), parent, from, to);
-      });
+      [&](int from, int to) { return cleave::call<part>(t.made_of(), parent, from, to); });
 }
 
 inline tally part(const parameters& p, const node& parent, int first, int last) {

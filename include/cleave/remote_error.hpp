@@ -85,8 +85,9 @@ struct error_functions {
 private:
   template <class... Field>
   static std::exception_ptr get_fields(byte_reader& r, std::type_identity<std::tuple<Field&...>>) {
-    static_assert((can_travel<Field>() && ...),
-                  "cleave::travels: a field that the exception's input() names cannot be serialized");
+    static_assert(
+        (can_travel<Field>() && ...),
+        "cleave::travels: a field that the exception's input() names cannot be serialized");
     std::tuple<Field...> fields;
     std::apply([&r](auto&... each) { (get_value(r, each), ...); }, fields);
     if constexpr (std::is_constructible_v<E, Field...>) {

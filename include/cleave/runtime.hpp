@@ -24,6 +24,9 @@ struct options {
   /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it, if this is no profile. Written by
   /// write_trace(), or at the end.
   std::string trace = {};
+  /// What joins the processes of a job: "mpi", "none", a plug-in's name; empty: CLEAVE_TRANSPORT, else
+  /// mpi in a process that mpirun or srun has started as one of several.
+  std::string transport = {};
   std::size_t trace_bytes = 0;  // of that file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB
 };
 
@@ -32,8 +35,15 @@ struct check_error : std::logic_error {
   using std::logic_error::logic_error;
 };
 
+/// Whether this process is the one of its job that runs the program: the first of those that mpirun or srun has
+/// started, or one that was not started so. Any thread.
+bool is_first_node();
+
 /// The workers of a process. Construction starts them; they sleep while there is nothing to do. Outside run(),
 /// every construct simply runs its sequential program.
+///
+/// In a job of several processes, the first one goes on. In the others construction does not return: they work for the
+/// first one until its runtime ends, and then exit with status 0.
 class runtime {
 public:
   /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
@@ -48,6 +58,7 @@ public:
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
+  job_statistics job() const;
   counters statistics() const noexcept;
   /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.
   time_spent spent() const;

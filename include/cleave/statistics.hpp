@@ -33,4 +33,13 @@ struct work_span {
   double span = 0;  // seconds, of the longest chain of strands that have to wait for each other
 };
 
+/// What this process has had to do with other nodes.
+struct job_statistics {
+  unsigned nodes = 1;           // processes of the job
+  std::uint64_t tasks_out = 0;  // given to other nodes
+  std::uint64_t tasks_in = 0;   // of other nodes, run here
+  std::uint64_t messages = 0;   // sent and received
+  std::uint64_t bytes = 0;      // of them
+};
+
 }  // namespace cleave

@@ -1,7 +1,6 @@
 #include "core/pool.hpp"
 
 #include "core/proxy.hpp"
-#include "machine/cpus.hpp"
 #include "machine/futex.hpp"
 
 #include <algorithm>
@@ -54,11 +53,9 @@ pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
       meeting(p.workers),
       check(p.check),
       cutoff(p.cutoff),
-      oversubscribed(p.workers > static_cast<unsigned>(machine::usable_cpus())),
-      off_cpu(oversubscribed
-                  ? std::max(50u, 4 * p.workers / static_cast<unsigned>(machine::usable_cpus()))
-                  : 0),
-      most_askers(4 * static_cast<unsigned>(machine::usable_cpus())),
+      oversubscribed(p.workers > p.cpus),
+      off_cpu(oversubscribed ? std::max(50u, 4 * p.workers / p.cpus) : 0),
+      most_askers(4 * p.cpus),
       workers(p.workers) {
   if (p.others.ring != nullptr) outside_ = std::make_unique<proxy>(*this, p.others);
   try {

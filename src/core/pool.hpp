@@ -24,6 +24,7 @@ public:
     bool check = false;   // CLEAVE_CHECK
     bool cutoff = true;   // CLEAVE_CUTOFF
     native::bell others;  // wakes who speaks for other nodes; none: this process is alone
+    unsigned cpus = 1;    // that this process may use
   };
   /// `recording` may be null. Throws std::system_error.
   pool(const plan& p, std::unique_ptr<trace::session> recording);

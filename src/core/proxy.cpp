@@ -16,7 +16,9 @@ proxy::proxy(pool& p, native::bell ring)
   p.meeting.outside = &own_;
 }
 
-proxy::~proxy() = default;
+proxy::~proxy() {
+  while (next_finished() != nullptr) {}
+}
 
 void proxy::ask(unsigned k, const task* within) noexcept {
   slot& s = *boxes_[k];

@@ -31,6 +31,7 @@ public:
   void ask(unsigned slot, const task* within) noexcept;
   /// Asks once more, and now also workers in what they would run undivided.
   void insist() noexcept { slots_.press(true); }
+  bool is_asking(unsigned slot) const noexcept { return boxes_[slot]->open; }
   /// Takes the request back; false if a worker has taken it on: then next_given() tells.
   bool withdraw(unsigned slot) noexcept;
   struct gift {
@@ -68,7 +69,8 @@ public:
 
   /// False if there is something to see; else whoever has something for the driver rings the bell.
   bool fall_asleep() noexcept { return slots_.fall_asleep(); }
-  void wake_up() noexcept { slots_.wake_up(); }
+  /// Returns the signals that came, and takes them.
+  std::uint32_t wake_up() noexcept { return slots_.wake_up(); }
 
   unsigned workers() const noexcept;
   unsigned computing() const noexcept;

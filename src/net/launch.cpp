@@ -77,8 +77,9 @@ void* load(const std::vector<std::string>& plugins) {
   }
   std::string where;
   for (const std::string& folder : folders) where += (where.empty() ? "" : ", ") + folder;
-  throw std::runtime_error("no plug-in " + file_of(plugins.front()) + " in " + where +
-                           " (CLEAVE_PLUGINS names its folder; --transport none runs each rank alone)");
+  throw std::runtime_error(
+      "no plug-in " + file_of(plugins.front()) + " in " + where +
+      " (CLEAVE_PLUGINS names its folder; --transport none runs each rank alone)");
 }
 
 std::vector<std::string> chosen_plugins(const std::string& name) {
@@ -87,7 +88,8 @@ std::vector<std::string> chosen_plugins(const std::string& name) {
   if (!name.empty() && name != "mpi") return {name};
   if (here.plugins.empty())
     throw std::runtime_error(
-        "--transport mpi: expected to be started by mpirun or srun --mpi=pmix, which left nothing in the "
+        "--transport mpi: expected to be started by mpirun or srun --mpi=pmix, which left nothing "
+        "in the "
         "environment");
   return here.several() ? here.plugins : std::vector<std::string>{};
 }

@@ -14,10 +14,11 @@ namespace cleave::net {
 
 /// What the environment says. Counts that it does not tell are 0.
 struct launch {
-  std::vector<std::string> plugins;  // that would do, the best first: "openmpi5", "openmpi"; empty: not launched as a rank
+  std::vector<std::string>
+      plugins;  // that would do, the best first: "openmpi5", "openmpi"; empty: not launched as a rank
   int rank = 0;
   int ranks = 1;
-  int host_rank = 0;   // among those of this host
+  int host_rank = 0;  // among those of this host
   int host_ranks = 1;
 
   bool several() const noexcept { return !plugins.empty() && ranks != 1; }

@@ -72,9 +72,7 @@ void get(reader& r, leave& m) { m.gone = flag(r); }
 void get(reader& r, cancel& m) { get(r, m.key); }
 void get(reader& r, shared_update& m) { m.values = r.string(); }
 void get(reader& r, fetch& m) { m.id = r.number(); }
-void get(reader& r, published& m) {
-  m.id = r.number(), m.found = flag(r), m.contents = r.string();
-}
+void get(reader& r, published& m) { m.id = r.number(), m.found = flag(r), m.contents = r.string(); }
 void get(reader& r, reject& m) {
   const bytes text = r.string();
   m.reason.assign(text.size(), '\0');
@@ -94,9 +92,9 @@ void get_body(reader& r, std::size_t kind, message_body& body) {
 }  // namespace
 
 const char* name(const message_body& body) noexcept {
-  static constexpr const char* names[] = {"treq",   "task",  "none",      "rslt",
-                                          "rack",   "heartbeat", "leave", "cancel",
-                                          "shared", "fetch", "published", "reject"};
+  static constexpr const char* names[] = {"treq",   "task",      "none",      "rslt",
+                                          "rack",   "heartbeat", "leave",     "cancel",
+                                          "shared", "fetch",     "published", "reject"};
   static_assert(std::size(names) == std::variant_size_v<message_body>);
   return names[body.index()];
 }

@@ -37,7 +37,7 @@ struct task {
   std::uint64_t type = 0;   ///< which of the program's task types
   std::uint64_t depth = 0;  ///< how often it was split from the root task: a hint of its size
   bytes input;
-  bytes shared;             ///< the newest shared values that the sender knows
+  bytes shared;  ///< the newest shared values that the sender knows
   friend bool operator==(const task&, const task&) = default;
 };
 

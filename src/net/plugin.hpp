@@ -11,8 +11,9 @@ namespace cleave::net {
 inline constexpr unsigned plugin_version = 1;
 
 struct transport_settings {
-  int ranks = 0;      // as many as the launcher spoke of; 0: it did not say
-  bool spin = false;  // wait() may spin before it blocks: there are CPUs for more threads than this job has
+  int ranks = 0;  // as many as the launcher spoke of; 0: it did not say
+  bool spin =
+      false;  // wait() may spin before it blocks: there are CPUs for more threads than this job has
 };
 
 /// The transport, or nullptr with one line in `error`. Called by the thread that will call everything else. If the

@@ -22,21 +22,21 @@ struct identity {
 };
 
 struct settings {
-  instant none_after{1'000};            ///< a request that no worker has served by then is answered `none`
-  instant give_up_after{1'000'000};     ///< an answer that has not come by then is not waited for
-  instant forget_after{30'000'000};     ///< nor expected at all, after this
+  instant none_after{1'000};  ///< a request that no worker has served by then is answered `none`
+  instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
+  instant forget_after{30'000'000};  ///< nor expected at all, after this
   instant heartbeat_every{200'000};
-  instant lost_after{2'000'000};        ///< silence of a peer with whom there are tasks
-  instant resend_after{100'000};        ///< a result without rack; doubles up to lost_after
-  instant ask_again_after{500};         ///< nothing was found; doubles up to ask_again_at_most
+  instant lost_after{2'000'000};  ///< silence of a peer with whom there are tasks
+  instant resend_after{100'000};  ///< a result without rack; doubles up to lost_after
+  instant ask_again_after{500};   ///< nothing was found; doubles up to ask_again_at_most
   instant ask_again_at_most{20'000};
-  instant nothing_for{20'000};          ///< how long a `none` is believed
-  instant idle_for{500'000};            ///< how long a heartbeat is that says that nobody computes
-  instant small_task{5'000};            ///< what ended sooner was not worth the way
-  unsigned tries = 3;                   ///< peers asked in a row before there is a pause
-  unsigned any_requests = 1;            ///< for anything, at a time: workers of a node share what comes
-  unsigned gossip = 2;                  ///< far peers that get a heartbeat although there is no task between
-  bool hints = true;                    ///< asks next whom a `none` names
+  instant nothing_for{20'000};  ///< how long a `none` is believed
+  instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
+  instant small_task{5'000};    ///< what ended sooner was not worth the way
+  unsigned tries = 3;           ///< peers asked in a row before there is a pause
+  unsigned any_requests = 1;    ///< for anything, at a time: workers of a node share what comes
+  unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
+  bool hints = true;    ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
 };
 
@@ -47,11 +47,11 @@ struct peer {
   bool foreign = false;  ///< runs another program
   bool leaving = false;
   instant heard{};
-  instant beaten{};  ///< the last heartbeat
+  instant beaten{};        ///< the last heartbeat
   std::uint64_t beat = 0;  ///< its number; 0: none has come
   load state;
-  instant nothing_until{};   ///< it said none
-  instant starves_until{};   ///< it asked for anything
+  instant nothing_until{};  ///< it said none
+  instant starves_until{};  ///< it asked for anything
   seen_requests requests;
 };
 
@@ -170,7 +170,7 @@ private:
   membership member_ = membership::active;
   instant leave_by_{};
   std::map<address, peer> peers_;
-  std::map<std::uint64_t, given_task> given_;   ///< by core's number
+  std::map<std::uint64_t, given_task> given_;  ///< by core's number
   held_tasks held_;
   request_slots slots_;
   std::map<std::uint64_t, sent_request> sent_;  ///< by request
@@ -181,7 +181,7 @@ private:
   std::uint64_t last_attempt_ = 0;
   std::uint64_t last_beat_ = 0;
   unsigned open_any_ = 0;
-  unsigned misses_ = 0;        ///< of requests for anything, in a row
+  unsigned misses_ = 0;  ///< of requests for anything, in a row
   instant any_retry_at_{};
   instant any_pause_{};
   std::optional<address> hint_;

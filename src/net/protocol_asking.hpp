@@ -44,8 +44,9 @@ void node<Policy>::take_back(instant now, asker who, hunger& h) {
 
 template <class Policy>
 void node<Policy>::ask_any(instant now, asker who, hunger& h) {
-  const auto to = misses_ != 0 && misses_ % how_.tries == 0 && any_pause_ == instant{} ? std::nullopt
-                                                                                     : whom_to_ask(now);
+  const auto to = misses_ != 0 && misses_ % how_.tries == 0 && any_pause_ == instant{}
+                      ? std::nullopt
+                      : whom_to_ask(now);
   if (to) {
     any_pause_ = {};
     ++open_any_;
@@ -69,9 +70,8 @@ template <class Policy>
 bool node<Policy>::may_have_work(instant now, address who, const peer& p) const {
   if (!p.reachable || p.foreign || p.starves_until > now || p.nothing_until > now) return false;
   if (p.beat != 0 && p.state.busy == 0 && p.beaten + how_.idle_for > now) return false;
-  return std::none_of(sent_.begin(), sent_.end(), [&](const auto& s) {
-    return s.second.to == who && s.second.wanted == 0;
-  });
+  return std::none_of(sent_.begin(), sent_.end(),
+                      [&](const auto& s) { return s.second.to == who && s.second.wanted == 0; });
 }
 
 template <class Policy>
@@ -100,7 +100,8 @@ void node<Policy>::in_vain(instant now, std::uint64_t number, const sent_request
   hunger& h = at->second;
   h.request = 0;
   if (r.wanted == 0) return;
-  h.pause = h.pause == instant{} ? how_.ask_again_after : std::min(2 * h.pause, how_.ask_again_at_most);
+  h.pause =
+      h.pause == instant{} ? how_.ask_again_after : std::min(2 * h.pause, how_.ask_again_at_most);
   h.retry_at = now + h.pause;
   core_.refuse(r.who);
 }

@@ -39,7 +39,8 @@ bool node<Policy>::is_for_me(address from, const message& m) {
   if (policy_.has(mutation::trust_old_incarnation)) return true;
   // The sender takes this process for one that was here before: it learns better from a heartbeat.
   if (!std::holds_alternative<heartbeat>(m.body) || m.from != peers_[from].process) {
-    network_.send(from, {self_.program, self_.process, 0, heartbeat{++last_beat_, 0, false, core_.state(), {}}});
+    network_.send(from, {self_.program, self_.process, 0,
+                         heartbeat{++last_beat_, 0, false, core_.state(), {}}});
   }
   return false;
 }
@@ -147,7 +148,8 @@ typename std::map<asker, typename node<Policy>::hunger>::iterator node<Policy>::
     sent_.erase(at);
   }
   if (who != hungry_.end()) return who;
-  return std::find_if(hungry_.begin(), hungry_.end(), [](const auto& h) { return h.second.wanted == 0; });
+  return std::find_if(hungry_.begin(), hungry_.end(),
+                      [](const auto& h) { return h.second.wanted == 0; });
 }
 
 template <class Policy>
@@ -193,7 +195,8 @@ template <class Policy>
 void node<Policy>::on(instant, address from, const rslt& m) {
   send(from, rack{m.key});
   const auto at = given_.find(m.key.task);
-  const bool mine = at != given_.end() && at->second.to == from && at->second.attempt == m.key.attempt;
+  const bool mine =
+      at != given_.end() && at->second.to == from && at->second.attempt == m.key.attempt;
   if (!mine) {
     if (policy_.has(mutation::merge_twice) && m.how != ending::refused)
       core_.complete(m.key.task, {m.how, m.result});
@@ -273,7 +276,8 @@ void node<Policy>::on(instant now, address from, const heartbeat& m) {
   }
   for (const task_key& key : m.held) {
     const auto at = given_.find(key.task);
-    const bool mine = at != given_.end() && at->second.to == from && at->second.attempt == key.attempt;
+    const bool mine =
+        at != given_.end() && at->second.to == from && at->second.attempt == key.attempt;
     if (!mine && !policy_.has(mutation::forget_cancel)) send(from, cancel{key});
   }
 }

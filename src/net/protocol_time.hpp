@@ -11,8 +11,14 @@
 namespace cleave::net {
 
 template <class Policy>
-node<Policy>::node(identity self, settings how, core_port& core, network_port& network, Policy policy)
-    : self_(self), how_(how), core_(core), network_(network), policy_(policy), random_(self.process) {}
+node<Policy>::node(identity self, settings how, core_port& core, network_port& network,
+                   Policy policy)
+    : self_(self),
+      how_(how),
+      core_(core),
+      network_(network),
+      policy_(policy),
+      random_(self.process) {}
 
 template <class Policy>
 template <class Body>

@@ -26,8 +26,8 @@ struct traffic {
   std::uint64_t sent = 0, received = 0;              // messages
   std::uint64_t sent_bytes = 0, received_bytes = 0;  // without what the transport adds
   std::uint64_t sleeps = 0;                          // waits that blocked
-  std::uint64_t naps = 0;                            // sleeps that a timer ended, not a message or a ring
-  std::uint64_t late = 0;                            // messages that nobody rang for: found after such a nap
+  std::uint64_t naps = 0;  // sleeps that a timer ended, not a message or a ring
+  std::uint64_t late = 0;  // messages that nobody rang for: found after such a nap
 };
 
 /// What carries messages between nodes. One thread, the driver's, calls everything but ring(). Nothing blocks

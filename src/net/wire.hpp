@@ -70,7 +70,8 @@ public:
   /// How many elements follow, each of at least one byte.
   std::size_t count() {
     const std::uint64_t size = number();
-    return size > rest_.size() ? fail("list longer than the message") : static_cast<std::size_t>(size);
+    return size > rest_.size() ? fail("list longer than the message")
+                               : static_cast<std::size_t>(size);
   }
 
   /// Nothing may follow the last field.

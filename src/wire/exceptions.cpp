@@ -1,8 +1,8 @@
 #include "wire/exceptions.hpp"
 
+#include <cxxabi.h>
 #include <cleave/detail/wire.hpp>
 #include <cleave/remote_error.hpp>
-#include <cxxabi.h>
 
 #include <any>
 #include <atomic>
@@ -69,8 +69,7 @@ std::exception_ptr get_system(byte_reader& r, const std::string& what) {
   for (const std::error_category* c :
        {&std::generic_category(), &std::system_category(), &std::future_category()})
     if (category == c->name()) found = c;
-  if (found == nullptr)
-    return std::make_exception_ptr(remote_error("std::system_error", what));
+  if (found == nullptr) return std::make_exception_ptr(remote_error("std::system_error", what));
   const std::error_code code(value, *found);
   const std::string added = ": " + code.message();  // by the constructor
   return std::make_exception_ptr(
@@ -111,8 +110,7 @@ error_type::error_type(const std::type_info& type, const functions& f) noexcept
     : type_(type), id_(id_of(type)), f_(f), next_(newest.load(std::memory_order_relaxed)) {
   // release: partner of find().
   while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
-  }
+                                       std::memory_order_relaxed)) {}
 }
 
 void put_exception(const std::exception_ptr& e, byte_writer& w) {

@@ -188,7 +188,8 @@ std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base:
     } else if (f.merge(*entry.value, value)) {
       note(*entry.value);
     }
-    found = entry.keep ? entry.keep : std::shared_ptr<shared_base>(std::shared_ptr<void>(), entry.value);
+    found = entry.keep ? entry.keep
+                       : std::shared_ptr<shared_base>(std::shared_ptr<void>(), entry.value);
   }
   tell();
   return found;

@@ -42,8 +42,7 @@ wire_type::wire_type(const std::type_info& work, std::uint64_t layout, const fun
       next_(newest.load(std::memory_order_relaxed)) {
   // release: partner of the loads below.
   while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
-  }
+                                       std::memory_order_relaxed)) {}
 }
 
 std::string wire_type::name() const { return demangled(mangled_); }
@@ -70,6 +69,11 @@ std::uint64_t program_hash() {
     h.add(all[i]->id());
   }
   return h.value();
+}
+
+void put_failure(const std::exception_ptr& e, byte_writer& w) {
+  w.put(static_cast<std::uint8_t>(ending::error));
+  put_exception(e, w);
 }
 
 void put_outcome(task& t, const wire_type& type, byte_writer& w) {

@@ -73,7 +73,7 @@ struct bare_input : cereal::InputArchive<bare_input, cereal::AllowEmptyClassElis
   friend void load(bare_input&, cereal::BinaryData<T>&) {}
 };
 template <class T>
-concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value&&
+concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value &&
     cereal::traits::is_input_serializable<T, bare_input>::value;
 
 /// A struct whose fields are put one after the other.
@@ -155,9 +155,7 @@ private:
   // In place of cereal's, which believe a length and allocate.
   template <class T, class A>
     requires(!number<T>)
-  friend void load(input_archive& ar, std::vector<T, A>& to) {
-    ar.load_elements(to);
-  }
+  friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_elements(to); }
   template <class T, class A>
   friend void load(input_archive& ar, std::deque<T, A>& to) {
     ar.load_elements(to);
@@ -168,9 +166,7 @@ private:
   }
   template <number T, class A>
     requires(!std::is_same_v<T, bool>)
-  friend void load(input_archive& ar, std::vector<T, A>& to) {
-    ar.load_numbers(to);
-  }
+  friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_numbers(to); }
 
   /// A sequence grows as its elements arrive.
   template <class Sequence>

@@ -40,7 +40,8 @@ template <class T, std::size_t... A, std::size_t... B, std::size_t... C>
 constexpr bool takes(std::index_sequence<A...>, std::index_sequence<B...>,
                      std::index_sequence<C...>) {
   return requires {
-    T{repeated<A, any_member<T>>{}..., {repeated<B, any_member<T>>{}...},
+    T{repeated<A, any_member<T>>{}...,
+      {repeated<B, any_member<T>>{}...},
       repeated<C, any_member<T>>{}...};
   };
 }
@@ -99,7 +100,8 @@ constexpr std::size_t members() {
 }
 
 template <class T>
-concept plain_aggregate = members<T>() <= most_members;
+concept plain_aggregate = members<T>()
+<= most_members;
 
 template <std::size_t N, class T>
 constexpr auto tie_members(T& t) {

@@ -88,8 +88,8 @@ private:
 class shared_base {
 public:
   struct functions {
-    void (*put)(const shared_base&, byte_writer&);    // the value with its witness
-    bool (*merge)(shared_base&, byte_reader&);        // true: that improved it
+    void (*put)(const shared_base&, byte_writer&);       // the value with its witness
+    bool (*merge)(shared_base&, byte_reader&);           // true: that improved it
     std::shared_ptr<shared_base> (*make)(byte_reader&);  // a replica
   };
   shared_base(const shared_base&) = delete;

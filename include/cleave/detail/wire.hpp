@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -116,15 +117,16 @@ template <class T>
 inline constexpr bool points = std::is_pointer_v<T> || std::is_member_pointer_v<T> || requires {
   typename T::element_type;
   std::declval<T&>().get();
-} || requires {
+}
+|| requires {
   typename T::type;
   std::declval<T&>().get();
 };
 template <class Fields>
 inline constexpr bool any_points = false;
 template <class... Field>
-inline constexpr bool any_points<std::tuple<Field...>> =
-    (points<std::remove_cvref_t<Field>> || ...);
+inline constexpr bool any_points<std::tuple<Field...>> = (points<std::remove_cvref_t<Field>> ||
+                                                          ...);
 
 /// The functions of one type of task, and its entry in the list, which is made because a frame refers to it.
 template <class Work>
@@ -133,9 +135,10 @@ class wire_table {
   using result_type = typename task_type::result_type;
   using result = std::remove_cvref_t<decltype(std::declval<Work&>().run())>;
 
-  static_assert(std::is_default_constructible_v<Work>,
-                "cleave: a task with input() leaves the process: it needs a default constructor, and no "
-                "member that is a reference");
+  static_assert(
+      std::is_default_constructible_v<Work>,
+      "cleave: a task with input() leaves the process: it needs a default constructor, and no "
+      "member that is a reference");
   static_assert(!any_points<input_of<Work>>,
                 "cleave: input() names a pointer, which means nothing in another process; publish "
                 "what it points to (cleave::published), or leave input() out");
@@ -189,6 +192,8 @@ constexpr const wire_type* wire_of() noexcept {
   }
 }
 
+/// What put_outcome() appends for a task that threw.
+void put_failure(const std::exception_ptr& e, byte_writer& w);
 /// How a task ended, after it ran: its result, what it threw, or that it was cancelled.
 void put_outcome(task& t, const wire_type& type, byte_writer& w);
 /// Stores it in a task that waits for it: result or error. Throws malformed; the task is then as it was.

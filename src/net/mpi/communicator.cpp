@@ -135,9 +135,8 @@ void communicator::end_job(int code, const char* what) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   MPI_Error_string(code, text, &length);
-  std::fprintf(stderr,
-               "cleave: rank %d: %s: %s; this MPI does not survive that, the job ends\n", rank_,
-               what, text);
+  std::fprintf(stderr, "cleave: rank %d: %s: %s; this MPI does not survive that, the job ends\n",
+               rank_, what, text);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }
@@ -195,8 +194,8 @@ void communicator::send(int to, bytes message) {
   } else {
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
-    if (!went_well(MPI_Isend(op->message.data(), static_cast<int>(length), MPI_BYTE, to, whole, all_,
-                             &request),
+    if (!went_well(MPI_Isend(op->message.data(), static_cast<int>(length), MPI_BYTE, to, whole,
+                             all_, &request),
                    "MPI_Isend"))
       return;
     if (!went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0) return;
@@ -218,8 +217,9 @@ void communicator::send_parts(operation& op) {
   ++op.parts;
   for (std::size_t at = 0; at < op.message.size(); at += part_bytes_) {
     const int count = static_cast<int>(std::min(part_bytes_, op.message.size() - at));
-    if (!went_well(MPI_Isend(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
-                   "MPI_Isend"))
+    if (!went_well(
+            MPI_Isend(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
+            "MPI_Isend"))
       return;
     add(op, request);
     ++op.parts;
@@ -295,7 +295,8 @@ bool communicator::begin_to_receive() {
   auto op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, {}});
   if (status.MPI_TAG == header) {
     // Eight bytes come with their envelope: this does not wait.
-    if (!went_well(MPI_Mrecv(&op->length, 1, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE), "MPI_Mrecv"))
+    if (!went_well(MPI_Mrecv(&op->length, 1, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
+                   "MPI_Mrecv"))
       return true;
     op->message.resize(op->length);
     receive_parts(*op);
@@ -305,7 +306,8 @@ bool communicator::begin_to_receive() {
     op->message.resize(static_cast<std::size_t>(length));
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
-    if (!went_well(MPI_Imrecv(op->message.data(), length, MPI_BYTE, &handle, &request), "MPI_Imrecv") ||
+    if (!went_well(MPI_Imrecv(op->message.data(), length, MPI_BYTE, &handle, &request),
+                   "MPI_Imrecv") ||
         !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"))
       return true;
     if (done == 0) {
@@ -324,8 +326,9 @@ void communicator::receive_parts(operation& op) {
   for (std::size_t at = 0; at < op.message.size(); at += part_bytes_) {
     const int count = static_cast<int>(std::min(part_bytes_, op.message.size() - at));
     MPI_Request request = MPI_REQUEST_NULL;
-    if (!went_well(MPI_Irecv(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
-                   "MPI_Irecv")) {
+    if (!went_well(
+            MPI_Irecv(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
+            "MPI_Irecv")) {
       op.failed = true;
       return;
     }

@@ -70,12 +70,12 @@ private:
   const shared_memory memory_;
   const std::unique_ptr<ring_socket> socket_;
   const std::size_t neighbours_;
-  slot alone_;                      // without shared memory
-  slot* slots_;                     // of the neighbours
-  counter* announced_ = nullptr;    // between the neighbours, a row for each sender
-  std::vector<int> places_;         // of each rank among the neighbours, or -1
-  std::vector<std::uint32_t> to_;   // announced to ranks elsewhere
-  std::vector<std::uint32_t> from_; // and by them
+  slot alone_;                       // without shared memory
+  slot* slots_;                      // of the neighbours
+  counter* announced_ = nullptr;     // between the neighbours, a row for each sender
+  std::vector<int> places_;          // of each rank among the neighbours, or -1
+  std::vector<std::uint32_t> to_;    // announced to ranks elsewhere
+  std::vector<std::uint32_t> from_;  // and by them
 };
 
 }  // namespace cleave::net::mpi

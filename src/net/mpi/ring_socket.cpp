@@ -88,16 +88,15 @@ void ring_socket::know(const std::vector<contact>& contacts) {
   const contact here{networks_here(), port_, 0};
   job_ = contacts.front().job;
   targets_.clear();
-  for (const contact& there : contacts)
-    targets_.push_back({reachable(there, here), there.port});
+  for (const contact& there : contacts) targets_.push_back({reachable(there, here), there.port});
 }
 
 void ring_socket::send(std::uint32_t to, ring what) const noexcept {
   const sockaddr_in there = socket_address(targets_[to].address, targets_[to].port);
   what.job = job_;
   const ring wire = swapped(what);
-  (void)sendto(socket_, &wire, sizeof wire, MSG_DONTWAIT,
-               reinterpret_cast<const sockaddr*>(&there), sizeof there);
+  (void)sendto(socket_, &wire, sizeof wire, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&there),
+               sizeof there);
 }
 
 std::optional<ring_socket::ring> ring_socket::receive() const noexcept {

@@ -15,7 +15,8 @@ struct contact {
   };
   std::array<network, 4> networks{};  // this host's, but for the loopback; unused ones are zero
   std::uint16_t port = 0;             // 0: no socket
-  std::uint64_t job = 0;              // drawn by chance; rank 0's is in every ring, so that strangers' count for nothing
+  std::uint64_t job =
+      0;  // drawn by chance; rank 0's is in every ring, so that strangers' count for nothing
 };
 
 /// A ring over UDP. It may be lost; nothing but time depends on it.

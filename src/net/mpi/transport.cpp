@@ -26,7 +26,7 @@ using clock = std::chrono::steady_clock;
 constexpr int looks_before_a_nap = 4;
 constexpr std::chrono::nanoseconds shortest_nap = 50us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
-constexpr std::chrono::nanoseconds if_a_ring_is_lost = 10ms;   // over UDP
+constexpr std::chrono::nanoseconds if_a_ring_is_lost = 10ms;    // over UDP
 constexpr std::chrono::nanoseconds if_a_rank_is_killed = 50ms;  // of which MPI tells only who asks
 
 constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
@@ -108,7 +108,8 @@ doorbell mpi_transport::make_doorbell(communicator& all) {
     throw std::runtime_error("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" +
                              std::string(kind) + "'");
   shared_memory memory = share(all, kind != "udp");
-  const bool on_one_host = memory && all.neighbours().size() == static_cast<std::size_t>(all.size());
+  const bool on_one_host =
+      memory && all.neighbours().size() == static_cast<std::size_t>(all.size());
   auto socket = on_one_host ? nullptr : std::make_unique<ring_socket>();
 
   const contact mine = socket ? socket->mine() : contact{};
@@ -136,7 +137,7 @@ std::vector<address> mpi_transport::peers() const {
 distance mpi_transport::how_far(address peer) const noexcept {
   const auto& here = all_.neighbours();
   return std::binary_search(here.begin(), here.end(), static_cast<int>(peer)) ? distance::same_host
-                                                                            : distance::same_site;
+                                                                              : distance::same_site;
 }
 
 std::optional<address> mpi_transport::lost() {

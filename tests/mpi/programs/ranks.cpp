@@ -82,7 +82,8 @@ void ring(net::transport& t, long rounds) {
     const net::incoming m = take(t);
     const auto n = unpacked<std::uint64_t>(m.message);
     expect(m.from == (t.self() + ranks - 1) % ranks, "from rank " + std::to_string(m.from));
-    const std::uint64_t hops = static_cast<std::uint64_t>(k) * ranks + (t.self() == 0 ? ranks : t.self());
+    const std::uint64_t hops =
+        static_cast<std::uint64_t>(k) * ranks + (t.self() == 0 ? ranks : t.self());
     expect(n == hops, "got " + std::to_string(n) + ", expected " + std::to_string(hops));
     if (t.self() != 0 || k + 1 < rounds) t.send(next, packed(n + 1));
   }
@@ -104,7 +105,8 @@ struct letter {
   std::uint64_t key() const { return mix(seed + mix(from + mix(to + mix(number)))); }
   /// Sizes from nothing to `most`, each power of two as often as another.
   std::size_t size(std::size_t most) const {
-    const int bits = static_cast<int>(mix(key()) % (static_cast<unsigned>(std::bit_width(most)) + 1));
+    const int bits =
+        static_cast<int>(mix(key()) % (static_cast<unsigned>(std::bit_width(most)) + 1));
     return bits == 0 ? 0 : std::min(most, static_cast<std::size_t>(mix(key() + 1) >> (64 - bits)));
   }
   net::bytes text(std::size_t most) const {
@@ -138,8 +140,9 @@ void exchange(net::transport& t, std::uint64_t seed, std::uint64_t letters, std:
   expect(c.received == letters * peers.size() && c.sent == c.received && c.received_bytes == bytes,
          "the transport counted otherwise");
   if (t.self() == 0) {
-    std::printf("exchange: seed %lu, %lu messages of %zu MiB in all to rank 0; %lu sleeps, %lu naps\n",
-                seed, c.received, bytes >> 20, c.sleeps, c.naps);
+    std::printf(
+        "exchange: seed %lu, %lu messages of %zu MiB in all to rank 0; %lu sleeps, %lu naps\n",
+        seed, c.received, bytes >> 20, c.sleeps, c.naps);
   }
 }
 
@@ -201,7 +204,8 @@ public:
     if (socket_ < 0) {
       cleave::machine::wake_shared(shared_->rung);
     } else {
-      (void)!sendto(socket_, &n, sizeof n, 0, reinterpret_cast<const sockaddr*>(&bound_), sizeof bound_);
+      (void)!sendto(socket_, &n, sizeof n, 0, reinterpret_cast<const sockaddr*>(&bound_),
+                    sizeof bound_);
     }
     while (shared_->answered.load() != n) std::this_thread::sleep_for(100us);
     return 1e-3 * static_cast<double>(shared_->awake_at.load() - since);
@@ -228,8 +232,7 @@ private:
     for (std::uint32_t seen = 0;; ++seen) {
       std::uint32_t got = 0;
       if (socket_ < 0) {
-        while (shared_->rung.load() == seen)
-          cleave::machine::block_shared(shared_->rung, seen, 1h);
+        while (shared_->rung.load() == seen) cleave::machine::block_shared(shared_->rung, seen, 1h);
       } else {
         (void)!recv(socket_, &got, sizeof got, 0);
       }
@@ -264,10 +267,12 @@ void wake(net::transport& t, std::vector<std::unique_ptr<sleeper>>& alone, long 
     std::this_thread::sleep_for(3ms);
     datagram.push_back(alone[1]->wake_us());
   }
-  std::printf("wake: message %.1f us, futex alone %.1f us, datagram alone %.1f us; ratio to the futex %.2f, "
-              "to the datagram %.2f\n",
-              median(message), median(futex), median(datagram), median(message) / median(futex),
-              median(message) / median(datagram));
+  std::printf(
+      "wake: message %.1f us, futex alone %.1f us, datagram alone %.1f us; ratio to the futex "
+      "%.2f, "
+      "to the datagram %.2f\n",
+      median(message), median(futex), median(datagram), median(message) / median(futex),
+      median(message) / median(datagram));
 }
 
 // ---- loss
@@ -318,7 +323,8 @@ int run(int argc, char** argv) {
   };
   std::vector<std::unique_ptr<sleeper>> alone;
   if (what == "wake" && net::is_first_rank())  // before MPI begins: it does not like a fork
-    for (const bool on_socket : {false, true}) alone.push_back(std::make_unique<sleeper>(on_socket));
+    for (const bool on_socket : {false, true})
+      alone.push_back(std::make_unique<sleeper>(on_socket));
 
   const auto t = net::open_transport({transport, 1});
   if (t == nullptr) {
@@ -334,8 +340,9 @@ int run(int argc, char** argv) {
   else if (what == "wake") wake(*t, alone, number(2, 200, 1 << 20));
   else if (what == "survive") survive(*t);
   else if (what == "hang") hang(*t);
-  else throw std::invalid_argument("expected ring, exchange, idle, wake, survive or hang, got '" +
-                                   std::string(what) + "'");
+  else
+    throw std::invalid_argument("expected ring, exchange, idle, wake, survive or hang, got '" +
+                                std::string(what) + "'");
   return 0;
 }
 
@@ -344,7 +351,5 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
-  } catch (const std::exception& e) {
-    net::end_all_ranks(e.what());
-  }
+  } catch (const std::exception& e) { net::end_all_ranks(e.what()); }
 }
