@@ -94,7 +94,7 @@ std::vector<system> systems_in(const std::string& folder) {
   std::ifstream in(folder + "/systems.json");
   if (!in)
     throw std::runtime_error(folder +
-                             "/systems.json: cannot be read; `make build` makes it, and the "
+                             "/systems.json: cannot be read; `make study` makes it, and the "
                              "systems' programs");
   std::vector<system> found;
   for (const auto& s : nlohmann::json::parse(in))
