@@ -1,6 +1,6 @@
 # Two commands to begin with: `make demo` (the main job) and `make test`.
 # Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
-.PHONY: build demo test check soak study format clean help
+.PHONY: build demo test check soak study plot format clean help
 .NOTPARALLEL:
 
 build:                ## the release binaries, into build/release/bin
@@ -28,6 +28,10 @@ study:                ## the comparative study, full sizes (about an hour), into
 	@bash cmake/install-packages.sh study
 	@bash cmake/build.sh study cleave_command systems
 	@build/study/bin/cleave study $(if $(QUICK),--quick) -o build/study
+
+plot:                 ## the pictures in docs/ and the study's table; STUDY=build/study/study.json: from that run
+	@bash cmake/install-packages.sh study
+	@/usr/bin/python3 docs/plot.py $(STUDY)
 
 format:               ## format every source file in place
 	@bash cmake/install-packages.sh format
