@@ -138,7 +138,8 @@ def draw_programs(study, names, file):
 
 
 def save(figure, file):
-    figure.tight_layout(rect=(0, 0.025, 1, 0.955))
+    inch = 1 / figure.get_figheight()
+    figure.tight_layout(rect=(0, 0.15 * inch, 1, 1 - 0.25 * inch))
     # Without the version of matplotlib, which would change the file and not the picture.
     figure.savefig(file, dpi=110, metadata={"Software": None})
     pyplot.close(figure)
