@@ -60,6 +60,7 @@ preset() { check "$1-build" configure_and_build "$1" && run_tests "$1"; }
 stage() {
   case $1 in
     format)
+      check line_lengths bash cmake/line_lengths.sh
       if command -v clang-format-14 >/dev/null; then check format bash cmake/format.sh --check
       else skip format "no clang-format-14"; fi ;;
     release | asan | tsan | study | debug) preset "$1" ;;
