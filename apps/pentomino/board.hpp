@@ -22,7 +22,8 @@ struct board {
   static constexpr std::uint8_t wall = 255;
 
   std::array<std::uint8_t, puzzle::max_cells> label;  // 0: empty; else the n-th piece placed
-  // The orientations of each kind of which pieces are left; after `kinds` of them, the kinds used up.
+  // The orientations of each kind of which pieces are left; after `kinds` of them, the kinds used
+  // up.
   std::array<kind, puzzle::max_kinds> unused;
   std::array<std::uint8_t, puzzle::max_kinds> left;  // how many, by kind
   int kinds;
@@ -98,8 +99,8 @@ struct board {
 
   // No image of a full board under the symmetries of the region comes before the board itself:
   // true of exactly one of the boards that are images of each other. Pieces are numbered in the
-  // order of their first cells, so equal tilings are equal labels. Out of line: it is rare, and would
-  // enlarge the stack frame of each level.
+  // order of their first cells, so equal tilings are equal labels. Out of line: it is rare, and
+  // would enlarge the stack frame of each level.
   [[gnu::noinline]] bool canonical() const {
     for (const auto& image : z->symmetries) {
       std::array<std::uint8_t, 256> renamed{};
