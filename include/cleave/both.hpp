@@ -121,13 +121,14 @@ CLEAVE_HOT auto statement_or_pair(F& f, Second second) {
 /// Blocks only if g was given away and is not done; helps with parts of g meanwhile.
 /// Source: Tascell's do_two.
 template <class F, class G>
-requires std::is_invocable_v<G&> CLEAVE_HOT auto both(F f, G g) {
+  requires(std::is_invocable_v<G&> && !task<G>)
+CLEAVE_HOT auto both(F f, G g) {
   return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
 
-/// The same; the second branch is a task, which may also leave the process.
+/// The same; the second branch is a task, which may also leave the process. Of a struct with run() and operator()
+/// it is run() that counts, here and wherever it is given to.
 template <class F, task T>
-  requires(!std::is_invocable_v<T&>)
 CLEAVE_HOT auto both(F f, T second) {
   return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }

@@ -18,7 +18,7 @@ namespace cleave {
 template <class Do, class Undo>
 class [[nodiscard]] step : detail::frame {
 public:
-  CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
+  [[nodiscard]] CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
     do_();
     outer = detail::here.innermost;
     tag = detail::fresh(type_);

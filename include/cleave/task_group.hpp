@@ -60,10 +60,10 @@ private:
         : group_task(g), order(number), f(std::move(work)) {}
     void execute() noexcept override {
       try {
-        if constexpr (std::is_invocable_v<F&>) {
-          f();
-        } else {
+        if constexpr (cleave::task<F>) {
           f.run();
+        } else {
+          f();
         }
       } catch (const detail::cancelled&) {
         // The group, or a scope around it, was cancelled: wait() tells.

@@ -21,6 +21,11 @@ public:
   /// whether there is such a scope on this stack.
   frame* oldest(const scope* wanted, bool outside, bool& mine);
 
+  /// The same in the innermost scope on this stack, which there must be, however deep others nest.
+  frame* oldest_of_innermost_scope() {
+    return oldest_from(scope_at(scopes_.size() - 1).cursors[0], false);
+  }
+
   /// The scope that a frame belongs to; null: the one of a thread that is no worker.
   scope* scope_of(const frame& f) const noexcept;
 

@@ -108,8 +108,7 @@ task& worker::split(frame& f) {
 /// it is now: a part that shares it by mistake shows.
 void worker::split_everywhere() {
   look();
-  bool mine = false;
-  if (frame* f = frames_.oldest(here.current, false, mine)) execute(split(*f));
+  if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f));
 }
 
 }  // namespace cleave::detail

@@ -247,5 +247,24 @@ TEST_P(both_with, results_in_program_order) {
   for (int k = 0; k < 10; ++k) ASSERT_EQ(rt.run([] { return spell(0, 300); }), expected);
 }
 
+/// run() is what a task does, whatever else it can do.
+struct task_and_call {
+  long run() { return 1; }
+  long operator()() { return 2; }
+};
+
+TEST_P(both_with, a_task_that_can_also_be_called) {
+  EXPECT_EQ(rt.run([] {
+    auto [x, y] = both(
+        [] {
+          disturb(1, 2);
+          return 3L;
+        },
+        task_and_call{});
+    return x + y;
+  }),
+            4);
+}
+
 }  // namespace
 }  // namespace cleave::tests

@@ -1,7 +1,10 @@
 // CLEAVE_CHECK finds what would go wrong with thieves, and passes programs that are right.
 #include "core/requests.hpp"
 
+#include <algorithm>
 #include <array>
+#include <ctime>
+#include <limits>
 
 namespace cleave::tests {
 namespace {
@@ -136,6 +139,26 @@ TEST(check, an_exception_comes_from_the_divided_run) {
   }),
                int);
   EXPECT_EQ(call, 1);
+}
+
+long deep_second(int depth) {
+  if (depth == 0) return 1;
+  auto [one, rest] = both([] { return 1L; }, [=] { return deep_second(depth - 1); });
+  return one + rest;
+}
+
+TEST(check, takes_no_more_than_quadratic_time_where_the_second_branch_is_deep) {
+  runtime rt(checked);
+  const auto time_of = [&rt](int depth) {  // of the processor: others may use it too
+    auto best = std::numeric_limits<std::clock_t>::max();
+    for (int i = 0; i < 5; ++i) {
+      const std::clock_t begin = std::clock();
+      EXPECT_EQ(rt.run([depth] { return deep_second(depth); }), depth + 1);
+      best = std::min(best, std::clock() - begin);
+    }
+    return best;
+  };
+  EXPECT_LT(time_of(1200), 32 * time_of(300));  // 16 times as long; it was 64
 }
 
 TEST(check, splits_at_every_poll) {
