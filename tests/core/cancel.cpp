@@ -277,6 +277,30 @@ void run_again_inside() {
 TEST_P(cancel_with, not_inside_itself) { rt.run(run_again_inside); }
 TEST(cancel_outside, not_inside_itself) { run_again_inside(); }
 
+struct one {
+  int run() { return 1; }
+};
+
+/// A poll finds a cancellation, and divides: the put throws. The cancellation is still to be found.
+TEST(cancel_alone, and_a_put_throws_at_the_same_poll) {
+  runtime rt(options{.workers = 1});  // another may be given the branch
+  rt.run([] {
+    cancel_scope s;
+    EXPECT_FALSE(s.run([&s] {
+      both(
+          [&s] {
+            s.cancel();
+            EXPECT_THROW(force_split(), std::runtime_error);
+            poll();
+            ADD_FAILURE() << "a poll went on in a cancelled scope";
+            return 0;
+          },
+          [] { return 1; }, []() -> one { throw std::runtime_error("x"); });
+    }));
+    poll();
+  });
+}
+
 /// Once left, whatever way, the thread is not rung.
 TEST(cancel_outside, a_scope_left_by_an_exception_knows_its_thread_no_more) {
   cancel_scope s;
