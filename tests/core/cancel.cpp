@@ -301,6 +301,20 @@ TEST(cancel_alone, and_a_put_throws_at_the_same_poll) {
   });
 }
 
+TEST(cancel_outside, while_a_group_made_outside_the_scope_runs_a_task) {
+  task_group g;
+  cancel_scope s;
+  EXPECT_FALSE(s.run([&] {
+    g.spawn([&s] {
+      s.cancel();
+      poll();
+    });
+    poll();
+    ADD_FAILURE() << "the scope went on";
+  }));
+  EXPECT_TRUE(g.wait());
+}
+
 /// Once left, whatever way, the thread is not rung.
 TEST(cancel_outside, a_scope_left_by_an_exception_knows_its_thread_no_more) {
   cancel_scope s;
