@@ -3,6 +3,15 @@
 
 /// The functions that constructs call.
 namespace cleave::detail {
+namespace {
+
+/// On a thread that is no worker: its next poll looks for a cancellation.
+void remind_this_thread() noexcept {
+  here.word.fetch_or(attention, std::memory_order_relaxed);
+  here.cutoff.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 void answer(std::uintptr_t construct) {
   if (here.self != nullptr) return here.self->answer(construct);
@@ -30,10 +39,7 @@ bool stopped(const scope* s) noexcept {
 
 void stop(scope& s) noexcept {
   s.stopped.store(true, std::memory_order_seq_cst);
-  if (here.self == nullptr) {
-    here.word.fetch_or(attention, std::memory_order_relaxed);
-    here.cutoff.store(0, std::memory_order_relaxed);
-  }
+  if (here.self == nullptr) remind_this_thread();
   pool::interrupt_all();
 }
 
@@ -65,9 +71,13 @@ void abandon_frame(work_frame& f) noexcept {
 void spawn(group_task& t) {
   auto& group = static_cast<group_scope&>(*t.parent);
   if (here.self != nullptr) return here.self->spawn(t);
-  scope_frame inside(group);
-  if (!stopped(&group)) t.execute();
-  delete &t;
+  {
+    scope_frame inside(group);
+    if (!stopped(&group)) t.execute();
+    delete &t;
+  }
+  // A poll in t may have taken an attention that was meant for what goes on here.
+  if (stopped(here.current)) remind_this_thread();
 }
 
 void wait(group_scope& g) noexcept {

@@ -17,13 +17,17 @@ void worker::answer(std::uintptr_t construct) {
   if (strands_ != nullptr) strands_->next_branch(construct);
   struct set_cutoff_at_exit {
     worker& w;
-    ~set_cutoff_at_exit() { w.set_cutoff(); }
+    ~set_cutoff_at_exit() {
+      w.set_cutoff();
+      if (w.interrupted_) w.box_.remind(attention);  // a put threw before it was looked at
+    }
   } at_exit{*this};
   cutoff_.begin_division();
   const std::uint32_t signals = box_.take_signals();
+  interrupted_ = interrupted_ || (signals & attention) != 0;
   if ((signals & checking) != 0) split_everywhere();
   if ((signals & (asked | parked)) != 0) serve();
-  if ((signals & attention) != 0 || interrupted_) {
+  if (interrupted_) {
     interrupted_ = false;
     if (stopped(here.current)) throw cancelled{};
   }
