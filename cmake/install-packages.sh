@@ -34,6 +34,13 @@ study() {
   want clang-19 program clang++-19
   want libomp-19-dev file /usr/lib/llvm-19/lib/libomp.so
 }
+# MPI programs, over both implementations.
+mpi() {
+  want libopenmpi-dev file "$(echo /usr/lib/*/openmpi/include/mpi.h)"
+  want openmpi-bin program mpirun.openmpi
+  want libmpich-dev file "$(echo /usr/include/*/mpich/mpi.h)"
+  want mpich program mpirun.mpich
+}
 format() { need clang-format-14 program clang-format-14; }
 
 case $job in
@@ -42,6 +49,7 @@ case $job in
   check)
     tests
     study
+    mpi
     want chromium program chromium
     want g++-11 program g++-11
     want clang-14 program clang++-14

@@ -56,12 +56,14 @@ communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_by
 }
 
 void communicator::begin(int expected_ranks) {
+  survives_ = survival_was_asked_for();
+  // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together before it.
+  if (survives_) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
   // Serialized: another thread may come to own the transport later, when this one has ended.
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (provided < MPI_THREAD_FUNNELED)
     throw std::runtime_error(library() + " does not allow threads (MPI_THREAD_FUNNELED)");
-  survives_ = survival_was_asked_for();
   // A communicator of its own: nothing that the program sends can be taken for ours.
   MPI_Comm_dup(MPI_COMM_WORLD, &all_);
   MPI_Comm_dup(MPI_COMM_WORLD, &end_);
@@ -165,6 +167,7 @@ void communicator::look_for_failures() {
       MPI_Group_translate_ranks(dead, 1, &i, everybody, &peer);
       if (peer == MPI_UNDEFINED || std::exchange(peers_[index(peer)].gone, true)) continue;
       failures_.push_back(peer);
+      some_are_new_ = true;
     }
     MPI_Group_free(&everybody);
   }
@@ -228,6 +231,7 @@ void communicator::send_parts(operation& op) {
 
 void communicator::progress() {
   finish_requests();
+  if (std::exchange(some_are_new_, false)) give_up_requests();
   for (int n = 0; n < at_once && complete_.empty() && begin_to_receive(); ++n) {}
 }
 
@@ -249,6 +253,11 @@ void communicator::finish_requests() {
       MPI_Request_free(&requests_[i]);
     finish_part(*std::exchange(operations_[i], nullptr), error != MPI_SUCCESS);
   }
+  remove_finished();
+}
+
+/// From the two lists of requests.
+void communicator::remove_finished() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (operations_[i] == nullptr) continue;
@@ -257,6 +266,23 @@ void communicator::finish_requests() {
   }
   requests_.resize(kept);
   operations_.resize(kept);
+}
+
+/// Requests that a rank that is gone has a part in: MPI promises that they fail, but may leave one of them open for ever.
+/// Their messages stay, because MPI may write into them.
+void communicator::give_up_requests() {
+  for (std::size_t i = 0; i < requests_.size(); ++i)
+    if (peers_[index(operations_[i]->peer)].gone) operations_[i] = nullptr;
+  remove_finished();
+  for (auto& op : outgoing_)
+    if (peers_[index(op->peer)].gone) given_up_.push_back(std::move(op));
+  std::erase(outgoing_, nullptr);
+  for (peer_state& peer : peers_) {
+    if (!peer.gone) continue;
+    peer.unfinished = 0;
+    for (auto& op : peer.arriving) given_up_.push_back(std::move(op));
+    peer.arriving.clear();
+  }
 }
 
 void communicator::finish_part(operation& op, bool failed) {

@@ -104,6 +104,8 @@ private:
   void send_parts(operation& op);
   void finish_part(operation& op, bool failed);
   void finish_requests();
+  void remove_finished();
+  void give_up_requests();
   bool begin_to_receive();
   void receive_parts(operation& op);
   void hand_out(peer_state& peer);
@@ -123,6 +125,8 @@ private:
   std::vector<std::unique_ptr<operation>> outgoing_;
   std::deque<incoming> complete_;
   std::deque<int> failures_;
+  bool some_are_new_ = false;
+  std::vector<std::unique_ptr<operation>> given_up_;
   std::vector<int> finished_;  // scratch of finish_requests
   std::vector<MPI_Status> statuses_;
 
