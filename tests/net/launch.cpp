@@ -33,8 +33,10 @@ TEST(launch, alone) {
 }
 
 TEST(launch, open_mpi_4) {
-  const launch l = found_in({{"OMPI_COMM_WORLD_SIZE", "6"}, {"OMPI_COMM_WORLD_RANK", "5"},
-                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+  const launch l = found_in({{"OMPI_COMM_WORLD_SIZE", "6"},
+                             {"OMPI_COMM_WORLD_RANK", "5"},
+                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
+                             {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
                              {"PMIX_RANK", "5"}});
   EXPECT_TRUE(l.several());
   EXPECT_EQ(l.plugins, names({"openmpi", "openmpi5"}));
@@ -45,13 +47,15 @@ TEST(launch, open_mpi_4) {
 }
 
 TEST(launch, open_mpi_5_says_its_version) {
-  const launch l = found_in({{"OMPI_VERSION", "5.0.11"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}});
+  const launch l =
+      found_in({{"OMPI_VERSION", "5.0.11"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}});
   EXPECT_EQ(l.plugins, names({"openmpi5", "openmpi"}));
   EXPECT_EQ(l.rank, 1);
 }
 
 TEST(launch, mpich) {
-  const launch l = found_in({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}});
+  const launch l = found_in(
+      {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}});
   EXPECT_TRUE(l.several());
   EXPECT_EQ(l.plugins, names({"mpich"}));
   EXPECT_EQ(l.rank, 1);
@@ -60,8 +64,11 @@ TEST(launch, mpich) {
 }
 
 TEST(launch, slurm_with_pmix) {
-  const launch l = found_in({{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_NTASKS", "16"},
-                             {"SLURM_LOCALID", "1"}, {"PMIX_RANK", "3"}});
+  const launch l = found_in({{"SLURM_STEP_ID", "0"},
+                             {"SLURM_STEP_NUM_TASKS", "8"},
+                             {"SLURM_NTASKS", "16"},
+                             {"SLURM_LOCALID", "1"},
+                             {"PMIX_RANK", "3"}});
   EXPECT_TRUE(l.several());
   EXPECT_EQ(l.rank, 3);
   EXPECT_EQ(l.ranks, 8);
