@@ -30,15 +30,15 @@ template <auto Function, class R, class... P>
 struct call_task {
   arguments<std::index_sequence_for<P...>, std::remove_cvref_t<P>...> given;
 
-  static constexpr bool travels =
-      (can_travel<std::remove_cvref_t<P>>() && ...) && can_travel<value_of<R>>();
+  static constexpr bool travels = (can_travel<std::remove_cvref_t<P>>() && ...) &&
+                                  can_travel<value_of<R>>();
 
   auto input() requires travels { return given.tied(); }
 
   /// Once: what the function takes by value is moved from.
   R run() {
-    return std::apply([](auto&... each) -> R { return Function(static_cast<P&&>(each)...); },
-                      given.tied());
+    return std::apply(
+        [](auto&... each) -> R { return Function(static_cast<P&&>(each)...); }, given.tied());
   }
 };
 
@@ -50,8 +50,13 @@ template <auto Function, class R, class... P>
 struct call_of<Function, R (*)(P...)> {
   using type = call_task<Function, R, P...>;
   template <class... A>
-  static constexpr bool accepts = sizeof...(A) == sizeof...(P) &&
-                                  (std::is_convertible_v<A, std::remove_cvref_t<P>> && ...);
+  static constexpr bool accepts() {
+    if constexpr (sizeof...(A) == sizeof...(P)) {
+      return (std::is_convertible_v<A, std::remove_cvref_t<P>> && ...);
+    } else {
+      return false;
+    }
+  }
 
   template <class... A>
   CLEAVE_HOT static type make(A&&... a) {
@@ -72,9 +77,9 @@ struct call_of<Function, R (*)(P...) noexcept> : call_of<Function, R (*)(P...)> 
 template <auto Function, class... A>
 CLEAVE_HOT auto call(A&&... arguments) {
   using made = detail::call_of<Function>;
-  static_assert(made::template accepts<A...>,
+  static_assert(made::template accepts<A...>(),
                 "cleave::call<f>(...): the arguments must be those that f takes");
-  return made::make(std::forward<A>(arguments)...);
+  if constexpr (made::template accepts<A...>()) return made::make(std::forward<A>(arguments)...);
 }
 
 }  // namespace cleave

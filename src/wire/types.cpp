@@ -40,24 +40,25 @@ wire_type::wire_type(const std::type_info& work, std::uint64_t layout, const fun
       mangled_(work.name()),
       f_(f),
       next_(newest.load(std::memory_order_relaxed)) {
-  // release: partner of the loads below.
+  // release: partner of wire_types().
   while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
                                        std::memory_order_relaxed)) {}
 }
 
 std::string wire_type::name() const { return demangled(mangled_); }
 
+// acquire: partner of the constructor.
+const wire_type* wire_types() noexcept { return newest.load(std::memory_order_acquire); }
+
 const wire_type* find_wire_type(std::uint64_t id) noexcept {
-  // acquire: partner of the constructor.
-  for (const auto* t = newest.load(std::memory_order_acquire); t != nullptr; t = t->next())
+  for (const auto* t = wire_types(); t != nullptr; t = t->next())
     if (t->id() == id) return t;
   return nullptr;
 }
 
 std::uint64_t program_hash() {
   std::vector<const wire_type*> all;
-  // acquire: partner of the constructor.
-  for (const auto* t = newest.load(std::memory_order_acquire); t != nullptr; t = t->next())
+  for (const auto* t = wire_types(); t != nullptr; t = t->next())
     all.push_back(t);
   std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->id() < b->id(); });
   name_hash h;

@@ -62,6 +62,8 @@ private:
   const wire_type* next_ = nullptr;
 };
 
+/// The first of all types of this program, in no particular order; wire_type::next() leads on. Any thread.
+const wire_type* wire_types() noexcept;
 /// The type of this program with that id, or null. Any thread.
 const wire_type* find_wire_type(std::uint64_t id) noexcept;
 /// Tells programs apart: of all types of tasks and wire_format. Throws std::logic_error if two types have one name, which
