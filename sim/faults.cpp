@@ -48,13 +48,13 @@ std::vector<happening> faults(random& r, unsigned nodes, instant span, bool stea
     if (n == 0 || steady) continue;
     for (std::size_t again = r.below(3); again > 0; --again) {
       const instant at = moment(r, span);
-      if (r.below(4) == 0) {
-        plan.push_back({kind::leave, at, n, 0, moment(r, span), false});
+      if (r.below(5) < 2) {
+        plan.push_back({kind::leave, at, n, 0, 2 * moment(r, span), false});
       } else {
         plan.push_back({kind::crash, at, n, 0, {}, false});
       }
       if (r.below(2) == 0)
-        plan.push_back({kind::restart, at + moment(r, span / 4 + instant(1'000)), n, 0, {}, false});
+        plan.push_back({kind::restart, at + moment(r, span / (r.below(2) == 0 ? 4 : 100) + instant(500)), n, 0, {}, false});
     }
   }
   for (std::size_t parts = steady ? 0 : r.below(6) / 4; parts > 0; --parts) {
@@ -71,8 +71,8 @@ schedule random_schedule(std::uint64_t seed) {
   random r(seed * 0x9e3779b97f4a7c15U + 1);
   schedule s;
   const bool search = r.below(2) == 0;
-  const auto size = static_cast<std::uint32_t>(scaled(r, 60, 3'000));
-  s.work = random_tree(r.next(), size, !search && r.below(6) == 0);
+  const auto size = static_cast<std::uint32_t>(scaled(r, 100, 3'000));
+  s.work = random_tree(r.next(), size, !search && r.below(3) == 0);
   const auto nodes = static_cast<unsigned>(between(r, 2, 6));
   const instant latency(scaled(r, 20, 20'000));
 
@@ -81,9 +81,8 @@ schedule random_schedule(std::uint64_t seed) {
   w.core.workers = static_cast<unsigned>(between(r, 1, 3));
   // The work takes from a few to a hundred times what a message does.
   const std::int64_t all_workers = nodes * w.core.workers;
-  const instant work = latency * between(r, 5, 100);
-  w.core.node_cost =
-      instant(std::clamp<std::int64_t>(work.count() * all_workers / s.work.nodes(), 20, 20'000));
+  const instant work = latency * between(r, 10, 200);
+  w.core.node_cost = instant(std::clamp<std::int64_t>(work.count() * all_workers / s.work.nodes(), 20, 20'000));
   w.core.poll_every = instant(scaled(r, 10, 2'000));
   w.core.search = search;
   w.protocol = protocol_settings(r, latency);
@@ -96,9 +95,7 @@ schedule random_schedule(std::uint64_t seed) {
   const bool sites = r.below(2) == 0;
   w.site = [sites](net::address node) { return sites ? static_cast<unsigned>(node % 2) : 0U; };
   const double megabits = r.below(3) == 0 ? static_cast<double>(between(r, 1, 100)) : 0.0;
-  w.between = [=](unsigned a, unsigned b) {
-    return a == b ? link{near, 0} : link{latency, megabits};
-  };
+  w.between = [=](unsigned a, unsigned b) { return a == b ? link{near, 0} : link{latency, megabits}; };
 
   const instant span = w.core.node_cost * s.work.nodes() * 2 / all_workers + 20 * latency;
   s.plan = faults(r, nodes, span, r.below(4) == 0);
@@ -113,8 +110,7 @@ report run_schedule(std::uint64_t seed, net::mutation planted, bool logs) {
   return world(s.work, s.world).run(s.plan, s.limit);
 }
 
-summary run_schedules(std::uint64_t first, std::uint64_t count, net::mutation planted,
-                      bool stop_at_first) {
+summary run_schedules(std::uint64_t first, std::uint64_t count, net::mutation planted, bool stop_at_first) {
   summary all;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const report r = run_schedule(seed, planted);

@@ -290,7 +290,7 @@ void world::deliver(event& e) {
          std::to_string(from));
   }
   machines_[e.node]->node->receive(now_, from, m);
-  if (how_.checks) watch_delivered(e.node, from, m);
+  if (how_.checks) watch_delivered(e.node, m);
   after(e.node);
 }
 
@@ -335,7 +335,10 @@ void world::note(const std::string& line) {
 
 void world::watch_sent(unsigned from, net::address to, const net::message& m) {
   if (to == net::relay_address) return;
-  if (const auto* q = std::get_if<net::treq>(&m.body)) asked_[{m.from, q->request}] = m.to;
+  if (const auto* q = std::get_if<net::treq>(&m.body)) {
+    asked_[{m.from, q->request}] = m.to;
+    if (machines_[from]->started_at_leave) violation("a leaving node asks for work");
+  }
   std::optional<std::uint64_t> answers;
   if (const auto* t = std::get_if<net::task>(&m.body)) answers = t->request;
   if (const auto* n = std::get_if<net::none>(&m.body)) answers = n->request;
@@ -355,14 +358,15 @@ void world::watch_sent(unsigned from, net::address to, const net::message& m) {
   }
 }
 
-void world::watch_delivered(unsigned to, net::address from, const net::message& m) {
+void world::watch_delivered(unsigned to, const net::message& m) {
   const machine& target = *machines_[to];
+  const auto* t = std::get_if<net::task>(&m.body);
+  const net::full_key key = t == nullptr ? net::full_key{} : net::full_key{m.from, t->key};
+  const net::held_tasks& held = target.node->held();
+  if (t != nullptr && m.to != target.process && held.id_of(key) != 0)
+    violation("a task for an earlier process is taken");
   if (m.to != target.process || m.program != (target.foreign ? 2U : 1U)) return;
-  if (const auto* t = std::get_if<net::task>(&m.body)) {
-    const net::full_key key{m.from, t->key};
-    const net::held_tasks& held = target.node->held();
-    if (held.id_of(key) == 0 && !held.was_here(key)) violation("a task is dropped");
-  }
+  if (t != nullptr && held.id_of(key) == 0 && !held.was_here(key)) violation("a task is dropped");
   if (const auto* q = std::get_if<net::treq>(&m.body); q != nullptr && calm_ && how_.loss == 0) {
     const bool mine = answered_.count({m.from, q->request}) != 0;
     // A worker that has taken it on may need two milliseconds more.
@@ -371,7 +375,6 @@ void world::watch_delivered(unsigned to, net::address from, const net::message& 
                     unanswered_request{to, target.generation,
                                        now_ + how_.protocol.none_after + instant(5'000)});
   }
-  (void)from;
 }
 
 void world::check(unsigned node) {
@@ -411,10 +414,10 @@ void world::check(unsigned node) {
 void world::check_held(unsigned node) {
   const machine& m = *machines_[node];
   const net::settings& s = how_.protocol;
-  const bool sure = how_.loss == 0 && !parted_once_;
+  const bool sure = how_.loss == 0 && !parted_once_ && how_.between(0, 1).megabits == 0;
   const instant beats = 5 * s.heartbeat_every + 8 * how_.between(0, 1).latency;
   const instant enough = sure ? 2 * s.lost_after + beats : 15 * (s.lost_after + beats);
-  const instant cancelled = sure ? beats : enough;
+  const instant cancelled = sure ? 4 * how_.between(0, 1).latency + 2 * how_.jitter + instant(5'000) : enough;
   for (const auto& [id, t] : m.node->held()) {
     const machine& owner = *machines_[static_cast<unsigned>(t.owner)];
     const bool there = owner.alive && owner.process == t.key.owner;

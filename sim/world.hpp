@@ -120,7 +120,7 @@ private:
 
   // Invariants.
   void watch_sent(unsigned from, net::address to, const net::message& m);
-  void watch_delivered(unsigned to, net::address from, const net::message& m);
+  void watch_delivered(unsigned to, const net::message& m);
   void check(unsigned node);
   void check_held(unsigned node);
 

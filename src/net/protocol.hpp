@@ -112,6 +112,7 @@ private:
   };
   struct fetching {
     instant resend_at{};
+    instant resend_after{};  ///< doubles: what is large may only be slow
   };
 
   // protocol_messages.hpp: what each message does

@@ -307,7 +307,7 @@ void node<Policy>::improved(instant, bytes values) {
 
 template <class Policy>
 void node<Policy>::fetch_from(instant now, address publisher, std::uint64_t id) {
-  fetching_[{publisher, id}] = {now + how_.give_up_after};
+  fetching_[{publisher, id}] = {now + how_.give_up_after, how_.give_up_after};
   send(publisher, fetch{id});
 }
 

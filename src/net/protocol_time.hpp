@@ -142,7 +142,8 @@ void node<Policy>::resend(instant now) {
   }
   for (auto& [what, f] : fetching_) {
     if (f.resend_at > now) continue;
-    f.resend_at = now + how_.give_up_after;
+    f.resend_after *= 2;
+    f.resend_at = now + f.resend_after;
     send(what.first, fetch{what.second});
   }
 }
