@@ -1,4 +1,4 @@
-#include "core.hpp"
+#include "sim/core.hpp"
 
 #include <algorithm>
 #include <utility>

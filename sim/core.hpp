@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "net/protocol.hpp"
-#include "tree.hpp"
+#include "sim/tree.hpp"
 
 /// A simulated core: workers that divide a tree as the real one does (oldest frame, the upper half of what
 /// remains, take-backs in joins), below the real protocol.

@@ -1,4 +1,4 @@
-#include "faults.hpp"
+#include "sim/faults.hpp"
 
 #include <algorithm>
 

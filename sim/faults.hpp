@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "world.hpp"
+#include "sim/world.hpp"
 
 /// Random schedules of faults. Everything follows from one number: the tree, the nodes, the network, what goes wrong and
 /// when.

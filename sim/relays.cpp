@@ -1,4 +1,4 @@
-#include "relays.hpp"
+#include "sim/relays.hpp"
 
 #include <algorithm>
 

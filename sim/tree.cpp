@@ -1,4 +1,4 @@
-#include "tree.hpp"
+#include "sim/tree.hpp"
 
 #include <algorithm>
 #include <bit>

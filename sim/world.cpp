@@ -1,10 +1,10 @@
-#include "world.hpp"
+#include "sim/world.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "net/wire.hpp"
-#include "relays.hpp"
+#include "sim/relays.hpp"
 
 namespace sim {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "core.hpp"
+#include "sim/core.hpp"
 #include "net/protocol.hpp"
-#include "tree.hpp"
+#include "sim/tree.hpp"
 
 /// A deterministic world of nodes: its events happen one after the other in the order of their time, and all that is random
 /// in it follows from the seed.
