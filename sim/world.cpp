@@ -66,9 +66,11 @@ report world::run(const std::vector<happening>& plan, instant limit) {
     if (done_ && (!how_.checks || quiet())) break;
   }
   for (const auto& m : machines_) {
-    if (m && m->core) report_.busy += m->core->busy_time();
-    if (done_ && how_.checks && m && m->alive && !m->core->has_data())
-      violation("published data have not come");
+    if (m && m->core) {
+      report_.busy += m->core->busy_time();
+      report_.busy_at[site_of(m->number)] += m->core->busy_time();
+    }
+    if (done_ && how_.checks && m && m->alive && !m->core->has_data()) violation("published data have not come");
   }
   return std::move(report_);
 }
@@ -171,10 +173,11 @@ void world::boot(unsigned node, bool foreign) {
   m.process = random_.next() | 1;
   m.tick_at = instant::max();
   m.started_at_leave.reset();
-  m.core = std::make_unique<core>(*this, tree_, how_.core, node, random_.next());
-  m.node =
-      std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
-                                 *m.core, m, net::planted_mutation{how_.planted});
+  core_settings settings = how_.core;
+  if (how_.workers) settings.workers = how_.workers(node);
+  m.core = std::make_unique<core>(*this, tree_, settings, node, random_.next());
+  m.node = std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
+                                      *m.core, m, net::planted_mutation{how_.planted});
   m.core->connect(*m.node);
   if (how_.servers) how_.servers->add(node, site_of(node));
   if (node == 0) m.core->start_root();

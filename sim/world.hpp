@@ -36,9 +36,10 @@ struct world_settings {
   bool tells_losses = false;  ///< the transport tells who is gone
   bool checks = true;         ///< invariants after every event
   bool logs = false;
-  std::function<unsigned(net::address)> site;       ///< which site a node is at; none: all at one
-  std::function<link(unsigned, unsigned)> between;  ///< sites
-  relays* servers = nullptr;                        ///< that choose who is asked
+  std::function<unsigned(net::address)> site;        ///< which site a node is at; none: all at one
+  std::function<link(unsigned, unsigned)> between;   ///< sites
+  std::function<unsigned(unsigned)> workers;         ///< of each node, if they differ
+  relays* servers = nullptr;                         ///< that choose who is asked
 };
 
 /// What happens from outside.
@@ -57,6 +58,7 @@ struct report {
   std::string violation;  ///< empty: all is right
   instant ended{};        ///< when the root was done
   instant busy{};         ///< what all workers computed, together
+  std::map<unsigned, instant> busy_at;  ///< by site
   std::uint64_t events = 0, messages = 0, bytes = 0, tasks = 0, requests = 0;
   std::vector<std::string> log;
 };

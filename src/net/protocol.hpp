@@ -150,7 +150,7 @@ private:
   void resend(instant now);
   void check_silence(instant now);
   void beat(instant now);
-  void send_heartbeat(instant now, address to);
+  void send_heartbeat(address to, const load& state);
   std::set<address> related() const;
   void drain(instant now);
 

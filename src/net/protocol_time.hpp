@@ -34,7 +34,7 @@ void node<Policy>::peer_found(instant now, address who, distance how_far) {
   peer& p = peers_[who];
   p.how_far = how_far;
   p.reachable = true;
-  send_heartbeat(now, who);
+  send_heartbeat(who, core_.state());
   pursue(now);
 }
 
@@ -163,6 +163,7 @@ void node<Policy>::beat(instant now) {
   beat_at_ = now;
   next_beat_ = now + how_.heartbeat_every;
   const std::set<address> close_ones = related();
+  const load state = core_.state();
   std::vector<address> strangers;
   for (auto& [who, p] : peers_) {
     if (!p.reachable || p.foreign) continue;
@@ -173,21 +174,21 @@ void node<Policy>::beat(instant now) {
       p.nothing_until = now + how_.lost_after;
     }
     if (close || p.how_far != distance::far) {
-      send_heartbeat(now, who);
+      send_heartbeat(who, state);
     } else {
       strangers.push_back(who);
     }
   }
   for (unsigned i = 0; i < how_.gossip && !strangers.empty(); ++i) {
     const std::size_t at = random_.below(strangers.size());
-    send_heartbeat(now, strangers[at]);
+    send_heartbeat(strangers[at], state);
     strangers.erase(strangers.begin() + static_cast<std::ptrdiff_t>(at));
   }
 }
 
 template <class Policy>
-void node<Policy>::send_heartbeat(instant, address to) {
-  heartbeat beat{++last_beat_, peers_[to].beat, member_ != membership::active, core_.state(), {}};
+void node<Policy>::send_heartbeat(address to, const load& state) {
+  heartbeat beat{++last_beat_, peers_[to].beat, member_ != membership::active, state, {}};
   for (const auto& [id, t] : held_) {
     if (t.owner == to && t.key.owner == peers_[to].process) beat.held.push_back(t.key.key);
   }
