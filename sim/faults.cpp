@@ -54,7 +54,12 @@ std::vector<happening> faults(random& r, unsigned nodes, instant span, bool stea
         plan.push_back({kind::crash, at, n, 0, {}, false});
       }
       if (r.below(2) == 0)
-        plan.push_back({kind::restart, at + moment(r, span / (r.below(2) == 0 ? 4 : 100) + instant(500)), n, 0, {}, false});
+        plan.push_back({kind::restart,
+                        at + moment(r, span / (r.below(2) == 0 ? 4 : 100) + instant(500)),
+                        n,
+                        0,
+                        {},
+                        false});
     }
   }
   for (std::size_t parts = steady ? 0 : r.below(6) / 4; parts > 0; --parts) {
@@ -82,7 +87,8 @@ schedule random_schedule(std::uint64_t seed) {
   // The work takes from a few to a hundred times what a message does.
   const std::int64_t all_workers = nodes * w.core.workers;
   const instant work = latency * between(r, 10, 200);
-  w.core.node_cost = instant(std::clamp<std::int64_t>(work.count() * all_workers / s.work.nodes(), 20, 20'000));
+  w.core.node_cost =
+      instant(std::clamp<std::int64_t>(work.count() * all_workers / s.work.nodes(), 20, 20'000));
   w.core.poll_every = instant(scaled(r, 10, 2'000));
   w.core.search = search;
   w.protocol = protocol_settings(r, latency);
@@ -95,7 +101,9 @@ schedule random_schedule(std::uint64_t seed) {
   const bool sites = r.below(2) == 0;
   w.site = [sites](net::address node) { return sites ? static_cast<unsigned>(node % 2) : 0U; };
   const double megabits = r.below(3) == 0 ? static_cast<double>(between(r, 1, 100)) : 0.0;
-  w.between = [=](unsigned a, unsigned b) { return a == b ? link{near, 0} : link{latency, megabits}; };
+  w.between = [=](unsigned a, unsigned b) {
+    return a == b ? link{near, 0} : link{latency, megabits};
+  };
 
   const instant span = w.core.node_cost * s.work.nodes() * 2 / all_workers + 20 * latency;
   s.plan = faults(r, nodes, span, r.below(4) == 0);
@@ -110,7 +118,8 @@ report run_schedule(std::uint64_t seed, net::mutation planted, bool logs) {
   return world(s.work, s.world).run(s.plan, s.limit);
 }
 
-summary run_schedules(std::uint64_t first, std::uint64_t count, net::mutation planted, bool stop_at_first) {
+summary run_schedules(std::uint64_t first, std::uint64_t count, net::mutation planted,
+                      bool stop_at_first) {
   summary all;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const report r = run_schedule(seed, planted);

@@ -38,10 +38,10 @@ int run_faults(const faults_options& o) {
   const auto all = sim::run_schedules(static_cast<std::uint64_t>(o.first),
                                       static_cast<std::uint64_t>(o.seeds), planted);
   if (o.json) {
-    const nlohmann::json out = {{"schedules", all.run},     {"failed", all.failed},
-                                {"first_failed", all.first_failed}, {"violation", all.violation},
-                                {"events", all.events},     {"messages", all.messages},
-                                {"tasks", all.tasks}};
+    const nlohmann::json out = {
+        {"schedules", all.run},       {"failed", all.failed}, {"first_failed", all.first_failed},
+        {"violation", all.violation}, {"events", all.events}, {"messages", all.messages},
+        {"tasks", all.tasks}};
     fmt::print("{}\n", out.dump());
   } else {
     fmt::print("{} schedules, {} failed; {} events, {} messages, {} tasks between nodes\n", all.run,
@@ -56,8 +56,10 @@ int run_faults(const faults_options& o) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  apps::command_line line("sim", "Simulates the protocol between nodes. The same seed gives the same run.");
-  apps::command_line faults(line, "faults", "Random schedules of faults, with invariants after every event");
+  apps::command_line line(
+      "sim", "Simulates the protocol between nodes. The same seed gives the same run.");
+  apps::command_line faults(line, "faults",
+                            "Random schedules of faults, with invariants after every event");
   faults_options o;
   faults.option_number("--seeds", o.seeds, 1, 1'000'000'000, "How many schedules (default: 200)");
   faults.option_number("--first", o.first, 0, 1'000'000'000, "The first one's seed (default: 1)");
@@ -66,6 +68,4 @@ int main(int argc, char** argv) try {
   faults.flag("--json", o.json, "Prints one JSON object");
   line.parse(argc, argv);
   return run_faults(o);
-} catch (...) {
-  return apps::failed("sim");
-}
+} catch (...) { return apps::failed("sim"); }

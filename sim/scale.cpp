@@ -19,7 +19,8 @@ std::vector<place> nodes_of(const layout& l) {
   const unsigned most = many ? 16 : 8, sites = many ? 64 : 4;
   for (unsigned site = 0; site < sites; ++site) {
     unsigned here = (l.workers + sites - 1 - site) / sites;
-    if (l.what == layout::kind::grown) here = std::min(64U, l.workers - std::min(l.workers, 64 * site));
+    if (l.what == layout::kind::grown)
+      here = std::min(64U, l.workers - std::min(l.workers, 64 * site));
     for (; here > 0; here -= std::min(here, most)) nodes.push_back({site, std::min(here, most)});
   }
   return nodes;
@@ -76,11 +77,14 @@ scale_result run_scale(const tree& work, const scale_run& run) {
   w.site = [&nodes](net::address node) { return nodes[static_cast<std::size_t>(node)].site; };
   w.between = [l = run.where](unsigned a, unsigned b) { return between(l, a, b); };
   w.workers = [&nodes](unsigned node) { return nodes[node].workers; };
-  relays servers(run.whom == asking::relay_random ? relays::choice::random : relays::choice::least_split, run.seed);
+  relays servers(
+      run.whom == asking::relay_random ? relays::choice::random : relays::choice::least_split,
+      run.seed);
   if (w.protocol.whom == net::strategy::relay) w.servers = &servers;
 
   std::vector<happening> plan;
-  for (unsigned n = 0; n < nodes.size(); ++n) plan.push_back({happening::kind::join, {}, n, 0, {}, false});
+  for (unsigned n = 0; n < nodes.size(); ++n)
+    plan.push_back({happening::kind::join, {}, n, 0, {}, false});
   const instant alone = static_cast<std::int64_t>(work.nodes()) * run.node_cost;
   const report r = world(work, w).run(plan, 2 * alone);
 

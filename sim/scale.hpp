@@ -12,9 +12,9 @@ namespace sim {
 /// Sites, and what lies between them.
 struct layout {
   enum class kind : std::uint8_t {
-    four,  ///< the paper's (Hiraishi et al., Table 2), the workers spread evenly over all four
-    grown, ///< the same sites, each filled with 64 workers before the next is added, as in the paper's figure 7
-    many   ///< 64 sites around a hub
+    four,   ///< the paper's (Hiraishi et al., Table 2), the workers spread evenly over all four
+    grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the paper's figure 7
+    many    ///< 64 sites around a hub
   } what = kind::four;
   unsigned workers = 4;
 };
@@ -40,8 +40,8 @@ struct scale_run {
 struct scale_result {
   scale_run run;
   double seconds = 0;
-  double speedup = 0;     ///< over one worker
-  double efficiency = 0;  ///< speedup by workers
+  double speedup = 0;        ///< over one worker
+  double efficiency = 0;     ///< speedup by workers
   std::vector<double> busy;  ///< of each site's workers, the part of the time that they computed
   std::uint64_t tasks = 0, requests = 0, messages = 0, bytes = 0, events = 0;
 };

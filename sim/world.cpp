@@ -70,7 +70,8 @@ report world::run(const std::vector<happening>& plan, instant limit) {
       report_.busy += m->core->busy_time();
       report_.busy_at[site_of(m->number)] += m->core->busy_time();
     }
-    if (done_ && how_.checks && m && m->alive && !m->core->has_data()) violation("published data have not come");
+    if (done_ && how_.checks && m && m->alive && !m->core->has_data())
+      violation("published data have not come");
   }
   return std::move(report_);
 }
@@ -176,8 +177,9 @@ void world::boot(unsigned node, bool foreign) {
   core_settings settings = how_.core;
   if (how_.workers) settings.workers = how_.workers(node);
   m.core = std::make_unique<core>(*this, tree_, settings, node, random_.next());
-  m.node = std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
-                                      *m.core, m, net::planted_mutation{how_.planted});
+  m.node =
+      std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
+                                 *m.core, m, net::planted_mutation{how_.planted});
   m.core->connect(*m.node);
   if (how_.servers) how_.servers->add(node, site_of(node));
   if (node == 0) m.core->start_root();
@@ -420,7 +422,8 @@ void world::check_held(unsigned node) {
   const bool sure = how_.loss == 0 && !parted_once_ && how_.between(0, 1).megabits == 0;
   const instant beats = 5 * s.heartbeat_every + 8 * how_.between(0, 1).latency;
   const instant enough = sure ? 2 * s.lost_after + beats : 15 * (s.lost_after + beats);
-  const instant cancelled = sure ? 4 * how_.between(0, 1).latency + 2 * how_.jitter + instant(5'000) : enough;
+  const instant cancelled =
+      sure ? 4 * how_.between(0, 1).latency + 2 * how_.jitter + instant(5'000) : enough;
   for (const auto& [id, t] : m.node->held()) {
     const machine& owner = *machines_[static_cast<unsigned>(t.owner)];
     const bool there = owner.alive && owner.process == t.key.owner;

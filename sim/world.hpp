@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/core.hpp"
 #include "net/protocol.hpp"
+#include "sim/core.hpp"
 #include "sim/tree.hpp"
 
 /// A deterministic world of nodes: its events happen one after the other in the order of their time, and all that is random
@@ -36,10 +36,10 @@ struct world_settings {
   bool tells_losses = false;  ///< the transport tells who is gone
   bool checks = true;         ///< invariants after every event
   bool logs = false;
-  std::function<unsigned(net::address)> site;        ///< which site a node is at; none: all at one
-  std::function<link(unsigned, unsigned)> between;   ///< sites
-  std::function<unsigned(unsigned)> workers;         ///< of each node, if they differ
-  relays* servers = nullptr;                         ///< that choose who is asked
+  std::function<unsigned(net::address)> site;       ///< which site a node is at; none: all at one
+  std::function<link(unsigned, unsigned)> between;  ///< sites
+  std::function<unsigned(unsigned)> workers;        ///< of each node, if they differ
+  relays* servers = nullptr;                        ///< that choose who is asked
 };
 
 /// What happens from outside.
@@ -55,9 +55,9 @@ struct happening {
 std::string to_string(const happening& h);
 
 struct report {
-  std::string violation;  ///< empty: all is right
-  instant ended{};        ///< when the root was done
-  instant busy{};         ///< what all workers computed, together
+  std::string violation;                ///< empty: all is right
+  instant ended{};                      ///< when the root was done
+  instant busy{};                       ///< what all workers computed, together
   std::map<unsigned, instant> busy_at;  ///< by site
   std::uint64_t events = 0, messages = 0, bytes = 0, tasks = 0, requests = 0;
   std::vector<std::string> log;

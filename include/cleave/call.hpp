@@ -30,15 +30,15 @@ template <auto Function, class R, class... P>
 struct call_task {
   arguments<std::index_sequence_for<P...>, std::remove_cvref_t<P>...> given;
 
-  static constexpr bool travels = (can_travel<std::remove_cvref_t<P>>() && ...) &&
-                                  can_travel<value_of<R>>();
+  static constexpr bool travels =
+      (can_travel<std::remove_cvref_t<P>>() && ...) && can_travel<value_of<R>>();
 
   auto input() requires travels { return given.tied(); }
 
   /// Once: what the function takes by value is moved from.
   R run() {
-    return std::apply(
-        [](auto&... each) -> R { return Function(static_cast<P&&>(each)...); }, given.tied());
+    return std::apply([](auto&... each) -> R { return Function(static_cast<P&&>(each)...); },
+                      given.tied());
   }
 };
 

@@ -28,12 +28,12 @@ public:
   // ---- asking workers in the name of others
 
   /// Asks for a part of `within`, which came from outside and runs here (null: of anything).
-  void ask(unsigned slot, const task* within) noexcept;
+  void ask(unsigned k, const task* within) noexcept;
   /// Asks once more, and now also workers in what they would run undivided.
   void insist() noexcept { slots_.press(true); }
-  bool is_asking(unsigned slot) const noexcept { return boxes_[slot]->open; }
+  bool is_asking(unsigned k) const noexcept { return boxes_[k]->open; }
   /// Takes the request back; false if a worker has taken it on: then next_given() tells.
-  bool withdraw(unsigned slot) noexcept;
+  bool withdraw(unsigned k) noexcept;
   struct gift {
     unsigned slot;
     task* given;  // null: its owner has taken it back, or could not split

@@ -58,8 +58,7 @@ const wire_type* find_wire_type(std::uint64_t id) noexcept {
 
 std::uint64_t program_hash() {
   std::vector<const wire_type*> all;
-  for (const auto* t = wire_types(); t != nullptr; t = t->next())
-    all.push_back(t);
+  for (const auto* t = wire_types(); t != nullptr; t = t->next()) all.push_back(t);
   std::sort(all.begin(), all.end(), [](auto* a, auto* b) { return a->id() < b->id(); });
   name_hash h;
   h.add(wire_format);

@@ -53,8 +53,9 @@ TEST(travels, pentomino) {
       const auto* next = b.next_empty(at);
       for (int first : {0, 5}) {
         const int last = first == 0 ? 5 : b.kinds;
-        found += run_away(
-            cleave::call<parallel::search_on>(z, b.where(), b.index(next), first, last), home, away);
+        found +=
+            run_away(cleave::call<parallel::search_on>(z, b.where(), b.index(next), first, last),
+                     home, away);
       }
       b.remove(o, at, kind);
     }

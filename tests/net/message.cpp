@@ -19,11 +19,20 @@ bytes some(std::size_t n) {
 
 std::vector<message> samples() {
   const task_key key{300, 1ULL << 40};
-  const std::vector<message_body> bodies = {
-      treq{~0ULL, key}, treq{1, {}}, task{2, key, 3, 4, some(300), some(3)}, none{5, 6},
-      rslt{key, ending::error, some(10), some(0)}, rack{key},
-      heartbeat{9, 8, true, {4, 3, 2}, {key, {1, 2}}}, heartbeat{}, leave{true}, cancel{key},
-      shared_update{some(20)}, fetch{77}, published{77, true, some(129)}, reject{"other program"}};
+  const std::vector<message_body> bodies = {treq{~0ULL, key},
+                                            treq{1, {}},
+                                            task{2, key, 3, 4, some(300), some(3)},
+                                            none{5, 6},
+                                            rslt{key, ending::error, some(10), some(0)},
+                                            rack{key},
+                                            heartbeat{9, 8, true, {4, 3, 2}, {key, {1, 2}}},
+                                            heartbeat{},
+                                            leave{true},
+                                            cancel{key},
+                                            shared_update{some(20)},
+                                            fetch{77},
+                                            published{77, true, some(129)},
+                                            reject{"other program"}};
   std::vector<message> all;
   for (const auto& body : bodies) all.push_back({0x0123456789abcdefU, 42, 43, body});
   return all;
@@ -40,10 +49,11 @@ TEST(Message, ComesBackAsItWas) {
 // The wire is the same on every machine: these bytes are what version 1 is.
 TEST(Message, HasItsBytes) {
   const bytes b = encode({0x0807060504030201U, 0x11, 0x22, treq{300, {5, 6}}});
-  const std::vector<int> expected = {1,    0, 1, 2, 3, 4, 5, 6,    7, 8, 0x11, 0, 0, 0,    0, 0,
-                                     0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0, 0xac, 2, 5, 6};
+  const std::vector<int> expected = {1, 0, 1, 2,    3, 4, 5, 6, 7, 8, 0x11, 0,    0, 0, 0,
+                                     0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,    0xac, 2, 5, 6};
   ASSERT_EQ(b.size(), expected.size());
-  for (std::size_t i = 0; i < b.size(); ++i) EXPECT_EQ(std::to_integer<int>(b[i]), expected[i]) << i;
+  for (std::size_t i = 0; i < b.size(); ++i)
+    EXPECT_EQ(std::to_integer<int>(b[i]), expected[i]) << i;
 }
 
 TEST(Message, IsRejectedWhenTruncated) {

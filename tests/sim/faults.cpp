@@ -47,7 +47,9 @@ TEST_P(Planted, IsFound) {
   // By itself, from its seed alone, with its events.
   const auto again = sim::run_schedule(all.first_failed, GetParam().what, true);
   EXPECT_EQ(again.violation, all.violation);
-  const auto wrong = [](const std::string& line) { return line.find("WRONG") != std::string::npos; };
+  const auto wrong = [](const std::string& line) {
+    return line.find("WRONG") != std::string::npos;
+  };
   EXPECT_TRUE(std::any_of(again.log.begin(), again.log.end(), wrong));
 }
 

@@ -99,14 +99,10 @@ struct tree_node {
   friend bool operator==(const tree_node&, const tree_node&) = default;
 };
 
-const aggregate sample{{'a', 'b', 'c'},
-                       {{1, 2, 3}, {4, 5, -6}},
-                       {7, 8.5},
-                       {9, 10, 11, 65535},
-                       colour::green,
-                       true,
-                       {{1, 1}, {2, 2}},
-                       "name"};
+const aggregate sample{{'a', 'b', 'c'},  {{1, 2, 3}, {4, 5, -6}},
+                       {7, 8.5},         {9, 10, 11, 65535},
+                       colour::green,    true,
+                       {{1, 1}, {2, 2}}, "name"};
 
 TEST(archive, numbers_are_little_endian) {
   EXPECT_EQ(put(std::uint32_t{0x01020304}), literal({4, 3, 2, 1}));

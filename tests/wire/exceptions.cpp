@@ -75,8 +75,8 @@ TEST(exception, of_the_standard_library_arrives_as_itself) {
 }
 
 TEST(exception, system_error_keeps_its_code) {
-  for (const auto& code : {std::make_error_code(std::errc::timed_out),
-                           std::error_code(5, std::system_category())}) {
+  for (const auto& code :
+       {std::make_error_code(std::errc::timed_out), std::error_code(5, std::system_category())}) {
     expect_itself(std::system_error(code, "reading"));
     expect_itself(std::system_error(code));
     try {

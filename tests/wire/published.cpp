@@ -80,8 +80,7 @@ TEST(published, many_threads_fetch_it_once) {
     const data d = static_cast<task_of<total>&>(*there).work.of;
     std::vector<std::thread> threads;
     std::vector<const numbers*> seen(4);
-    for (int i = 0; i < 4; i++)
-      threads.emplace_back([d, &seen, i] { seen[std::size_t(i)] = &*d; });
+    for (int i = 0; i < 4; i++) threads.emplace_back([d, &seen, i] { seen[std::size_t(i)] = &*d; });
     for (auto& each : threads) each.join();
     for (const auto* each : seen) EXPECT_EQ(each, &*d);
     EXPECT_EQ(away.fetched, round + 1);

@@ -141,8 +141,12 @@ TEST(shared, many_threads_improve_what_arrives_too) {
   task_of<reads> t(reads{best});
   const auto there = tests::sent(t, home, away);
   bound& replica = *static_cast<task_of<reads>&>(*there).work.best;
-  std::thread here([&] { for (int i = 0; i < 2000; i += 2) best.offer(i); });
-  std::thread far([&] { for (int i = 1; i < 2000; i += 2) replica.offer(i); });
+  std::thread here([&] {
+    for (int i = 0; i < 2000; i += 2) best.offer(i);
+  });
+  std::thread far([&] {
+    for (int i = 1; i < 2000; i += 2) replica.offer(i);
+  });
   const auto exchange = [](tests::node& from, tests::node& to) {
     tests::bytes message;
     byte_writer w(message, from.values);

@@ -139,7 +139,8 @@ void note(int* to, int value) { *to = value; }
 TEST(call, works_wherever_a_task_works) {
   cleave::runtime two(cleave::options{.workers = 2, .check = true});
   EXPECT_EQ(two.run([] { return count(0, 100); }), 100u);
-  const auto [x, y] = two.run([] { return cleave::both([] { return 1; }, cleave::call<plus_one>(1)); });
+  const auto [x, y] =
+      two.run([] { return cleave::both([] { return 1; }, cleave::call<plus_one>(1)); });
   EXPECT_EQ(x + y, 3);
   int noted[2] = {0, 0};
   two.run([&noted] {
