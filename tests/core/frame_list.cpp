@@ -23,13 +23,13 @@ struct test_work : work_frame {
   static bool splittable(const frame& f) noexcept {
     return static_cast<const test_work&>(f).left > 0;
   }
-  static constexpr frame_type type{frame_role::work, false, &splittable, nullptr, nullptr, nullptr};
+  static constexpr frame_type type{frame_role::work, nullptr, &splittable, nullptr, nullptr, nullptr};
   int left;  // parts to give
 };
 struct test_step : frame {
   static void undo(frame& f) noexcept { steps_called.push_back(-static_cast<test_step&>(f).name); }
   static void redo(frame& f) noexcept { steps_called.push_back(static_cast<test_step&>(f).name); }
-  static constexpr frame_type type{frame_role::step, false, nullptr, nullptr, &undo, &redo};
+  static constexpr frame_type type{frame_role::step, nullptr, nullptr, nullptr, &undo, &redo};
   int name;
 };
 
@@ -129,7 +129,7 @@ protected:
     ASSERT_EQ(list.size(), stack.size());
     bool mine = false, is_mine = false;
     const std::size_t expected = oldest(wanted, is_mine);
-    frame* const found = list.oldest(wanted, mine);
+    frame* const found = list.oldest(wanted, false, mine);
     ASSERT_EQ(mine, is_mine);
     ASSERT_EQ(found, expected == stack.size() ? nullptr : &stack[expected]->as<frame>())
         << "of " << stack.size() << ", expected number " << expected;
@@ -162,7 +162,7 @@ TEST_F(frame_list, of_an_empty_stack) {
   bool mine = true;
   list.update(nullptr);
   EXPECT_EQ(list.size(), 0u);
-  EXPECT_EQ(list.oldest(nullptr, mine), nullptr);
+  EXPECT_EQ(list.oldest(nullptr, false, mine), nullptr);
   EXPECT_FALSE(mine);
 }
 
@@ -187,12 +187,12 @@ TEST_F(frame_list, what_is_blocked_by_an_unlisted_step_is_given_after_it) {
   outer.left = inner.left = 1;
   list.update(detail::here.innermost);
   bool mine = false;
-  EXPECT_EQ(list.oldest(nullptr, mine), &inner);
+  EXPECT_EQ(list.oldest(nullptr, false, mine), &inner);
   inner.left = 0;
-  EXPECT_EQ(list.oldest(nullptr, mine), nullptr);
+  EXPECT_EQ(list.oldest(nullptr, false, mine), nullptr);
   EXPECT_TRUE(mine);
   detail::here.unlisted = 0;
-  EXPECT_EQ(list.oldest(nullptr, mine), &outer);
+  EXPECT_EQ(list.oldest(nullptr, false, mine), &outer);
 }
 
 TEST_F(frame_list, does_what_a_search_of_the_whole_stack_does) {

@@ -116,7 +116,9 @@ struct task_of : task {
 
   /// Of what make() returns, in its place: nothing is moved that could be lost by an exception.
   template <class Make>
+    requires std::is_invocable_r_v<Work, Make&>
   explicit task_of(Make&& make) : work(make()) {}
+  explicit task_of(Work&& w) : work(std::move(w)) {}
 
   void execute() noexcept override {
     try {
