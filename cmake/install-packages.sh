@@ -17,6 +17,7 @@ build() {
   need cmake program cmake
   need ninja-build program ninja
   need libcli11-dev header CLI/CLI.hpp
+  need libcereal-dev header cereal/cereal.hpp
   need nlohmann-json3-dev header nlohmann/json.hpp
   need libfmt-dev header fmt/format.h
 }

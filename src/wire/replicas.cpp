@@ -115,6 +115,10 @@ void shared_base::leave_node() noexcept {
 
 replicas::replicas() : node_(random_number()) {}
 
+replicas::~replicas() {
+  for (auto& [name, entry] : shared_) entry.value->node_.store(nullptr, std::memory_order_relaxed);
+}
+
 void replicas::identify(std::uint64_t node) noexcept {
   std::lock_guard lock(mutex_);
   node_ = node;

@@ -48,29 +48,42 @@ constexpr bool takes(std::index_sequence<A...>, std::index_sequence<B...>,
 template <std::size_t N>
 using indices = std::make_index_sequence<N>;
 
-constexpr std::size_t most_initialisers = 48, most_members = 16;
+constexpr std::size_t most_initialisers = 256, most_members = 16;
 
-/// How many initialisers T takes where the braces around arrays are left out.
-template <class T, std::size_t N = 0>
+/// How many initialisers T takes where the braces around arrays are left out: at least Low, fewer than High.
+template <class T, std::size_t Low, std::size_t High>
 constexpr std::size_t initialisers() {
-  if constexpr (N <= most_initialisers && takes<T>(indices<N + 1>())) {
-    return initialisers<T, N + 1>();
+  constexpr std::size_t middle = (Low + High) / 2;
+  if constexpr (High - Low == 1) {
+    return Low;
+  } else if constexpr (takes<T>(indices<middle>())) {
+    return initialisers<T, middle, High>();
   } else {
-    return N;
+    return initialisers<T, Low, middle>();
+  }
+}
+/// The same in braces of their own, after `At` others.
+template <class T, std::size_t At, std::size_t Low, std::size_t High>
+constexpr std::size_t braced_initialisers() {
+  constexpr std::size_t middle = (Low + High) / 2;
+  if constexpr (High - Low == 1) {
+    return Low;
+  } else if constexpr (takes<T>(indices<At>(), indices<middle>(), indices<0>())) {
+    return braced_initialisers<T, At, middle, High>();
+  } else {
+    return braced_initialisers<T, At, Low, middle>();
   }
 }
 
-/// How many of them, from the one at `At`, are one array: with K of them in braces T takes the rest, and no more.
-template <class T, std::size_t All, std::size_t At, std::size_t K = All - At>
+/// How many of all initialisers, from the one at `At`, are one member: if K of them in braces are an array, then T takes the rest
+/// after it, and no more.
+template <class T, std::size_t All, std::size_t At>
 constexpr std::size_t of_one_member() {
-  if constexpr (K <= 1) {
-    return 1;
-  } else if constexpr (takes<T>(indices<At>(), indices<K>(), indices<All - At - K>()) &&
-                       !takes<T>(indices<At>(), indices<K>(), indices<All - At - K + 1>())) {
-    return K;
-  } else {
-    return of_one_member<T, All, At, K - 1>();
-  }
+  constexpr std::size_t k = braced_initialisers<T, At, 1, All - At + 1>();
+  constexpr std::size_t rest = All - At - k;
+  constexpr bool is_array = takes<T>(indices<At>(), indices<k>(), indices<rest>()) &&
+                            !takes<T>(indices<At>(), indices<k>(), indices<rest + 1>());
+  return is_array ? k : 1;
 }
 template <class T, std::size_t All, std::size_t At = 0>
 constexpr std::size_t members_from() {
@@ -90,7 +103,7 @@ constexpr std::size_t members() {
   } else if constexpr (std::is_empty_v<T>) {
     return 0;
   } else {
-    constexpr std::size_t all = initialisers<T>();
+    constexpr std::size_t all = initialisers<T, 0, most_initialisers + 2>();
     if constexpr (all == 0 || all > most_initialisers) {
       return most_members + 1;
     } else {

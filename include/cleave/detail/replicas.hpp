@@ -128,6 +128,7 @@ private:
 class replicas {
 public:
   replicas();
+  ~replicas();
   replicas(const replicas&) = delete;
   replicas& operator=(const replicas&) = delete;
 
