@@ -1,5 +1,6 @@
-// Which published arrays an element belongs to. It is asked only where a part is given away, so that the recursion takes
-// no argument more than the sequential one: that was 10 % more instructions.
+// Which published arrays an element belongs to. It is asked only where a part is given away, so
+// that the recursion takes no argument more than the sequential one: that was 10 % more
+// instructions.
 #pragma once
 
 #include <cleave/published.hpp>

@@ -12,7 +12,8 @@
 namespace cleave {
 namespace detail {
 
-/// One argument of a call, numbered: an aggregate of these is copied as its members are, which a std::tuple is not.
+/// One argument of a call, numbered: an aggregate of these is copied as its members are, which a
+/// std::tuple is not.
 template <std::size_t N, class T>
 struct argument {
   T value;
@@ -68,12 +69,14 @@ struct call_of<Function, R (*)(P...) noexcept> : call_of<Function, R (*)(P...)> 
 
 }  // namespace detail
 
-/// A task that calls a function with copies of its arguments: `both([=] { return fib(n - 1); }, call<fib>(n - 2))`. It may be
-/// used wherever a task may: as the second branch of `both`, by what put returns, in task_group::spawn.
+/// A task that calls a function with copies of its arguments: `both([=] { return fib(n - 1); },
+/// call<fib>(n - 2))`. It may be used wherever a task may: as the second branch of `both`, by what
+/// put returns, in task_group::spawn.
 ///
-/// Each argument is converted to what the function takes, and copied, also where the function takes a reference: a
-/// workspace is copied as it is now. It may leave the process if all arguments and the result can be serialized (task.hpp);
-/// otherwise it stays. An overloaded function has to be told by a cast, a template by its arguments: `call<search<board>>`.
+/// Each argument is converted to what the function takes, and copied, also where the function
+/// takes a reference: a workspace is copied as it is now. It may leave the process if all
+/// arguments and the result can be serialized (task.hpp); otherwise it stays. An overloaded
+/// function has to be told by a cast, a template by its arguments: `call<search<board>>`.
 template <auto Function, class... A>
 CLEAVE_HOT auto call(A&&... arguments) {
   using made = detail::call_of<Function>;

@@ -15,13 +15,16 @@ namespace cleave {
 /// Data that tasks read and nobody changes: a graph, a puzzle, long arrays.
 ///
 ///     cleave::published<graph> g(load(file));
-///     ... struct piece { cleave::published<graph> g; int from, to; auto input() { return std::tie(g, from, to); } ... };
+///     ... struct piece { cleave::published<graph> g; int from, to; auto input() { return
+/// std::tie(g, from, to); } ... };
 ///
-/// This is a handle; copies of it mean the same data. It travels in input() or as an argument of a call, and the data do not: a
-/// node that has not got them fetches them, once, from the node that published them, when something there first looks at
-/// them. Within a process nothing is copied. Freed when no handle is left, or at the end of the job where it has travelled.
+/// This is a handle; copies of it mean the same data. It travels in input() or as an argument of a
+/// call, and the data do not: a node that has not got them fetches them, once, from the node that
+/// published them, when something there first looks at them. Within a process nothing is copied.
+/// Freed when no handle is left, or at the end of the job where it has travelled.
 ///
-/// T needs to be serializable (see task.hpp) for the handle to travel. Any thread may use a handle, and copies of it.
+/// T needs to be serializable (see task.hpp) for the handle to travel. Any thread may use a
+/// handle, and copies of it.
 template <class T>
 class published {
 public:
@@ -34,7 +37,8 @@ public:
   explicit published(std::shared_ptr<const T> value)
       : data_(std::make_shared<detail::publication>(std::move(value))) {}
 
-  /// The data. Blocks while they are fetched; throws what that threw: std::runtime_error if their node is gone.
+  /// The data. Blocks while they are fetched; throws what that threw: std::runtime_error if their
+  /// node is gone.
   const T& operator*() const {
     assert(data_ != nullptr);
     return *static_cast<const T*>(data_->value());

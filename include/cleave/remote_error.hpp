@@ -14,13 +14,15 @@
 
 namespace cleave {
 
-/// What a task threw on another node, where that is of a type that does not travel: neither one of the standard
-/// library's nor registered (see travels). Thrown where the exception itself would have been.
+/// What a task threw on another node, where that is of a type that does not travel: neither one of
+/// the standard library's nor registered (see travels). Thrown where the exception itself would
+/// have been.
 class remote_error : public std::runtime_error {
 public:
   remote_error(std::string type, const std::string& what)
       : runtime_error(what), type_(std::move(type)) {}
-  /// The name of the type, as in the source. what() is what the exception said; empty if it was no std::exception.
+  /// The name of the type, as in the source. what() is what the exception said; empty if it was no
+  /// std::exception.
   const std::string& type() const noexcept { return type_; }
 
 private:
@@ -29,7 +31,8 @@ private:
 
 namespace detail {
 
-/// A type of exception that arrives as itself. Enters itself into the list of the process; immutable then.
+/// A type of exception that arrives as itself. Enters itself into the list of the process;
+/// immutable then.
 class error_type {
 public:
   struct functions {
@@ -111,10 +114,12 @@ private:
 ///     };
 ///     inline const cleave::travels<bad_move> bad_move_travels;
 ///
-/// What input() names travels, and the exception is made of it: by a constructor with these arguments, else by assigning
-/// to them. Without input() it is made by E(what), else by E(). Only exactly this type arrives as itself, none derived from it.
-/// std::logic_error, std::runtime_error and those derived from them in <stdexcept>, std::bad_alloc, std::system_error and
-/// others of the standard library are registered. In a program without cereal there are no other nodes, and it does nothing.
+/// What input() names travels, and the exception is made of it: by a constructor with these
+/// arguments, else by assigning to them. Without input() it is made by E(what), else by E(). Only
+/// exactly this type arrives as itself, none derived from it. std::logic_error, std::runtime_error
+/// and those derived from them in <stdexcept>, std::bad_alloc, std::system_error and
+/// others of the standard library are registered. In a program without cereal there are no other
+/// nodes, and it does nothing.
 template <class E>
 class travels {
 #if CLEAVE_HAVE_CEREAL

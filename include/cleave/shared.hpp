@@ -86,16 +86,18 @@ struct shared_functions {
 template <class Shared>
 class shared_ref;
 
-/// A value that all workers share and that only improves: the bound of a branch and bound search, with
-/// a witness of it if Witness is given (a tour, a clique). Merge(a, b) returns the better of two values; it must be
-/// commutative, associative and idempotent. T is a trivially copyable type that fits in one lock-free atomic.
+/// A value that all workers share and that only improves: the bound of a branch and bound search,
+/// with a witness of it if Witness is given (a tour, a clique). Merge(a, b) returns the better of
+/// two values; it must be commutative, associative and idempotent. T is a trivially copyable type
+/// that fits in one lock-free atomic.
 ///
 /// All functions may be called by any thread. What get() returns may be old, never wrong: it
 /// was the best at some moment, and later calls of one thread never go back.
 ///
-/// Over several nodes each has a replica of it, which others improve in the background; with a task's result comes
-/// at least what the task had read or offered. A variable of static storage is the same on all nodes. One that a task made is
-/// meant by other tasks through a shared_ref, which travels.
+/// Over several nodes each has a replica of it, which others improve in the background; with a
+/// task's result comes at least what the task had read or offered. A variable of static storage is
+/// the same on all nodes. One that a task made is meant by other tasks through a shared_ref, which
+/// travels.
 template <class T, class Merge = max, class Witness = void>
 class shared : detail::shared_base {
   static_assert(std::atomic<T>::is_always_lock_free,
@@ -142,7 +144,8 @@ private:
   std::atomic<T> value_;
 };
 
-/// With a witness: bound and witness are one value, replaced together. Blocks only while another improves it.
+/// With a witness: bound and witness are one value, replaced together. Blocks only while another
+/// improves it.
 template <class T, class Merge, class Witness>
   requires(!std::is_void_v<Witness>)
 class shared<T, Merge, Witness> : detail::shared_base {
@@ -161,8 +164,8 @@ public:
 
   T get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
-  /// Merges v in; keeps a copy of w and returns true if that improved the value. The value is stored under the
-  /// lock, so that no better bound is ever seen with an older witness.
+  /// Merges v in; keeps a copy of w and returns true if that improved the value. The value is
+  /// stored under the lock, so that no better bound is ever seen with an older witness.
   bool offer(T v, const Witness& w) {
     if (!replace(v, [&w](auto& to) { to = w; })) return false;
     improved();
@@ -206,8 +209,9 @@ private:
   std::optional<Witness> witness_;
 };
 
-/// Means a shared value in a task that may leave the process: `shared_ref best = bound;`, then `best->get()`, `best->offer(x)`.
-/// It is like a pointer. On another node it means that node's replica, which begins with the value that the task left with.
+/// Means a shared value in a task that may leave the process: `shared_ref best = bound;`, then
+/// `best->get()`, `best->offer(x)`. It is like a pointer. On another node it means that node's
+/// replica, which begins with the value that the task left with.
 /// Any thread; must not outlive what it means, as a pointer must not.
 template <class Shared>
 class shared_ref {

@@ -6,7 +6,8 @@
 
 namespace cleave::detail {
 
-/// Appends an exception: its type, what it says and, if that type is registered, what it consists of.
+/// Appends an exception: its type, what it says and, if that type is registered, what it consists
+/// of.
 void put_exception(const std::exception_ptr& e, byte_writer& w);
 
 /// The exception again if its type is registered here, else a remote_error. Throws malformed.

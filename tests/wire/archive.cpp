@@ -184,7 +184,8 @@ TEST(archive, believes_no_length) {
   EXPECT_THROW(get<std::vector<bool>>(most), malformed);
   EXPECT_THROW(get<std::vector<std::string>>(most), malformed);
   EXPECT_THROW((get<std::unordered_map<int, int>>(most)), malformed);
-  // One that could be, if elements were a byte: 8 MB of bytes must not become 8 million large objects.
+  // One that could be, if elements were a byte: 8 MB of bytes must not become 8 million large
+  // objects.
   using large = std::array<std::uint64_t, 1024>;
   bytes some = put(std::uint64_t{8'000'000});
   some.resize(some.size() + 8'000'000);

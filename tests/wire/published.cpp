@@ -1,4 +1,5 @@
-// Published data: one copy in a process, fetched once by a node that needs them, freed at the job's end.
+// Published data: one copy in a process, fetched once by a node that needs them, freed at the
+// job's end.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: once
-# A program is the same program however it is compiled, and another one if a task is another; its bytes are understood by the
-# other build. Without cereal it compiles and runs, and nothing travels.
+# A program is the same program however it is compiled, and another one if a task is another; its
+# bytes are understood by the other build. Without cereal it compiles and runs, and nothing travels.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 cd "$work"

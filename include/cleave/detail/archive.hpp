@@ -47,8 +47,8 @@ CEREAL_SETUP_ARCHIVE_TRAITS(cleave::detail::bare_input, cleave::detail::bare_out
 CEREAL_SETUP_ARCHIVE_TRAITS(cleave::detail::input_archive, cleave::detail::output_archive)
 #endif
 
-/// Values as bytes: cereal's archives over byte_writer and byte_reader. Where cereal is not found nothing travels, and
-/// everything runs on one machine.
+/// Values as bytes: cereal's archives over byte_writer and byte_reader. Where cereal is not found
+/// nothing travels, and everything runs on one machine.
 namespace cleave::detail {
 
 /// A type of Cleave's own that travels in its own way: a handle.
@@ -61,7 +61,8 @@ concept travels_itself = requires(const T& from, T& to, byte_writer& w, byte_rea
 
 #if CLEAVE_HAVE_CEREAL
 
-/// An archive that knows numbers alone: it tells what is serialized by functions of cereal's or the user's.
+/// An archive that knows numbers alone: it tells what is serialized by functions of cereal's or
+/// the user's.
 struct bare_output : cereal::OutputArchive<bare_output, cereal::AllowEmptyClassElision> {
   bare_output() : OutputArchive(this) {}
   template <class T>
@@ -112,7 +113,7 @@ private:
   }
   template <has_fields T>
   friend void save(output_archive& ar, const T& value) {
-    // fields() gives references to change, as input() does. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+    // fields() gives references that could be changed, as input() does, and nothing changes.
     std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(const_cast<T&>(value)));
   }
 

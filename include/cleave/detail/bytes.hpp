@@ -24,7 +24,8 @@ struct malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a node holds of values that live on several nodes; where nothing else is said, the process's.
+/// What a node holds of values that live on several nodes; where nothing else is said, the
+/// process's.
 replicas& replicas_of_process() noexcept;
 
 template <class T>
@@ -79,8 +80,8 @@ private:
   replicas& node_;
 };
 
-/// Reads a message that `node` received, from its beginning. Throws malformed rather than read past its end, and
-/// believes no length that is more than what is left.
+/// Reads a message that `node` received, from its beginning. Throws malformed rather than read
+/// past its end, and believes no length that is more than what is left.
 class byte_reader {
 public:
   static constexpr int deepest = 256;  // objects within objects
@@ -142,7 +143,8 @@ public:
     if (!left_.empty()) fail("the end");
   }
 
-  /// Around the reading of what contains other things: bytes must not decide how much stack that takes.
+  /// Around the reading of what contains other things: bytes must not decide how much stack that
+  /// takes.
   struct [[nodiscard]] nested {
     explicit nested(byte_reader& r) : reader(r) {
       if (reader.depth_ >= deepest) reader.fail("fewer objects within objects");

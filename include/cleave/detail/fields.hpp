@@ -7,7 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-/// The fields of an object, as a tuple of references: what its fields() names, or the members of an aggregate.
+/// The fields of an object, as a tuple of references: what its fields() names, or the members of
+/// an aggregate.
 namespace cleave::detail {
 
 template <class T>
@@ -50,7 +51,8 @@ using indices = std::make_index_sequence<N>;
 
 constexpr std::size_t most_initialisers = 256, most_members = 16;
 
-/// How many initialisers T takes where the braces around arrays are left out: at least Low, fewer than High.
+/// How many initialisers T takes where the braces around arrays are left out: at least Low, fewer
+/// than High.
 template <class T, std::size_t Low, std::size_t High>
 constexpr std::size_t initialisers() {
   constexpr std::size_t middle = (Low + High) / 2;
@@ -75,8 +77,8 @@ constexpr std::size_t braced_initialisers() {
   }
 }
 
-/// How many of all initialisers, from the one at `At`, are one member: if K of them in braces are an array, then T takes the rest
-/// after it, and no more.
+/// How many of all initialisers, from the one at `At`, are one member: if K of them in braces are
+/// an array, then T takes the rest after it, and no more.
 template <class T, std::size_t All, std::size_t At>
 constexpr std::size_t of_one_member() {
   constexpr std::size_t k = braced_initialisers<T, At, 1, All - At + 1>();
@@ -94,7 +96,8 @@ constexpr std::size_t members_from() {
   }
 }
 
-/// How many members an aggregate has; `most_members + 1` where that is not known, or where it is more.
+/// How many members an aggregate has; `most_members + 1` where that is not known, or where it is
+/// more.
 template <class T>
 constexpr std::size_t members() {
   if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> ||

@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-/// Values that live on several nodes under one name: published data, which never change, and shared values, which only
-/// improve.
+/// Values that live on several nodes under one name: published data, which never change, and
+/// shared values, which only improve.
 namespace cleave::detail {
 
-/// Names a value on all nodes: the node that made it, and which of that node's it is. Node 0: a variable of
-/// static storage, which every node has.
+/// Names a value on all nodes: the node that made it, and which of that node's it is. Node 0: a
+/// variable of static storage, which every node has.
 struct value_name {
   std::uint64_t maker = 0;
   std::uint64_t number = 0;
@@ -33,7 +33,8 @@ value_name get_name(byte_reader& r);
 class carrier {
 public:
   virtual ~carrier() = default;
-  /// The bytes of a published datum that another node made. Any thread; blocks. Throws if it cannot be had.
+  /// The bytes of a published datum that another node made. Any thread; blocks. Throws if it
+  /// cannot be had.
   virtual std::vector<std::byte> fetch(value_name name) = 0;
   /// A shared value of this node is better than it was. Any thread; must not block.
   virtual void improved() noexcept = 0;
@@ -45,7 +46,8 @@ public:
 ///       ▲                   │
 ///       └───it failed───────┘
 ///
-/// `value_` is null until it is here, and never changes afterwards. Who finds it absent fetches it; others wait.
+/// `value_` is null until it is here, and never changes afterwards. Who finds it absent fetches
+/// it; others wait.
 class publication {
 public:
   struct functions {
@@ -99,7 +101,8 @@ protected:
   shared_base() noexcept = default;
   ~shared_base() = default;
 
-  /// A variable of static storage is known from the beginning, by its type and its place in the source.
+  /// A variable of static storage is known from the beginning, by its type and its place in the
+  /// source.
   void know_if_static(const functions& f, const std::type_info& type, const char* file,
                       int line) noexcept;
   /// To be called when the value improved, and no lock is held.
@@ -122,9 +125,11 @@ private:
   std::uint64_t version_ = 0;  // the node's when it improved last; 0: not since it is known
 };
 
-/// What one node holds of such values. All functions may be called by any thread, except where said.
+/// What one node holds of such values. All functions may be called by any thread, except where
+/// said.
 ///
-/// Invariant: a name means one value; what was given a name is kept or known until end_job(), or until a shared value is destroyed.
+/// Invariant: a name means one value; what was given a name is kept or known until end_job(), or
+/// until a shared value is destroyed.
 class replicas {
 public:
   replicas();
@@ -132,33 +137,38 @@ public:
   replicas(const replicas&) = delete;
   replicas& operator=(const replicas&) = delete;
 
-  /// Says which node this is, by a number that no other has; before anything travels. Otherwise it is a random one.
+  /// Says which node this is, by a number that no other has; before anything travels. Otherwise it
+  /// is a random one.
   void identify(std::uint64_t node) noexcept;
   /// Null: none. While nothing runs.
   void install(carrier* c) noexcept { carrier_.store(c, std::memory_order_release); }
 
   /// Gives a datum its name, and keeps it until end_job().
   value_name publish(const std::shared_ptr<publication>& p, const publication::functions& f);
-  /// The datum of that name, which may still be elsewhere. Throws malformed if it is of another type.
+  /// The datum of that name, which may still be elsewhere. Throws malformed if it is of another
+  /// type.
   std::shared_ptr<publication> published(value_name name, const publication::functions& f);
   /// What a node that asks for it is sent; nothing if it is not here. Appends to `out`.
   bool put_published(value_name name, std::vector<std::byte>& out);
 
   /// Gives a shared value its name.
   value_name know(shared_base& s, const shared_base::functions& f);
-  /// Merges a value, as shared_base::functions put it, into that of this name; there is one afterwards. Throws malformed.
+  /// Merges a value, as shared_base::functions put it, into that of this name; there is one
+  /// afterwards. Throws malformed.
   std::shared_ptr<shared_base> merge(value_name name, const shared_base::functions& f,
                                      byte_reader& value);
 
   /// Counts improvements.
   std::uint64_t version() const;
-  /// Appends all shared values that improved after `since`, each with its name. Returns the version that this is.
+  /// Appends all shared values that improved after `since`, each with its name. Returns the
+  /// version that this is.
   std::uint64_t put_improved(std::uint64_t since, byte_writer& w);
-  /// Merges what put_improved() appended on another node. What this node does not know is passed over. Throws malformed; what
-  /// came before in the same message is merged then.
+  /// Merges what put_improved() appended on another node. What this node does not know is passed
+  /// over. Throws malformed; what came before in the same message is merged then.
   void merge_improved(byte_reader& r);
 
-  /// Frees the data and forgets the names. While nothing runs, and nothing is under way to this node.
+  /// Frees the data and forgets the names. While nothing runs, and nothing is under way to this
+  /// node.
   void end_job() noexcept;
 
 private:

@@ -17,14 +17,16 @@
 #include <typeinfo>
 #include <utility>
 
-/// How tasks travel: a table of functions for each type of task with input(), found by its id in another process.
+/// How tasks travel: a table of functions for each type of task with input(), found by its id in
+/// another process.
 namespace cleave::detail {
 
 /// Grows when the same task becomes other bytes; a part of the program's hash.
 inline constexpr std::uint64_t wire_format = 1;
 
-/// What can be done with a task_of<Work> without knowing Work. One object for each Work that a frame may give; it enters
-/// itself into the list of the process before main. Immutable: any thread.
+/// What can be done with a task_of<Work> without knowing Work. One object for each Work that a
+/// frame may give; it enters itself into the list of the process before main. Immutable: any
+/// thread.
 class wire_type {
 public:
   struct functions {
@@ -38,15 +40,16 @@ public:
   wire_type(const wire_type&) = delete;
   wire_type& operator=(const wire_type&) = delete;
 
-  /// The same in each build of the same source, with either compiler: a hash of the type's name, and of those of its fields
-  /// and of its result, as far down as they are known.
+  /// The same in each build of the same source, with either compiler: a hash of the type's name,
+  /// and of those of its fields and of its result, as far down as they are known.
   std::uint64_t id() const noexcept { return id_; }
   /// As in the source: for messages.
   std::string name() const;
 
   /// Appends the input of a task that has not run here.
   void put_input(task& t, byte_writer& w) const { f_.put_input(t, w); }
-  /// A task from the bytes of an input, all of them. Throws malformed, and what the user's types throw.
+  /// A task from the bytes of an input, all of them. Throws malformed, and what the user's types
+  /// throw.
   std::unique_ptr<task> make(byte_reader& r) const { return f_.make(r); }
   /// Appends the result of a task that ran, and did not throw.
   void put_result(task& t, byte_writer& w) const { f_.put_result(t, w); }
@@ -62,12 +65,13 @@ private:
   const wire_type* next_ = nullptr;
 };
 
-/// The first of all types of this program, in no particular order; wire_type::next() leads on. Any thread.
+/// The first of all types of this program, in no particular order; wire_type::next() leads on. Any
+/// thread.
 const wire_type* wire_types() noexcept;
 /// The type of this program with that id, or null. Any thread.
 const wire_type* find_wire_type(std::uint64_t id) noexcept;
-/// Tells programs apart: of all types of tasks and wire_format. Throws std::logic_error if two types have one name, which
-/// is possible in unnamed namespaces of two files.
+/// Tells programs apart: of all types of tasks and wire_format. Throws std::logic_error if two
+/// types have one name, which is possible in unnamed namespaces of two files.
 std::uint64_t program_hash();
 
 /// FNV-1a, 64 bits.
@@ -130,7 +134,8 @@ template <class... Field>
 inline constexpr bool any_points<std::tuple<Field...>> = (points<std::remove_cvref_t<Field>> ||
                                                           ...);
 
-/// The functions of one type of task, and its entry in the list, which is made because a frame refers to it.
+/// The functions of one type of task, and its entry in the list, which is made because a frame
+/// refers to it.
 template <class Work>
 class wire_table {
   using task_type = task_of<Work>;
@@ -198,7 +203,8 @@ constexpr const wire_type* wire_of() noexcept {
 void put_failure(const std::exception_ptr& e, byte_writer& w);
 /// How a task ended, after it ran: its result, what it threw, or that it was cancelled.
 void put_outcome(task& t, const wire_type& type, byte_writer& w);
-/// Stores it in a task that waits for it: result or error. Throws malformed; the task is then as it was.
+/// Stores it in a task that waits for it: result or error. Throws malformed; the task is then as
+/// it was.
 void get_outcome(task& t, const wire_type& type, byte_reader& r);
 
 }  // namespace cleave::detail

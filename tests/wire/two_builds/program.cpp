@@ -1,5 +1,5 @@
-// What two_builds.sh compiles in several ways: `hash`; `put` writes a task to standard output, `run` reads it and prints its
-// result; `here` runs it with two workers.
+// What two_builds.sh compiles in several ways: `hash`; `put` writes a task to standard output,
+// `run` reads it and prints its result; `here` runs it with two workers.
 #include <cleave/cleave.hpp>
 #include <cleave/detail/wire.hpp>
 #include <cstdio>
