@@ -9,8 +9,8 @@
 #include "net/protocol.hpp"
 #include "sim/tree.hpp"
 
-/// A simulated core: workers that divide a tree as the real one does (oldest frame, the upper half of what
-/// remains, take-backs in joins), below the real protocol.
+/// A simulated core: workers that divide a tree as the real one does (oldest frame, the upper half
+/// of what remains, take-backs in joins), below the real protocol.
 namespace sim {
 
 namespace net = cleave::net;
@@ -110,7 +110,8 @@ public:
   void worker_event(unsigned which, std::uint64_t turn);
   void poll_event(unsigned slot, std::uint64_t turn);
   void answer_event(unsigned slot, std::uint64_t turn);
-  /// Lets workers act on what has changed. To be called after every event of this node, until nothing changes.
+  /// Lets workers act on what has changed. To be called after every event of this node, until
+  /// nothing changes.
   void settle();
 
   // For invariants and reports.

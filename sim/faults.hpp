@@ -6,8 +6,8 @@
 
 #include "sim/world.hpp"
 
-/// Random schedules of faults. Everything follows from one number: the tree, the nodes, the network, what goes wrong and
-/// when.
+/// Random schedules of faults. Everything follows from one number: the tree, the nodes, the
+/// network, what goes wrong and when.
 namespace sim {
 
 struct schedule {

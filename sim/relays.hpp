@@ -8,9 +8,9 @@
 #include "net/message.hpp"
 #include "net/strategy.hpp"
 
-/// Tascell's servers, one at each site: they carry messages between nodes, and choose who gets a request for anything by
-/// what has passed through them (Hiraishi et al., section 3.5). The first site's server is the root of their tree; the
-/// others are its children.
+/// Tascell's servers, one at each site: they carry messages between nodes, and choose who gets a
+/// request for anything by what has passed through them (Hiraishi et al., section 3.5). The first
+/// site's server is the root of their tree; the others are its children.
 namespace sim {
 
 namespace net = cleave::net;

@@ -26,7 +26,8 @@ std::vector<place> nodes_of(const layout& l) {
   return nodes;
 }
 
-/// From the first site, to which all others are connected: milliseconds for both ways, megabits a second.
+/// From the first site, to which all others are connected: milliseconds for both ways, megabits a
+/// second.
 struct connection {
   double round_trip = 0;
   double megabits = 0;

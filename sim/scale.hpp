@@ -13,14 +13,16 @@ namespace sim {
 struct layout {
   enum class kind : std::uint8_t {
     four,   ///< the paper's (Hiraishi et al., Table 2), the workers spread evenly over all four
-    grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the paper's figure 7
+    grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the
+            ///< paper's figure 7
     many    ///< 64 sites around a hub
   } what = kind::four;
   unsigned workers = 4;
 };
 
 enum class asking : std::uint8_t {
-  relay_random,  ///< the paper's: its servers choose at random, and go up with probability 1/(n + 1)
+  relay_random,  ///< the paper's: its servers choose at random, and go up with probability 1/(n +
+                 ///< 1)
   relay_least,   ///< the paper's other: the child whose last task was split least
   random,
   near_first,

@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-/// The work that simulated nodes share out: a tree whose nodes are numbered in the order in which a sequential program
-/// visits them, so that the subtree of node i is the numbers from i to i + size[i]. A piece of work is a range of siblings'
-/// subtrees; what it should result in follows from the range alone.
+/// The work that simulated nodes share out: a tree whose nodes are numbered in the order in which a
+/// sequential program visits them, so that the subtree of node i is the numbers from i to i +
+/// size[i]. A piece of work is a range of siblings' subtrees; what it should result in follows from
+/// the range alone.
 namespace sim {
 
 struct tree {
@@ -30,7 +31,8 @@ struct tally {
   tally& operator+=(const tally& b) { return nodes += b.nodes, sum += b.sum, *this; }
 };
 
-/// The tally of the nodes from..to: sums of numbers and of their squares would not tell a double merge from a loss.
+/// The tally of the nodes from..to: sums of numbers and of their squares would not tell a double
+/// merge from a loss.
 tally tally_of(std::uint32_t from, std::uint32_t to);
 
 /// A random tree of about that many nodes.

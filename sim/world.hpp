@@ -13,8 +13,8 @@
 #include "sim/core.hpp"
 #include "sim/tree.hpp"
 
-/// A deterministic world of nodes: its events happen one after the other in the order of their time, and all that is random
-/// in it follows from the seed.
+/// A deterministic world of nodes: its events happen one after the other in the order of their
+/// time, and all that is random in it follows from the seed.
 namespace sim {
 
 struct link {
@@ -70,7 +70,8 @@ public:
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  /// Runs until the root is done and all is quiet, or something is wrong. `limit`: when every wait must have ended.
+  /// Runs until the root is done and all is quiet, or something is wrong. `limit`: when every wait
+  /// must have ended.
   report run(const std::vector<happening>& plan, instant limit);
 
   // For cores.

@@ -112,12 +112,13 @@ CLEAVE_HOT auto statement_or_pair(F& f, Second second) {
 
 }  // namespace detail
 
-/// Runs f and g, which may run at the same time: `auto [x, y] = both(f, g)`. f runs now, here; g runs
-/// here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE: g is copied out
-/// of this frame. A branch that returns nothing gives cleave::nothing; two of them make a statement.
+/// Runs f and g, which may run at the same time: `auto [x, y] = both(f, g)`. f runs now, here; g
+/// runs here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE:
+/// g is copied out of this frame. A branch that returns nothing gives cleave::nothing; two of them
+/// make a statement.
 ///
-/// Calls too short to be worth dividing, a few microseconds, run as plain calls; each worker learns where they are.
-/// Throws what f threw (then g does not run, or is cancelled), else what g threw.
+/// Calls too short to be worth dividing, a few microseconds, run as plain calls; each worker learns
+/// where they are. Throws what f threw (then g does not run, or is cancelled), else what g threw.
 /// Blocks only if g was given away and is not done; helps with parts of g meanwhile.
 /// Source: Tascell's do_two.
 template <class F, class G>
@@ -126,15 +127,15 @@ CLEAVE_HOT auto both(F f, G g) {
   return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
 
-/// The same; the second branch is a task, which may also leave the process. Of a struct with run() and operator()
-/// it is run() that counts, here and wherever it is given to.
+/// The same; the second branch is a task, which may also leave the process. Of a struct with run()
+/// and operator() it is run() that counts, here and wherever it is given to.
 template <class F, task T>
 CLEAVE_HOT auto both(F f, T second) {
   return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }
 
-/// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that workspace
-/// only when a thief asks. put is called with all steps undone that f made.
+/// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that
+/// workspace only when a thief asks. put is called with all steps undone that f made.
 template <class F, class G, class Put>
 requires task<std::invoke_result_t<Put&>> CLEAVE_HOT auto both(F f, G g, Put put) {
   return detail::statement_or_pair(f,

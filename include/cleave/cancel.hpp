@@ -16,9 +16,9 @@ namespace cleave {
 ///     cancel_scope search;
 ///     search.run([&] { ... if (found) search.cancel(); ... });
 ///
-/// cancel() makes every worker that computes for the scope, however far down, unwind from its next poll
-/// (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What is
-/// outside of the scope goes on. Capture a scope by reference.
+/// cancel() makes every worker that computes for the scope, however far down, unwind from its next
+/// poll (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What
+/// is outside of the scope goes on. Capture a scope by reference.
 class cancel_scope : detail::scope {
 public:
   /// Opens inside the scope that the calling thread works for.
@@ -26,9 +26,9 @@ public:
   cancel_scope(const cancel_scope&) = delete;
   cancel_scope& operator=(const cancel_scope&) = delete;
 
-  /// Runs f(). Returns whether it ran to its end; if f returns a value, an optional with it, empty when
-  /// cancelled. Throws what f threw, and std::logic_error while it runs already: nothing has happened then. Called by
-  /// the thread that made the scope.
+  /// Runs f(). Returns whether it ran to its end; if f returns a value, an optional with it, empty
+  /// when cancelled. Throws what f threw, and std::logic_error while it runs already: nothing has
+  /// happened then. Called by the thread that made the scope.
   template <class F>
   auto run(F f) {
     using result = std::invoke_result_t<F&>;
@@ -50,7 +50,8 @@ public:
     }
   }
 
-  /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal handler. Does not block.
+  /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal
+  /// handler. Does not block.
   void cancel() noexcept {
     detail::stop(*this);
     if (auto* thread = sequential_.load(std::memory_order_seq_cst)) {

@@ -10,26 +10,27 @@
 namespace cleave {
 
 // The bounds of a loop may be of two integer types; i has one that holds all values of both. Of an
-// unsigned type of 64 bits and a signed one none does: then i is unsigned, and a loop from a negative
-// number throws std::out_of_range.
+// unsigned type of 64 bits and a signed one none does: then i is unsigned, and a loop from a
+// negative number throws std::out_of_range.
 //
-// How a call passes: the form that the user calls runs a plain loop (plain_paced_loop, plain_loop) as
-// long as it is beyond the cutoff. What is left goes through `divisible`, out of line, to the same form
-// with a frame (paced_loop, loop), whose parts are taken in at its end.
+// How a call passes: the form that the user calls runs a plain loop (plain_paced_loop, plain_loop)
+// as long as it is beyond the cutoff. What is left goes through `divisible`, out of line, to the
+// same form with a frame (paced_loop, loop), whose parts are taken in at its end.
 
-/// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without a
-/// put, a copy of the body is what a thief gets, so it captures by value and changes no workspace. The
-/// result starts from a value-initialised one and needs `+=`; parts are added in program order.
+/// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without
+/// a put, a copy of the body is what a thief gets, so it captures by value and changes no
+/// workspace. The result starts from a value-initialised one and needs `+=`; parts are added in
+/// program order.
 ///
-/// Integers of fewer than 64 bits, and bools, are added up in 64, those that arithmetic makes an int of
-/// in signed ones; other types in themselves. `sum<double>(0, n, body)` names another type: each term is
-/// converted to it, as by static_cast. A struct of up to 128 bytes that memcpy can copy is kept in
-/// registers, if the compiler has enough.
+/// Integers of fewer than 64 bits, and bools, are added up in 64, those that arithmetic makes an
+/// int of in signed ones; other types in themselves. `sum<double>(0, n, body)` names another type:
+/// each term is converted to it, as by static_cast. A struct of up to 128 bytes that memcpy can
+/// copy is kept in registers, if the compiler has enough.
 ///
-/// Polls in its iterations, or about once a microsecond where they are shorter. A thief gets the upper
-/// half, rounded up, of the iterations left in the oldest loop. Throws what the earliest iteration
-/// threw. Blocks at the end for parts given away, helping with them only.
-/// Source: Tascell's parallel for.
+/// Polls in its iterations, or about once a microsecond where they are shorter. A thief gets the
+/// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest
+/// iteration threw. Blocks at the end for parts given away, helping with them only. Source:
+/// Tascell's parallel for.
 template <class Total = detail::unnamed, class A, class B, class Body>
 requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
   using I = detail::index_of<A, B>;
@@ -49,18 +50,20 @@ requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
   return total;
 }
 
-/// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose result is
-/// their sum. It is called with every step undone that was made since the loop began. Polls in each
-/// iteration; where one takes long and enters no construct, call poll() in it.
+/// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose
+/// result is their sum. It is called with every step undone that was made since the loop began.
+/// Polls in each iteration; where one takes long and enters no construct, call poll() in it.
 ///
 /// The total has the type of sum without a put. What put's tasks return must fit into it.
 ///
-/// In the forms with a put the body may also be body(i, total), which returns nothing and adds to `total`, of the type that
-/// the tasks return. It saves a variable where the body has a loop of its own. What it does with `total` besides is undefined:
-/// it starts anew wherever the loop is divided.
+/// In the forms with a put the body may also be body(i, total), which returns nothing and adds to
+/// `total`, of the type that the tasks return. It saves a variable where the body has a loop of its
+/// own. What it does with `total` besides is undefined: it starts anew wherever the loop is
+/// divided.
 ///
-/// For backtracking, in these forms the body may take one argument more, the last: body(i, total, wind), in each and reduce
-/// body(i, wind). That is the loop's own dynamic_wind, `wind(do, body, undo)`: a step around a call that searches on.
+/// For backtracking, in these forms the body may take one argument more, the last: body(i, total,
+/// wind), in each and reduce body(i, wind). That is the loop's own dynamic_wind, `wind(do, body,
+/// undo)`: a step around a call that searches on.
 ///
 ///     sum(0, b.n,
 ///         [=, &b](int i, long& found, auto wind) {
@@ -71,8 +74,8 @@ requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
 ///         },
 ///         [=, &b](int from, int to) { return piece{b, row, from, to}; });
 ///
-/// It need not find out whether the loop is divided, which costs 3 % where steps are short. While its body runs, a loop
-/// beyond the cutoff looks for requests in its inner constructs alone.
+/// It need not find out whether the loop is divided, which costs 3 % where steps are short. While
+/// its body runs, a loop beyond the cutoff looks for requests in its inner constructs alone.
 template <class Total = detail::unnamed, class A, class B, class Body, class Put>
 requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body, Put put) {
   using I = detail::index_of<A, B>;
@@ -98,12 +101,13 @@ requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body, Put
   return total;
 }
 
-/// Merges body(i) for i from first to last - 1, in program order, onto `identity`, which must be the
-/// neutral element of merge: every part starts from it. merge(a, b) must be associative, nothing else.
-/// Best a closure or a function object: the compiler does not see through a pointer to a function.
+/// Merges body(i) for i from first to last - 1, in program order, onto `identity`, which must be
+/// the neutral element of merge: every part starts from it. merge(a, b) must be associative,
+/// nothing else. Best a closure or a function object: the compiler does not see through a pointer
+/// to a function.
 ///
-/// The result has the type of `identity`. It does not compile if that is a number which cannot hold all
-/// that body or merge return: `reduce<double>(0, n, 0, body, merge)` names the type.
+/// The result has the type of `identity`. It does not compile if that is a number which cannot hold
+/// all that body or merge return: `reduce<double>(0, n, 0, body, merge)` names the type.
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge>
 requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity, Body body,
                                                     Merge merge) {
@@ -149,9 +153,9 @@ requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity,
       rest, to, total, body, merge, put);
 }
 
-/// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
-/// the end, on this worker and in program order, get(result) takes in what each task returned (get() if its
-/// run() returns nothing).
+/// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from,
+/// to); at the end, on this worker and in program order, get(result) takes in what each task
+/// returned (get() if its run() returns nothing).
 template <class A, class B, class Body, class Put, class Get>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
   using I = detail::index_of<A, B>;

@@ -21,11 +21,11 @@ struct options {
   bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
   bool timing = false;   // keep account of where the time goes, for spent()
   bool profile = false;  // measure work and span, for profile(); then there is one worker
-  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it, if this is no profile. Written by
-  /// write_trace(), or at the end.
+  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it, if
+  /// this is no profile. Written by write_trace(), or at the end.
   std::string trace = {};
-  /// What joins the processes of a job: "mpi", "none", a plug-in's name; empty: CLEAVE_TRANSPORT, else
-  /// mpi in a process that mpirun or srun has started as one of several.
+  /// What joins the processes of a job: "mpi", "none", a plug-in's name; empty: CLEAVE_TRANSPORT,
+  /// else mpi in a process that mpirun or srun has started as one of several.
   std::string transport = {};
   std::size_t trace_bytes = 0;  // of that file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB
 };
@@ -35,24 +35,26 @@ struct check_error : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// Whether this process is the one of its job that runs the program: the first of those that mpirun or srun has
-/// started, or one that was not started so. Any thread.
+/// Whether this process is the one of its job that runs the program: the first of those that mpirun
+/// or srun has started, or one that was not started so. Any thread.
 bool is_first_node();
 
-/// The workers of a process. Construction starts them; they sleep while there is nothing to do. Outside run(),
-/// every construct simply runs its sequential program.
+/// The workers of a process. Construction starts them; they sleep while there is nothing to do.
+/// Outside run(), every construct simply runs its sequential program.
 ///
-/// In a job of several processes, the first one goes on. In the others construction does not return: they work for the
-/// first one until its runtime ends, and then exit with status 0.
+/// In a job of several processes, the first one goes on. In the others construction does not
+/// return: they work for the first one until its runtime ends, and then exit with status 0.
 class runtime {
 public:
-  /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
+  /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
+  /// std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
-  /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits with
-  /// status 2 if it or an environment variable is malformed.
+  /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits
+  /// with status 2 if it or an environment variable is malformed.
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
-  /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not written.
+  /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not
+  /// written.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -64,16 +66,17 @@ public:
   time_spent spent() const;
   /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
   work_span profile() const;
-  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws std::runtime_error if it
-  /// cannot be written; then nothing of it is left behind.
+  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws
+  /// std::runtime_error if it cannot be written; then nothing of it is left behind.
   void write_trace();
 
-  /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f returned, or
-  /// throws what it threw. Any thread; several may call at once. Called by a worker it simply calls f().
-  /// Throws std::logic_error if all workers wait for the task of another runtime that calls this.
+  /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f
+  /// returned, or throws what it threw. Any thread; several may call at once. Called by a worker it
+  /// simply calls f(). Throws std::logic_error if all workers wait for the task of another runtime
+  /// that calls this.
   ///
-  /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results can be
-  /// compared and differ, throws check_error.
+  /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results
+  /// can be compared and differ, throws check_error.
   template <class F>
   auto run(F f) {
     using result = std::remove_cvref_t<std::invoke_result_t<F&>>;

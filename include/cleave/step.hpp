@@ -12,9 +12,9 @@ namespace cleave {
 /// undoes the steps made since, innermost first, and redoes them afterwards.
 ///
 /// Capture by value what the change needs to know (`[=, &b]`): a captured address forces the
-/// variable into memory. Neither closure may enter a construct or poll; the one that undoes must not
-/// throw, and neither may when called again for a split: that terminates. If `do` throws here, nothing was done.
-/// Source: Tascell's dynamic_wind.
+/// variable into memory. Neither closure may enter a construct or poll; the one that undoes must
+/// not throw, and neither may when called again for a split: that terminates. If `do` throws here,
+/// nothing was done. Source: Tascell's dynamic_wind.
 template <class Do, class Undo>
 class [[nodiscard]] step : detail::frame {
 public:

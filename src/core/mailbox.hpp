@@ -65,8 +65,8 @@ public:
 
   request posted() const noexcept { return request_.load(std::memory_order_acquire); }
 
-  /// Takes on a request seen before: nobody else will answer it, and the asker waits for the answer.
-  /// Acquire: from the asker's post.
+  /// Takes on a request seen before: nobody else will answer it, and the asker waits for the
+  /// answer. Acquire: from the asker's post.
   bool claim(request seen) noexcept {
     return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel,
                                             std::memory_order_relaxed);
@@ -81,7 +81,8 @@ public:
     request_.store(task, std::memory_order_release);
     ring(news);
   }
-  /// Takes a task back that its thief has not collected. The asker then finds nothing and asks again.
+  /// Takes a task back that its thief has not collected. The asker then finds nothing and asks
+  /// again.
   bool reclaim(request task) noexcept {
     return request_.compare_exchange_strong(task, reclaimed, std::memory_order_acq_rel,
                                             std::memory_order_relaxed);

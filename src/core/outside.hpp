@@ -6,8 +6,8 @@
 /// that are hungry. No step blocks. Templates, so that tests/model runs them.
 namespace cleave::detail {
 
-/// Invariant: a slot is asking from ask() until withdraw() or collect() ends that; its bit is on the
-/// board while nobody has taken it on. Belongs to one thread; workers claim, hand and reclaim.
+/// Invariant: a slot is asking from ask() until withdraw() or collect() ends that; its bit is on
+/// the board while nobody has taken it on. Belongs to one thread; workers claim, hand and reclaim.
 template <class Platform>
 class outside_slots {
 public:

@@ -9,8 +9,9 @@
 /// between is left to the caller.
 namespace cleave::detail {
 
-/// Where the workers of a pool meet, and the one who speaks for other nodes (outside.hpp). It has no
-/// stack; it asks with a number of slots, each with a mailbox, whose numbers follow the workers'.
+/// Where the workers of a pool meet, and the one who speaks for other nodes (outside.hpp). It has
+/// no stack; it asks with a number of slots, each with a mailbox, whose numbers follow the
+/// workers'.
 template <class Platform>
 struct exchange {
   static constexpr unsigned first_slot = Platform::most_workers;
@@ -165,8 +166,8 @@ void wait_for_room(member<Platform> self, unsigned most, Finished finished, Serv
 enum class outcome { given, nothing, not_mine, failed };
 
 /// Serves the request `seen` in mailbox `asker`, shown at `place` on that board, if it can.
-/// look(wanted, outside) says whether there is something to give (given), nothing now, or nothing of
-/// what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
+/// look(wanted, outside) says whether there is something to give (given), nothing now, or nothing
+/// of what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
 template <class Platform, class Look, class Make>
 outcome serve(member<Platform> self, bit_board<Platform>& board, unsigned place, unsigned asker,
               request seen, Look look, Make make) {

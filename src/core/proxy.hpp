@@ -10,12 +10,12 @@
 
 namespace cleave::detail {
 
-/// A participant without a stack: in a pool it stands for the other nodes. One thread, the driver's,
-/// calls everything but finished_here(); no call blocks.
+/// A participant without a stack: in a pool it stands for the other nodes. One thread, the
+/// driver's, calls everything but finished_here(); no call blocks.
 ///
-/// Invariant: a task that a worker gave to a slot is from next_given() to complete() in the hands of
-/// the driver, which also may have it run here (feed). One that came from outside is the pool's from
-/// feed() to next_finished(), and the driver's before and after.
+/// Invariant: a task that a worker gave to a slot is from next_given() to complete() in the hands
+/// of the driver, which also may have it run here (feed). One that came from outside is the pool's
+/// from feed() to next_finished(), and the driver's before and after.
 class proxy {
 public:
   /// `ring`, called by any thread, ends the driver's wait. Made before the pool's threads.

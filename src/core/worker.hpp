@@ -88,7 +88,8 @@ private:
   void serve();
   /// Brings the frame list up to date.
   void look();
-  /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put threw.
+  /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put
+  /// threw.
   task& split(frame& f);
   void split_everywhere();
 

@@ -39,8 +39,8 @@ public:
     return at < task_.base ? task_.base - at : 0;
   }
 
-  /// Whether to answer only after the undivided construct under way, which has steps: then something
-  /// larger can be given. Not for long, if they insist.
+  /// Whether to answer only after the undivided construct under way, which has steps: then
+  /// something larger can be given. Not for long, if they insist.
   bool answers_later(bool insisted) noexcept;
   /// Frames are looked for now, whatever is under way.
   void begin_division() noexcept { task_.inside = steps_are_unlisted(), task_.polls = 0; }

@@ -29,8 +29,8 @@ public:
   /// What is deeper than this runs undivided.
   std::size_t depth() const noexcept { return depth_; }
 
-  /// A construct at this depth ran from `begin` to `end` (ticks), and its thread was not preempted meanwhile;
-  /// `undivided`: it entered no divisible one.
+  /// A construct at this depth ran from `begin` to `end` (ticks), and its thread was not preempted
+  /// meanwhile; `undivided`: it entered no divisible one.
   void add(std::size_t depth, std::uint64_t begin, std::uint64_t end, bool undivided) noexcept;
   /// A piece of this depth was given, and took so long.
   void add_piece(std::size_t depth, std::uint64_t ticks) noexcept;

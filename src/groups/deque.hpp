@@ -49,7 +49,8 @@ public:
     return last;
   }
 
-  /// Anybody: the oldest task, if it belongs to `group` (null: to any); null if there is none or another took it.
+  /// Anybody: the oldest task, if it belongs to `group` (null: to any); null if there is none or
+  /// another took it.
   task* steal(const scope* group) noexcept {
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     if (t >= bottom_.load(std::memory_order_seq_cst)) return nullptr;

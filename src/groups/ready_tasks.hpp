@@ -13,9 +13,9 @@ public:
   /// Owner only, after reserve().
   void push(task& t) noexcept;
 
-  /// Owner only: the newest task of the group, wherever in here it lies. Others lie above it only if
-  /// tasks of several groups were spawned in turn; they are taken out and put back, and then `moved`
-  /// is set. Of a group that this thread made, nothing below its tasks is touched.
+  /// Owner only: the newest task of the group, wherever in here it lies. Others lie above it only
+  /// if tasks of several groups were spawned in turn; they are taken out and put back, and then
+  /// `moved` is set. Of a group that this thread made, nothing below its tasks is touched.
   task* take(const group_scope& group, bool& moved) noexcept;
   /// Anybody: the oldest task, if it belongs to `group` (null: to any).
   task* steal(const scope* group) noexcept { return deque_.steal(group); }

@@ -9,8 +9,9 @@
 #include "net/message.hpp"
 #include "net/transport.hpp"
 
-/// Where the protocol meets the machine that it runs on: core below it, the transport beside it. Nothing here
-/// blocks, and nothing here calls the protocol back: what follows from a call is told afterwards, as an event.
+/// Where the protocol meets the machine that it runs on: core below it, the transport beside it.
+/// Nothing here blocks, and nothing here calls the protocol back: what follows from a call is told
+/// afterwards, as an event.
 namespace cleave::net {
 
 /// Since any moment that does not change.
@@ -19,8 +20,8 @@ using instant = std::chrono::microseconds;
 /// A local worker that starves, as core numbers it.
 using asker = std::uint64_t;
 
-/// A task on its way, without its owner's name. A task that came in has a number that the protocol gives it, one
-/// that went out the number that core gave it. Neither is ever 0.
+/// A task on its way, without its owner's name. A task that came in has a number that the protocol
+/// gives it, one that went out the number that core gave it. Neither is ever 0.
 struct traveller {
   std::uint64_t id = 0;
   std::uint64_t type = 0;
@@ -37,20 +38,23 @@ class core_port {
 public:
   virtual ~core_port() = default;
 
-  /// Posts a request of another node. `wanted`: 0 for anything, else a task that came in: only frames from its
-  /// root inward may be split. Core tells `answered`, once, unless the request is withdrawn first.
+  /// Posts a request of another node. `wanted`: 0 for anything, else a task that came in: only
+  /// frames from its root inward may be split. Core tells `answered`, once, unless the request is
+  /// withdrawn first.
   virtual void ask(unsigned slot, std::uint64_t wanted) = 0;
   /// Ends a request; false if a worker has taken it on: then `answered` is still to come.
   virtual bool withdraw(unsigned slot) = 0;
 
-  /// Has a starving worker run a task that came in; false if it does not starve any more: nothing happened then.
+  /// Has a starving worker run a task that came in; false if it does not starve any more: nothing
+  /// happened then.
   virtual bool start(asker who, const traveller& task) = 0;
   /// Nothing was found for this worker for now. The node goes on asking for it.
   virtual void refuse(asker who) = 0;
 
   /// A task that went out has a result, or an error. Comes once for each task.
   virtual void complete(std::uint64_t task, const outcome& end) = 0;
-  /// A task that went out is to be run again: by whoever asks next, here or elsewhere, or by who waits for it.
+  /// A task that went out is to be run again: by whoever asks next, here or elsewhere, or by who
+  /// waits for it.
   virtual void again(std::uint64_t task) = 0;
   /// Nobody waits any more for a task that came in.
   virtual void cancel(std::uint64_t task) = 0;

@@ -28,9 +28,10 @@ struct node_counters {
 /// A process as one node of several: a thread that moves what happens between the transport, the
 /// protocol and core's proxy, and sleeps while nothing does.
 ///
-/// Invariant: a task is out (in `out_`) from when a worker has given it to a slot until its result is
-/// in it or it runs here again; in (`in_`) from when it is fed to a worker until it has finished.
-/// Only the thread touches them, the protocol and the transport; other threads leave requests.
+/// Invariant: a task is out (in `out_`) from when a worker has given it to a slot until its result
+/// is in it or it runs here again; in (`in_`) from when it is fed to a worker until it has
+/// finished. Only the thread touches them, the protocol and the transport; other threads leave
+/// requests.
 class driver final : core_port, network_port, detail::carrier {
 public:
   /// Opens the transport, in a thread of its own; null if this process is alone, or is to be.

@@ -10,8 +10,9 @@
 
 #include "net/core_port.hpp"
 
-/// What a node owes and is owed. A task is in exactly one of: core of its owner, `given` of its owner, and, while it
-/// is there, `held` of at most one thief under its newest attempt. The protocol owns all four tables.
+/// What a node owes and is owed. A task is in exactly one of: core of its owner, `given` of its
+/// owner, and, while it is there, `held` of at most one thief under its newest attempt. The
+/// protocol owns all four tables.
 namespace cleave::net {
 
 /// A task given to another node:
@@ -84,8 +85,8 @@ public:
     by_key_.erase(at->second.key);
     tasks_.erase(at);
   }
-  /// Whether it was here and is over, as far back as is remembered. A task that comes again after that runs for
-  /// nothing, and does no harm.
+  /// Whether it was here and is over, as far back as is remembered. A task that comes again after
+  /// that runs for nothing, and does no harm.
   bool was_here(const full_key& key) const { return over_.count(key) != 0; }
 
   auto begin() { return tasks_.begin(); }
@@ -166,7 +167,8 @@ struct request_slot {
 inline constexpr unsigned slot_count = 64;
 using request_slots = std::array<request_slot, slot_count>;
 
-/// Which of a peer's requests have been seen. Their numbers rise; they may come out of order, by less than 64.
+/// Which of a peer's requests have been seen. Their numbers rise; they may come out of order, by
+/// less than 64.
 class seen_requests {
 public:
   /// Whether it is new; it is not afterwards.

@@ -8,22 +8,24 @@
 
 #include "net/transport.hpp"
 
-/// What nodes say to each other: Tascell's five messages (Hiraishi et al., section 3.2) and those that survive
-/// losses need. docs/protocol.md tells the rules.
+/// What nodes say to each other: Tascell's five messages (Hiraishi et al., section 3.2) and those
+/// that survive losses need. docs/protocol.md tells the rules.
 namespace cleave::net {
 
-/// A number that a process draws when it starts, so that nobody takes it for one that was there before.
+/// A number that a process draws when it starts, so that nobody takes it for one that was there
+/// before.
 using incarnation = std::uint64_t;
 
-/// A task that its owner has given away: the owner's number for it, and which time of giving this is. No two
-/// givings by one incarnation have the same attempt.
+/// A task that its owner has given away: the owner's number for it, and which time of giving this
+/// is. No two givings by one incarnation have the same attempt.
 struct task_key {
   std::uint64_t task = 0;
   std::uint64_t attempt = 0;
   friend auto operator<=>(const task_key&, const task_key&) = default;
 };
 
-/// Asks for a task: any, or a part of `wanted`, which the receiver holds for the sender (a take-back).
+/// Asks for a task: any, or a part of `wanted`, which the receiver holds for the sender (a
+/// take-back).
 struct treq {
   std::uint64_t request = 0;  ///< above all that this node has sent before
   task_key wanted;            ///< task 0: anything
@@ -141,8 +143,8 @@ const char* name(const message_body& body) noexcept;
 
 bytes encode(const message& m);
 
-/// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`. Throws nothing
-/// but bad_alloc, and allocates no more than a few times the message's length.
+/// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`.
+/// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.
 const char* decode(std::span<const std::byte> in, message& m);
 
 }  // namespace cleave::net

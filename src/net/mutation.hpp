@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-/// Planted faults: each breaks one rule of the protocol, so that the simulator can show that it would see it.
+/// Planted faults: each breaks one rule of the protocol, so that the simulator can show that it
+/// would see it.
 namespace cleave::net {
 
 enum class mutation : std::uint8_t {

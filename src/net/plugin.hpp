@@ -7,7 +7,8 @@
 /// What a transport that is loaded at start-up exports: one function, `cleave_transport_open`.
 namespace cleave::net {
 
-/// Grows by one whenever transport.hpp or this file changes what is called. A plug-in of another number is refused.
+/// Grows by one whenever transport.hpp or this file changes what is called. A plug-in of another
+/// number is refused.
 inline constexpr unsigned plugin_version = 1;
 
 struct transport_settings {
@@ -16,8 +17,8 @@ struct transport_settings {
       false;  // wait() may spin before it blocks: there are CPUs for more threads than this job has
 };
 
-/// The transport, or nullptr with one line in `error`. Called by the thread that will call everything else. If the
-/// versions differ it looks at nothing but these.
+/// The transport, or nullptr with one line in `error`. Called by the thread that will call
+/// everything else. If the versions differ it looks at nothing but these.
 using open_function = transport*(unsigned version, const transport_settings& settings,
                                  std::string& error);
 inline constexpr const char* open_function_name = "cleave_transport_open";

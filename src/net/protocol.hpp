@@ -11,8 +11,9 @@
 #include "net/mutation.hpp"
 #include "net/strategy.hpp"
 
-/// The protocol of one node: a state machine without thread, socket or clock. Messages, events of core and the time
-/// go in; messages and calls to core come out. docs/protocol.md has the rules, with why each holds.
+/// The protocol of one node: a state machine without thread, socket or clock. Messages, events of
+/// core and the time go in; messages and calls to core come out. docs/protocol.md has the rules,
+/// with why each holds.
 namespace cleave::net {
 
 struct identity {
@@ -71,7 +72,8 @@ public:
 
   // From core. Events of things that are over meanwhile change nothing.
 
-  /// A local worker would block. `wanted`: 0 for anything, else the task that it gave away and waits for.
+  /// A local worker would block. `wanted`: 0 for anything, else the task that it gave away and
+  /// waits for.
   void starving(instant now, asker who, std::uint64_t wanted);
   void satisfied(instant now, asker who);
   /// A worker has split a task for this slot. Its number may be one that was `again` before.

@@ -35,7 +35,8 @@ void node<Policy>::pursue(instant now) {
   }
 }
 
-/// Asks exactly the node that has the awaited task, for a part of it. Nobody, while the task is here.
+/// Asks exactly the node that has the awaited task, for a part of it. Nobody, while the task is
+/// here.
 template <class Policy>
 void node<Policy>::take_back(instant now, asker who, hunger& h) {
   const auto at = given_.find(h.wanted);
@@ -65,7 +66,8 @@ void node<Policy>::request(instant now, asker who, hunger& h, address to, task_k
   send(to, treq{h.request, wanted});
 }
 
-/// Not the asker back, and nobody who is known to have nothing, as far as what is known is not too old.
+/// Not the asker back, and nobody who is known to have nothing, as far as what is known is not too
+/// old.
 template <class Policy>
 bool node<Policy>::may_have_work(instant now, address who, const peer& p) const {
   if (!p.reachable || p.foreign || p.starves_until > now || p.nothing_until > now) return false;

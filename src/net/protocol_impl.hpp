@@ -1,6 +1,7 @@
 #pragma once
 
-/// All of node's code, for who instantiates it: the library, without a mutation, and the simulator, with any.
+/// All of node's code, for who instantiates it: the library, without a mutation, and the simulator,
+/// with any.
 #include <algorithm>
 #include <utility>
 

@@ -270,7 +270,8 @@ void node<Policy>::on(instant now, address from, const heartbeat& m) {
     const task_key key{current->first, t.attempt};
     const bool there = std::find(m.held.begin(), m.held.end(), key) != m.held.end();
     if (there) t.missing = 0;
-    // Counts only if its sender has heard from this node since the task was sent. One alone may be overtaken.
+    // Counts only if its sender has heard from this node since the task was sent. One alone may be
+    // overtaken.
     else if (m.heard > t.beat) ++t.missing;
     if (t.missing >= 2 && !policy_.has(mutation::ignore_missing)) give_again(current);
   }

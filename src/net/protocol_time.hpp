@@ -47,9 +47,10 @@ void node<Policy>::peer_lost(instant now, address who) {
   pursue(now);
 }
 
-/// Ends all that is between this node and a process that is gone, or seems so: its tasks here are orphans, tasks
-/// there are given again, requests either way are over. If it lives after all, nothing of that is believed any more:
-/// its results are of old attempts, and its heartbeats name tasks that are cancelled.
+/// Ends all that is between this node and a process that is gone, or seems so: its tasks here are
+/// orphans, tasks there are given again, requests either way are over. If it lives after all,
+/// nothing of that is believed any more: its results are of old attempts, and its heartbeats name
+/// tasks that are cancelled.
 template <class Policy>
 void node<Policy>::lost(instant now, address who) {
   for (auto at = given_.begin(); at != given_.end();) {

@@ -11,7 +11,8 @@
 /// Whom to ask for anything.
 namespace cleave::net {
 
-/// A peer that may have work: not one that asked this node itself, and none that said that it has nothing.
+/// A peer that may have work: not one that asked this node itself, and none that said that it has
+/// nothing.
 struct candidate {
   address at = 0;
   distance how_far = distance::far;

@@ -30,8 +30,9 @@ struct traffic {
   std::uint64_t late = 0;  // messages that nobody rang for: found after such a nap
 };
 
-/// What carries messages between nodes. One thread, the driver's, calls everything but ring(). Nothing blocks
-/// but wait(). Between two nodes messages arrive in the order in which they were sent, whole, or not at all.
+/// What carries messages between nodes. One thread, the driver's, calls everything but ring().
+/// Nothing blocks but wait(). Between two nodes messages arrive in the order in which they were
+/// sent, whole, or not at all.
 class transport {
 public:
   virtual ~transport() = default;
@@ -48,7 +49,8 @@ public:
   /// A peer that the transport knows to be gone, once for each.
   virtual std::optional<address> lost() = 0;
 
-  /// Blocks until a message may be there, ring() was called since the last wait, or the time is up. Does not spin.
+  /// Blocks until a message may be there, ring() was called since the last wait, or the time is up.
+  /// Does not spin.
   virtual void wait(std::chrono::microseconds at_most) = 0;
   /// Ends a wait. Any thread.
   virtual void ring() noexcept = 0;

@@ -7,9 +7,10 @@
 
 #include "net/transport.hpp"
 
-/// Numbers and byte strings as they are on the wire: the same on every machine, whatever its byte order.
-/// A number is a varint: seven bits a byte, the lowest first, the top bit says that more follow. What is random
-/// in all its bits (an incarnation, a hash) has eight bytes, the lowest first.
+/// Numbers and byte strings as they are on the wire: the same on every machine, whatever its byte
+/// order. A number is a varint: seven bits a byte, the lowest first, the top bit says that more
+/// follow. What is random in all its bits (an incarnation, a hash) has eight bytes, the lowest
+/// first.
 namespace cleave::net {
 
 class writer {
@@ -33,8 +34,9 @@ private:
   bytes& out_;
 };
 
-/// Reads what a stranger may have written. After the first thing that is not as it should be nothing more is
-/// read, every value is 0 and failed() says why. Allocates no more than the message is long.
+/// Reads what a stranger may have written. After the first thing that is not as it should be
+/// nothing more is read, every value is 0 and failed() says why. Allocates no more than the message
+/// is long.
 class reader {
 public:
   explicit reader(std::span<const std::byte> in) : rest_(in) {}

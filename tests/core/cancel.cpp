@@ -241,7 +241,8 @@ TEST_P(cancel_with, a_scope_around_a_group) {
   });
 }
 
-/// The attention that a cancellation calls for must not be spent by a group's task that is none of its business.
+/// The attention that a cancellation calls for must not be spent by a group's task that is none of
+/// its business.
 TEST_P(cancel_with, while_waiting_for_a_group_from_outside_the_scope) {
   rt.run([] {
     task_group g;

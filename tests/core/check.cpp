@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <limits>
 
 namespace cleave::tests {
 namespace {
@@ -147,18 +146,13 @@ long deep_second(int depth) {
   return one + rest;
 }
 
+/// 0.05 s; it was 18 s when the time was cubic.
 TEST(check, takes_no_more_than_quadratic_time_where_the_second_branch_is_deep) {
   runtime rt(checked);
-  const auto time_of = [&rt](int depth) {  // of the processor: others may use it too
-    auto best = std::numeric_limits<std::clock_t>::max();
-    for (int i = 0; i < 5; ++i) {
-      const std::clock_t begin = std::clock();
-      EXPECT_EQ(rt.run([depth] { return deep_second(depth); }), depth + 1);
-      best = std::min(best, std::clock() - begin);
-    }
-    return best;
-  };
-  EXPECT_LT(time_of(1200), 32 * time_of(300));  // 16 times as long; it was 64
+  constexpr int depth = 2000;
+  const std::clock_t begin = std::clock();  // of the processor: others may use it too
+  EXPECT_EQ(rt.run([] { return deep_second(depth); }), depth + 1);
+  EXPECT_LT(std::clock() - begin, 4 * CLOCKS_PER_SEC);
 }
 
 TEST(check, splits_at_every_poll) {
@@ -169,7 +163,8 @@ TEST(check, splits_at_every_poll) {
     both([] {}, [] {});                       // 1
     both([] { both([] {}, [] {}); }, [] {});  // 2
     each(0, 2, [](int) {});                   // 1
-    // 8: 4 are given at the entry, 2 of the other 4 at the poll of the first iteration; likewise in the parts:
+    // 8: 4 are given at the entry, 2 of the other 4 at the poll of the first iteration; likewise in
+    // the parts:
     each(0, 8, [](int) { poll(); });  // s(8) = 2 + s(4) + s(2), s(4) = 2 + s(2), s(2) = 1: 6
   });
   EXPECT_EQ(splits() - before, 10u);

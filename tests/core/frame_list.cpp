@@ -23,7 +23,8 @@ struct test_work : work_frame {
   static bool splittable(const frame& f) noexcept {
     return static_cast<const test_work&>(f).left > 0;
   }
-  static constexpr frame_type type{frame_role::work, nullptr, &splittable, nullptr, nullptr, nullptr};
+  static constexpr frame_type type{frame_role::work, nullptr, &splittable,
+                                   nullptr,          nullptr, nullptr};
   int left;  // parts to give
 };
 struct test_step : frame {
@@ -33,7 +34,8 @@ struct test_step : frame {
   int name;
 };
 
-/// One frame of the stack, and what the oracle knows of it. Frames are made in memory full of flags.
+/// One frame of the stack, and what the oracle knows of it. Frames are made in memory full of
+/// flags.
 struct entry {
   explicit entry(frame_role r) : role(r), unlisted(detail::here.unlisted) {
     for (auto& word : memory) word = ~std::uintptr_t{0};

@@ -119,8 +119,9 @@ double median(const char* what, std::vector<double>& microseconds) {
   return at(0.5);
 }
 
-/// What the machine itself takes, in microseconds, to wake a thread that blocks while another is busy: on one
-/// that others use too this may be milliseconds. The runtime may add tens of microseconds to it.
+/// What the machine itself takes, in microseconds, to wake a thread that blocks while another is
+/// busy: on one that others use too this may be milliseconds. The runtime may add tens of
+/// microseconds to it.
 double allowed() {
   std::vector<double> us;
   for (int k = 0; k < 100; ++k) {

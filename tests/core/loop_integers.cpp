@@ -82,7 +82,8 @@ void expect_all_ranges(int workers) {
 TYPED_TEST(loop_over, one_worker) { expect_all_ranges<TypeParam>(1); }
 TYPED_TEST(loop_over, three_workers) { expect_all_ranges<TypeParam>(3); }
 
-/// The whole range of a wide type: too long to run to its end, so the part given away says what it was asked to do.
+/// The whole range of a wide type: too long to run to its end, so the part given away says what it
+/// was asked to do.
 template <class I>
 struct span_task {
   I from, to;

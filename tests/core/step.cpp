@@ -242,15 +242,15 @@ TEST(step, goes_back_to_the_oldest_frame_first) {
 }
 
 TEST(step, does_not_undo_what_a_waiting_worker_runs_for_others_more_than_once) {
-  // A part that the owner runs at the join has a scope of its own; its steps are undone for a split of an
-  // older frame too, and all are back in place afterwards.
+  // A part that the owner runs at the join has a scope of its own; its steps are undone for a split
+  // of an older frame too, and all are back in place afterwards.
   runtime rt(options{.workers = 1});
   rt.run([] {
     struct own {
       int from, to;
       int run() {
         int w = 0;
-        return sum(
+        return sum<int>(
             from, to,
             [&w](int i) {
               step up{[&w] { ++w; }, [&w] { --w; }};
@@ -276,7 +276,7 @@ TEST(step, does_not_undo_what_a_waiting_worker_runs_for_others_more_than_once) {
                     struct rest {
                       int f, t;
                       int run() {
-                        return sum(f, t, [](int i) { return own{0, i}.run(); });
+                        return sum<int>(f, t, [](int i) { return own{0, i}.run(); });
                       }
                     };
                     return rest{f, t};

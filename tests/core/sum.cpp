@@ -94,7 +94,8 @@ struct spelling {
   }
 };
 
-/// The same with a body that adds to the total itself: with `i` written twice by a loop of its own. Or it also takes a wind.
+/// The same with a body that adds to the total itself: with `i` written twice by a loop of its own.
+/// Or it also takes a wind.
 struct doubled_spelling {
   int from, to;
   bool winding;

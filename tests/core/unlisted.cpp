@@ -1,4 +1,5 @@
-// Steps that are on no list: while one is done, no older frame is given, whatever the addresses on the stack.
+// Steps that are on no list: while one is done, no older frame is given, whatever the addresses on
+// the stack.
 #include "core/requests.hpp"
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Constructs that are too short to be divided: programs give the same, and a wrong guess is noticed.
+// Constructs that are too short to be divided: programs give the same, and a wrong guess is
+// noticed.
 #include "core/requests.hpp"
 
 #include <chrono>
@@ -71,7 +72,8 @@ TEST(cutoff, a_cancellation_reaches_undivided_calls) {
   EXPECT_TRUE(cancelled_in_time());
 }
 
-/// A walk through a tree whose workspace is the path from the root. Marked in a different way on each level.
+/// A walk through a tree whose workspace is the path from the root. Marked in a different way on
+/// each level.
 struct walk {
   static constexpr int levels = 7, width = 6;
   std::vector<int> path;
@@ -220,9 +222,9 @@ affine spread(ledger* leaves, int level, std::size_t id) {
   return compose();
 }
 
-/// Iterations that begin with first(), wait for each other, by polls, and then enter many short constructs: from those the
-/// worker learns a cutoff, and does not know in the polls whether one of them is under way. Returns how often of 60 times
-/// an iteration waited for so long in vain.
+/// Iterations that begin with first(), wait for each other, by polls, and then enter many short
+/// constructs: from those the worker learns a cutoff, and does not know in the polls whether one of
+/// them is under way. Returns how often of 60 times an iteration waited for so long in vain.
 template <class First>
 int waits_in_vain(First first, std::chrono::milliseconds patience) {
   runtime rt(options{.workers = 2});

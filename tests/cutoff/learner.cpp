@@ -11,7 +11,8 @@ namespace {
 
 using detail::cutoff_learner;
 
-/// A program as the learner sees it: a binary tree whose halves take half as long, 100 bytes of stack a level.
+/// A program as the learner sees it: a binary tree whose halves take half as long, 100 bytes of
+/// stack a level.
 struct simulated {
   static constexpr double leaf = 0.01;  // microseconds
 

@@ -1,4 +1,4 @@
-// labels: once
+// labels: once slow
 #include "workers.hpp"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ struct asked_while_learning : crew<2> {
   }
 };
 
-/// The owner waits for task 1 and asks its runner for a part of it, which the runner gives, or which
-/// it finishes meanwhile.
+/// The owner waits for task 1 and asks its runner for a part of it, which the runner gives, or
+/// which it finishes meanwhile.
 struct take_back : crew<2> {
   take_back() {
     tasks[0].divides_into(&tasks[1], 1), tasks[1].divides_into(&tasks[2], 1), made = 3;

@@ -10,8 +10,9 @@
 #include <string>
 #include <utility>
 
-/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only count their
-/// executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names what it mirrors.
+/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only
+/// count their executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names
+/// what it mirrors.
 namespace model {
 
 using cleave::detail::asked;
@@ -51,9 +52,9 @@ enum class fault {
 };
 inline fault broken = fault::none;
 
-/// The real mailboxes, boards and sequences run on this, and it breaks them: it does an operation in
-/// another way or not at all. Which one of a sequence an operation is, tell the two that the same
-/// thread did before; one left out is not among them.
+/// The real mailboxes, boards and sequences run on this, and it breaks them: it does an operation
+/// in another way or not at all. Which one of a sequence an operation is, tell the two that the
+/// same thread did before; one left out is not among them.
 struct platform {
   static constexpr unsigned most_workers = 4, most_slots = 1;
   struct bell {};

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # kill -9 of a rank: the job ends at once and says why; or, where MPI survives it, the others go on. Ctrl-C ends all ranks.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"

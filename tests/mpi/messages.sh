@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # Messages over each MPI with 1, 2 and 4 ranks: in order, whole, of any size, both ways at once, in parts, by each doorbell.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # What a program says when it is started as a rank: bad arguments and a missing plug-in once; nothing is loaded for one process.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"

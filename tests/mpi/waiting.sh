@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: timing once
+# labels: timing once slow
 # An idle rank takes under 1 % of a CPU; a message wakes it soon; more ranks than CPUs do not slow a conversation down by more
 # than sharing explains.
 set -uo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # The decoder of messages under libFuzzer, from the corpus in tests/net/fuzz/corpus, which it does not change.
 # CLEAVE_FUZZ_SECONDS (5): how long. Needs a clang with libFuzzer; without one there is nothing to run.
 set -euo pipefail

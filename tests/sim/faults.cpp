@@ -1,5 +1,5 @@
-// The protocol through random schedules of faults. CLEAVE_SCHEDULES says how many (200), CLEAVE_TEST_SEED where they
-// begin; `sim faults --first SEED --log` shows the events of one.
+// The protocol through random schedules of faults. CLEAVE_SCHEDULES says how many (200),
+// CLEAVE_TEST_SEED where they begin; `sim faults --first SEED --log` shows the events of one.
 #include "sim/faults.hpp"
 
 #include <gtest/gtest.h>

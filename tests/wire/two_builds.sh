@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # A program is the same program however it is compiled, and another one if a task is another; its
 # bytes are understood by the other build. Without cereal it compiles and runs, and nothing travels.
 set -uo pipefail

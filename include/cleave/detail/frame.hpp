@@ -93,8 +93,9 @@ struct alignas(128) local {
 /// Visible whatever the user's -fvisibility: the library and the program must share it.
 [[gnu::visibility("default")]] inline constinit thread_local local here{};
 
-/// Looks at what others write. A volatile load: GCC treats even a relaxed atomic load as something that may read
-/// other memory, and then keeps alive every store before it, also to frames that inlining made dead.
+/// Looks at what others write. A volatile load: GCC treats even a relaxed atomic load as something
+/// that may read other memory, and then keeps alive every store before it, also to frames that
+/// inlining made dead.
 template <class T>
 CLEAVE_HOT T glance(const std::atomic<T>& word) noexcept {
 #ifdef CLEAVE_TSAN
@@ -129,8 +130,8 @@ CLEAVE_HOT void begin_frame(work_frame& f, frame* outer, const frame_type& type)
 }
 
 /// Polls at the entry of a construct. The frame is linked before, so that the poll finds something
-/// to give, and once more after it, which tells the compiler the list head on both paths: it can then
-/// drop the store wherever an inlined inner construct overwrites it.
+/// to give, and once more after it, which tells the compiler the list head on both paths: it can
+/// then drop the store wherever an inlined inner construct overwrites it.
 CLEAVE_HOT void enter(frame& f) {
   if (signals() != 0) [[unlikely]] {
     here.innermost = &f;

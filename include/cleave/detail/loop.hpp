@@ -16,11 +16,12 @@
 #include <type_traits>
 #include <utility>
 
-/// What is under sum, reduce and each: a frame, the loops that can be divided, those beyond the cutoff, and their parts.
+/// What is under sum, reduce and each: a frame, the loops that can be divided, those beyond the
+/// cutoff, and their parts.
 namespace cleave::detail {
 
-/// The frame of a loop: iterations after `current` and before `end` can still be given away. The owner
-/// alone changes current, a split (which the owner makes too) alone lowers end.
+/// The frame of a loop: iterations after `current` and before `end` can still be given away. The
+/// owner alone changes current, a split (which the owner makes too) alone lowers end.
 template <std::integral I, class Make>
 struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
@@ -54,7 +55,8 @@ struct loop_frame : work_frame {
   Make* make;
 };
 
-/// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking, throws.
+/// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking,
+/// throws.
 struct parts {
   task* last;
   ~parts() {
@@ -68,8 +70,9 @@ struct parts {
   }
 };
 
-/// Merges the results of all parts, in program order, onto the first of them. Cold, and of no variable
-/// of the loop: passing an accumulator's address here would keep it in memory for the whole loop.
+/// Merges the results of all parts, in program order, onto the first of them. Cold, and of no
+/// variable of the loop: passing an accumulator's address here would keep it in memory for the
+/// whole loop.
 template <class Task, class R, class Merge>
 CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
   parts rest{last};
@@ -79,8 +82,8 @@ CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
   return all;
 }
 
-/// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end of the loop, which
-/// is at hand: cheaper to test than the tag.
+/// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end
+/// of the loop, which is at hand: cheaper to test than the tag.
 template <std::integral I, class Frame, class Take>
 CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
   if (rest.end != last) [[unlikely]] {
@@ -89,7 +92,8 @@ CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
   }
 }
 
-/// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a poll.
+/// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a
+/// poll.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   using frame_of = loop_frame<I, Make>;
@@ -114,9 +118,9 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
 template <class F, class... Args>
 using copy_if_free = std::conditional_t<few_words<F> && std::invocable<const F&, Args...>, F, F&>;
 
-/// step(total, i, closures...) for i in [from, to): a plain loop in a function of its own, with what it
-/// needs by value. It has no calls but the body's own, as in the sequential program: what lives across
-/// others GCC keeps in memory in the loop too.
+/// step(total, i, closures...) for i in [from, to): a plain loop in a function of its own, with
+/// what it needs by value. It has no calls but the body's own, as in the sequential program: what
+/// lives across others GCC keeps in memory in the loop too.
 template <class I, class R, class Step, class... Closures>
 [[gnu::noinline]] R run_apart(Step step, I from, I to, R total, Closures... closures) {
   R so_far = static_cast<R>(total);
@@ -133,9 +137,9 @@ CLEAVE_HOT void add_block(R& total, I from, I to, Step step,
   }
 }
 
-/// The same for bodies of any length, long or a few instructions: block(from, to) runs some of them.
-/// Polls before each iteration; if half of the last eight took next to no time, then only about once in
-/// a microsecond.
+/// The same for bodies of any length, long or a few instructions: block(from, to) runs some of
+/// them. Polls before each iteration; if half of the last eight took next to no time, then only
+/// about once in a microsecond.
 template <std::integral I, class Block, class Make, class Take>
 CLEAVE_HOT void paced_loop(I first, I last, Block&& block, Make& make, Take&& take) {
   using frame_of = loop_frame<I, Make>;
@@ -171,8 +175,8 @@ CLEAVE_HOT void paced_loop(I first, I last, Block&& block, Make& make, Take&& ta
   take_parts(rest, last, take);
 }
 
-/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies that wind search on,
-/// in constructs of their own: then it runs to its end.
+/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies
+/// that wind search on, in constructs of their own: then it runs to its end.
 template <bool winds, std::integral I, class Body>
 CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
@@ -188,8 +192,8 @@ CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
 }
 
 /// The same for bodies that may be a few instructions: looks in between only after each of `block`
-/// iterations. Adds to a copy of a small total: the caller's may be where the caller returns it, and
-/// would be stored in each iteration.
+/// iterations. Adds to a copy of a small total: the caller's may be where the caller returns it,
+/// and would be stored in each iteration.
 template <std::integral I, class R, class Step>
 CLEAVE_HOT I plain_paced_loop(I first, I last, R& total, Step&& step) {
   constexpr std::make_unsigned_t<I> block = 64;
@@ -221,8 +225,8 @@ CLEAVE_HOT auto make_range(Form form) {
   return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
 }
 
-/// What the general form does with its parts, on this worker. Inlined into the cold end of the loop, so
-/// that what get() captures need not live in memory.
+/// What the general form does with its parts, on this worker. Inlined into the cold end of the
+/// loop, so that what get() captures need not live in memory.
 template <class Get>
 struct get_parts {
   Get& get;

@@ -90,7 +90,8 @@ struct group_task : task {
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
-/// Helps with the group's tasks until none is left; with nothing else. Only for the thread that made the group.
+/// Helps with the group's tasks until none is left; with nothing else. Only for the thread that
+/// made the group.
 void wait(group_scope& g) noexcept;
 /// Whether the calling thread made the group.
 bool is_mine(const group_scope& g) noexcept;
@@ -159,8 +160,8 @@ CLEAVE_HOT bool was_given(const frame& f) noexcept { return (f.tag & frame::give
 /// Takes a frame off the list that an exception leaves, and abandons what was given of it.
 CLEAVE_COLD void abandon_frame(work_frame& f) noexcept;
 
-/// Takes a frame off the list, whatever way it is left. A destructor rather than a catch: less code at every
-/// construct, so that the compiler inlines deeper.
+/// Takes a frame off the list, whatever way it is left. A destructor rather than a catch: less code
+/// at every construct, so that the compiler inlines deeper.
 struct leave {
   work_frame& f;
   frame* outer;

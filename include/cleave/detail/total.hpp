@@ -16,8 +16,8 @@ concept small_total = std::is_trivially_copyable_v<R> && std::is_copy_constructi
 /// What stands for a type that the caller did not name.
 struct unnamed {};
 
-/// Whether each number of one type is one of the other. Of what is no number: yes, its own conversions
-/// decide.
+/// Whether each number of one type is one of the other. Of what is no number: yes, its own
+/// conversions decide.
 template <class From, class To>
 inline constexpr bool keeps_digits = true;
 template <class From, class To>
@@ -27,8 +27,8 @@ inline constexpr bool keeps_digits<From, To> =
     (!std::numeric_limits<From>::is_signed || std::numeric_limits<To>::is_signed) &&
     (std::is_integral_v<From> || std::is_floating_point_v<To>);
 
-/// What numbers of a type are added up in: integers in 64 bits, those that arithmetic makes an int of
-/// in signed ones.
+/// What numbers of a type are added up in: integers in 64 bits, those that arithmetic makes an int
+/// of in signed ones.
 template <class R>
 struct widened_to {
   using type = R;

@@ -57,7 +57,8 @@ communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_by
 
 void communicator::begin(int expected_ranks) {
   survives_ = survival_was_asked_for();
-  // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together before it.
+  // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together
+  // before it.
   if (survives_) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
   // Serialized: another thread may come to own the transport later, when this one has ended.
   int provided = MPI_THREAD_SINGLE;
@@ -268,8 +269,8 @@ void communicator::remove_finished() {
   operations_.resize(kept);
 }
 
-/// Requests that a rank that is gone has a part in: MPI promises that they fail, but may leave one of them open for ever.
-/// Their messages stay, because MPI may write into them.
+/// Requests that a rank that is gone has a part in: MPI promises that they fail, but may leave one
+/// of them open for ever. Their messages stay, because MPI may write into them.
 void communicator::give_up_requests() {
   for (std::size_t i = 0; i < requests_.size(); ++i)
     if (peers_[index(operations_[i]->peer)].gone) operations_[i] = nullptr;

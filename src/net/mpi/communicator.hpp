@@ -15,11 +15,12 @@
 
 namespace cleave::net::mpi {
 
-/// All of MPI. Its invariant: what the peer sent first is handed out first, and a request stays in `requests_` from its
-/// beginning to its end, with its message beside it. One thread calls everything, the one that made it.
+/// All of MPI. Its invariant: what the peer sent first is handed out first, and a request stays in
+/// `requests_` from its beginning to its end, with its message beside it. One thread calls
+/// everything, the one that made it.
 ///
-/// MPI gives the order between two ranks. A message longer than a part travels as a header and its parts, which the
-/// receiver has asked for, in order, before it looks for another message.
+/// MPI gives the order between two ranks. A message longer than a part travels as a header and its
+/// parts, which the receiver has asked for, in order, before it looks for another message.
 class communicator {
 public:
   /// Begins MPI. Throws std::runtime_error if there is not what the launcher spoke of.
@@ -49,7 +50,8 @@ public:
 
   /// The peer is not this rank and not lost.
   void send(int to, bytes message);
-  /// Lets MPI work: ends what is complete, and begins to receive what has arrived until a message is complete.
+  /// Lets MPI work: ends what is complete, and begins to receive what has arrived until a message
+  /// is complete.
   void progress();
   /// The next message that is complete.
   std::optional<incoming> next();

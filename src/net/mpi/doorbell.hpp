@@ -13,25 +13,26 @@
 
 namespace cleave::net::mpi {
 
-/// What an idle rank sleeps on: a word in memory that it shares with the ranks of its host, if those are all there are,
-/// and its socket otherwise. A ringer of the same host looks which.
+/// What an idle rank sleeps on: a word in memory that it shares with the ranks of its host, if
+/// those are all there are, and its socket otherwise. A ringer of the same host looks which.
 ///
 ///             begins to sleep              rung, or the time is up
 ///     awake ------------------> on_word --------------------------> awake
 ///           ------------------> on_socket ------------------------>
 ///
-/// No ring is lost: the sleeper says where it sleeps and then compares `rings` with what it was before it last looked
-/// for messages; a ringer counts `rings` up and then looks where it sleeps. All four are sequentially consistent, so one
-/// of them sees the other. Rings over UDP stay in the socket until they are read.
+/// No ring is lost: the sleeper says where it sleeps and then compares `rings` with what it was
+/// before it last looked for messages; a ringer counts `rings` up and then looks where it sleeps.
+/// All four are sequentially consistent, so one of them sees the other. Rings over UDP stay in the
+/// socket until they are read.
 ///
-/// With every message its sender also says how many it has begun to send so far: who was woken too early knows then
-/// that something is on its way.
+/// With every message its sender also says how many it has begun to send so far: who was woken too
+/// early knows then that something is on its way.
 class doorbell {
 public:
   using ticket = std::uint32_t;
 
-  /// `neighbours`: the ranks of this host that share `memory`, in order, with this one; `memory` is empty if there are none.
-  /// `socket`: nullptr if all ranks are neighbours.
+  /// `neighbours`: the ranks of this host that share `memory`, in order, with this one; `memory` is
+  /// empty if there are none. `socket`: nullptr if all ranks are neighbours.
   doorbell(int self, std::vector<int> neighbours, shared_memory memory,
            std::unique_ptr<ring_socket> socket, int size);
 

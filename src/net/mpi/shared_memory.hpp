@@ -6,8 +6,8 @@
 
 namespace cleave::net::mpi {
 
-/// Memory that the processes of a host share, zero at first. Whoever creates it takes its name away again as soon as
-/// the others have opened it, so that nothing stays behind when they are killed.
+/// Memory that the processes of a host share, zero at first. Whoever creates it takes its name away
+/// again as soon as the others have opened it, so that nothing stays behind when they are killed.
 class shared_memory {
 public:
   shared_memory() = default;

@@ -31,9 +31,10 @@ constexpr std::chrono::nanoseconds if_a_rank_is_killed = 50ms;  // of which MPI 
 
 constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
 
-/// Messages over MPI; sleeps on the doorbell. While something is on its way that both sides must work on (a long message
-/// waits for its receiver; what was announced is not there yet), a rank naps instead, and rings those it waits for before
-/// each nap: so whoever can bring it on is awake, and no message waits for a rank that sleeps for long.
+/// Messages over MPI; sleeps on the doorbell. While something is on its way that both sides must
+/// work on (a long message waits for its receiver; what was announced is not there yet), a rank
+/// naps instead, and rings those it waits for before each nap: so whoever can bring it on is awake,
+/// and no message waits for a rank that sleeps for long.
 class mpi_transport final : public transport {
 public:
   explicit mpi_transport(const transport_settings& settings);
@@ -180,8 +181,8 @@ bool mpi_transport::awaits(int peer) const noexcept {
          static_cast<std::int32_t>(bell_.announced_by(peer) - all_.seen_from(peer)) > 0;
 }
 
-/// Whether there is a peer that this rank waits for. A peer elsewhere costs a datagram: it is rung only before the first nap
-/// and `again` after one that nothing ended.
+/// Whether there is a peer that this rank waits for. A peer elsewhere costs a datagram: it is rung
+/// only before the first nap and `again` after one that nothing ended.
 bool mpi_transport::ring_awaited(bool again) noexcept {
   bool any = false;
   for (int peer = 0; peer < all_.size(); ++peer) {
@@ -237,8 +238,8 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
 
 // ---- the end
 
-/// All ranks together. What is still on its way is received, so that whoever sent it can go; then MPI ends, which spins
-/// until all have come: so they come at the same time.
+/// All ranks together. What is still on its way is received, so that whoever sent it can go; then
+/// MPI ends, which spins until all have come: so they come at the same time.
 void mpi_transport::leave() {
   naps nap;
   bool leaving = false;

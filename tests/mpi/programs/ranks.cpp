@@ -98,7 +98,8 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Message `number` from one rank to another: its size and its contents follow from these and the seed alone.
+/// Message `number` from one rank to another: its size and its contents follow from these and the
+/// seed alone.
 struct letter {
   std::uint64_t seed, from, to, number;
 
@@ -120,8 +121,8 @@ struct letter {
   }
 };
 
-/// Everybody sends to everybody at once, and receives only when it has sent everything: long messages wait for their
-/// receivers in all directions.
+/// Everybody sends to everybody at once, and receives only when it has sent everything: long
+/// messages wait for their receivers in all directions.
 void exchange(net::transport& t, std::uint64_t seed, std::uint64_t letters, std::size_t most) {
   const auto peers = t.peers();
   std::size_t bytes = 0;
@@ -177,7 +178,8 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-/// A process that sleeps until it is woken by the operating system alone, and tells how long it took.
+/// A process that sleeps until it is woken by the operating system alone, and tells how long it
+/// took.
 class sleeper {
 public:
   explicit sleeper(bool on_socket) : socket_(on_socket ? open_socket() : -1) {
@@ -247,8 +249,8 @@ private:
   pid_t child_ = 0;
 };
 
-/// From the beginning of a send to its receipt by a rank that sleeps, beside a wake-up by a futex and one by a
-/// datagram over the loopback, in turn. In microseconds.
+/// From the beginning of a send to its receipt by a rank that sleeps, beside a wake-up by a futex
+/// and one by a datagram over the loopback, in turn. In microseconds.
 void wake(net::transport& t, std::vector<std::unique_ptr<sleeper>>& alone, long rounds) {
   if (t.self() == 1) {
     for (long k = 0; k < rounds; ++k) {
@@ -277,7 +279,8 @@ void wake(net::transport& t, std::vector<std::unique_ptr<sleeper>>& alone, long 
 
 // ---- loss
 
-/// Ranks that talk to each other until one of them is killed from outside; the others go on without it.
+/// Ranks that talk to each other until one of them is killed from outside; the others go on without
+/// it.
 void survive(net::transport& t) {
   std::printf("ready %lu %d\n", t.self(), getpid());
   std::fflush(stdout);
@@ -314,7 +317,8 @@ void hang(net::transport& t) {
   wrong("nobody ended this job");
 }
 
-/// Nothing but its time is printed: two ranks and as much to compute, so that what the transport's thread takes shows.
+/// Nothing but its time is printed: two ranks and as much to compute, so that what the transport's
+/// thread takes shows.
 int run(int argc, char** argv) {
   const std::string transport = net::take_transport(argc, argv);
   const std::string_view what = argc > 1 ? argv[1] : "";
