@@ -317,8 +317,6 @@ void hang(net::transport& t) {
   wrong("nobody ended this job");
 }
 
-/// Nothing but its time is printed: two ranks and as much to compute, so that what the transport's
-/// thread takes shows.
 int run(int argc, char** argv) {
   const std::string transport = net::take_transport(argc, argv);
   const std::string_view what = argc > 1 ? argv[1] : "";
