@@ -117,7 +117,7 @@ void put_exception(const std::exception_ptr& e, byte_writer& w) {
   const auto [type, what] = tell(e);
   const error_type* registered =
       type == nullptr ? nullptr
-                      : find([&type = *type](const error_type& t) { return t.type() == type; });
+                      : find([&wanted = *type](const error_type& t) { return t.type() == wanted; });
   w.put<std::uint64_t>(registered == nullptr ? 0 : registered->id());
   w.put_text(type == nullptr ? "unknown" : demangled(type->name()));
   w.put_text(what);

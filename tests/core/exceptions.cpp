@@ -253,7 +253,7 @@ TEST_P(exceptions_with, a_put_throws_and_all_is_done_here) {
     int run() { return to - from; }
   };
   for (int k = 0; k < 50; ++k) {
-    const int total = rt.run([] {
+    const long total = rt.run([] {
       bool caught = false;  // only then a put may throw: this loop does not catch what it throws at
                             // its own polls
       return sum(

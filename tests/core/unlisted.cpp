@@ -40,7 +40,7 @@ auto learn_then_run(runtime& rt, int rounds, F f) {
 
 // ---- a loop's wind after a call with arguments on the stack, which GCC pops at the next jump only
 
-[[gnu::noipa]] long with_stack_arguments(long, long, long, long, long, long, long, long) {
+[[gnu::noinline]] long with_stack_arguments(long, long, long, long, long, long, long, long) {
   return 0;
 }
 
@@ -52,7 +52,7 @@ struct after_arguments_piece {
   bool winds;
   long run() { return after_arguments(w, n, path, winds); }
 };
-[[gnu::noipa]] long after_arguments(workspace& w, int n, long path, bool winds) {
+[[gnu::noinline]] long after_arguments(workspace& w, int n, long path, bool winds) {
   if (n == 0) return work();
   auto search = [&w, n](long here) {
     auto [a, b] = both([=, &w] { return after_arguments(w, n - 1, here, true); },

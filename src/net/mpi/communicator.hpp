@@ -134,7 +134,7 @@ private:
 
   int failed_ = 0;  // peers that are gone
   MPI_Request leaving_ = MPI_REQUEST_NULL;
-  int agreed_ = 1;
+  [[maybe_unused]] int agreed_ = 1;  // with ULFM only
   bool left_ = false;
 };
 
