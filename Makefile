@@ -1,11 +1,15 @@
 # Two commands to begin with: `make demo` (the main job) and `make test`.
 # Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
-.PHONY: build demo test check soak study plot format clean help
+.PHONY: build mpi demo test check soak study plot format clean help
 .NOTPARALLEL:
 
 build:                ## the release binaries, into build/release/bin
 	@bash cmake/install-packages.sh build
 	@bash cmake/build.sh release programs
+
+mpi:                  ## the same, with the plug-ins for the MPIs of the distribution
+	@bash cmake/install-packages.sh mpi
+	@bash cmake/build.sh release programs plugins
 
 demo:                 ## build the demonstration and run it
 	@bash cmake/install-packages.sh build

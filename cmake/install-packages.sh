@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Finds which Debian/Ubuntu packages are missing for a job and installs them with apt.
-# usage: cmake/install-packages.sh build|test|check|study|format
+# usage: cmake/install-packages.sh build|test|check|mpi|study|format
 # CLEAVE_NO_INSTALL=1: only say what is missing, and stop with status 2. Silent when nothing is.
 set -euo pipefail
 
@@ -46,6 +46,10 @@ format() { need clang-format-14 program clang-format-14; }
 
 case $job in
   build) build ;;
+  mpi)
+    build
+    mpi
+    ;;
   test) tests ;;
   check)
     tests
@@ -60,7 +64,7 @@ case $job in
   study) study ;;
   format) format ;;
   *)
-    echo "usage: cmake/install-packages.sh build|test|check|study|format" >&2
+    echo "usage: cmake/install-packages.sh build|test|check|mpi|study|format" >&2
     exit 2
     ;;
 esac
