@@ -90,7 +90,9 @@ struct places {
           disturb(static_cast<std::uint64_t>(9 * i + depth), 2);
           return down(w, depth - 1, 0, 3);
         },
-        [&w, depth](int f, int t) { return places{w, depth, f, t}; });
+        [&w, depth](int f, int t) {
+          return places{w, depth, f, t};
+        });
   }
 };
 
