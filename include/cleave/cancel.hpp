@@ -54,10 +54,7 @@ public:
   /// handler. Does not block.
   void cancel() noexcept {
     detail::stop(*this);
-    if (auto* thread = sequential_.load(std::memory_order_seq_cst)) {
-      thread->word.fetch_or(detail::attention);
-      thread->cutoff.store(0);
-    }
+    if (auto* thread = sequential_.load(std::memory_order_seq_cst)) detail::interrupt(*thread);
   }
   bool cancelled() const noexcept { return detail::stopped(this); }
 

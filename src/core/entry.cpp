@@ -5,21 +5,15 @@
 namespace cleave::detail {
 namespace {
 
-/// On a thread that is no worker: its next poll looks for a cancellation.
-void remind_this_thread() noexcept {
-  here.word.fetch_or(attention, std::memory_order_relaxed);
-  here.cutoff.store(0, std::memory_order_relaxed);
+interruption<native> interruption_of(local& thread) noexcept {
+  return {thread.word, thread.cutoff};
 }
 
 }  // namespace
 
 void answer(std::uintptr_t construct) {
   if (here.self != nullptr) return here.self->answer(construct);
-  // On a thread that is no worker only a cancellation can have rung. The cutoff first, then the
-  // word by an exchange: whoever rings after it (cancel_scope::cancel) sets the cutoff after this;
-  // of whoever rang before, what follows sees the scope stopped.
-  here.cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
-  here.word.exchange(0, std::memory_order_acq_rel);
+  interruption_of(here).take();  // only a cancellation can have rung
   if (stopped(here.current)) throw cancelled{};
 }
 
@@ -39,9 +33,11 @@ bool stopped(const scope* s) noexcept {
 
 void stop(scope& s) noexcept {
   s.stopped.store(true, std::memory_order_seq_cst);
-  if (here.self == nullptr) remind_this_thread();
+  if (here.self == nullptr) interruption_of(here).remind();
   pool::interrupt_all();
 }
+
+void interrupt(local& thread) noexcept { interruption_of(thread).ring(); }
 
 scope_frame::scope_frame(scope& s) noexcept : self(&s), previous(here.current) {
   static constexpr frame_type type{frame_role::scope, nullptr, nullptr, nullptr, nullptr, nullptr};
@@ -77,7 +73,7 @@ void spawn(group_task& t) {
     delete &t;
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
-  if (stopped(here.current)) remind_this_thread();
+  if (stopped(here.current)) interruption_of(here).remind();
 }
 
 void wait(group_scope& g) noexcept {

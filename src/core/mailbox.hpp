@@ -162,6 +162,31 @@ private:
   alignas(64) typename Platform::template atomic<request> request_{resting};
 };
 
+/// The word and the cutoff of a thread that is no worker: only a cancellation rings it. Whoever
+/// cancels marks the scope and then rings; the thread takes the ring and then looks at the scope.
+/// So either it finds the mark, or its next poll looks again.
+template <class Platform>
+struct interruption {
+  typename mailbox<Platform>::word_type& word;
+  typename mailbox<Platform>::cutoff_type& cutoff;
+
+  /// Any thread, after the mark.
+  void ring() const noexcept {
+    word.fetch_or(attention, std::memory_order_seq_cst);
+    cutoff.store(0, std::memory_order_seq_cst);
+  }
+  /// The thread itself. The cutoff before the exchange: what ring() makes of it comes after.
+  void take() const noexcept {
+    cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+    word.exchange(0, std::memory_order_acq_rel);
+  }
+  /// The thread rings itself.
+  void remind() const noexcept {
+    word.fetch_or(attention, std::memory_order_relaxed);
+    cutoff.store(0, std::memory_order_relaxed);
+  }
+};
+
 /// Which workers ask, one bit each, and which compute. A worker that begins to compute sets its bit
 /// and then looks for askers; one that asks posts and then looks for workers that compute: one of
 /// the two sees the other.

@@ -9,25 +9,69 @@
 
 namespace cleave::detail {
 
+/// Room for a deque's entries: a power of two of them.
+template <class Entry>
+struct ring {
+  Entry& at(std::int64_t i) const noexcept {
+    return entries[static_cast<std::size_t>(i & (capacity - 1))];
+  }
+  std::int64_t capacity = 0;
+  Entry* entries = nullptr;
+};
+
+/// The rings that one deque has had. All of them stay: thieves may still read an old one.
+template <class Entry>
+class heap_rings {
+public:
+  /// Throws std::bad_alloc; then nothing has changed.
+  ring<Entry>& make(std::int64_t capacity) {
+    auto& made = *all_.emplace_back(std::make_unique<owned>(capacity));
+    return made.of;
+  }
+
+private:
+  struct owned {
+    explicit owned(std::int64_t n)
+        : entries(new Entry[static_cast<std::size_t>(n)]), of{n, entries.get()} {}
+    std::unique_ptr<Entry[]> entries;
+    ring<Entry> of;
+  };
+  std::vector<std::unique_ptr<owned>> all_;
+};
+
+/// The machine's own atomics, and rings from the heap.
+struct native_deque {
+  static constexpr std::int64_t first_capacity = 256;
+  template <class T>
+  using atomic = std::atomic<T>;
+  template <class Entry>
+  using rings = heap_rings<Entry>;
+};
+
 /// Ready tasks of task groups: the owner pushes and takes at the bottom, anybody steals at the top.
 /// Entries keep the group beside the task, so that a thief can pick by group without touching a
 /// task that may be gone. Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al.,
-/// PPoPP 2013; the fences are seq_cst accesses, which ThreadSanitizer understands.
+/// PPoPP 2013; the fences are seq_cst accesses, which ThreadSanitizer understands. Platform says
+/// what an atomic is and where rings come from, so that the model checker can stand in.
+template <class Platform>
 class deque {
+  template <class T>
+  using atomic = typename Platform::template atomic<T>;
+
 public:
-  deque() : ring_(new ring(256)) { rings_.emplace_back(ring_.load(std::memory_order_relaxed)); }
+  deque() : ring_(&rings_.make(Platform::first_capacity)) {}
 
   /// Owner only. Makes room for one more. Throws std::bad_alloc.
   void reserve() {
     const std::int64_t b = bottom();
-    const ring* const r = ring_.load(std::memory_order_relaxed);
+    const ring_type* const r = ring_.load(std::memory_order_relaxed);
     if (b - top_.load(std::memory_order_acquire) >= r->capacity) grow(*r, b);
   }
   /// Owner only, where there is room. seq_cst: partner of an asker that rings and then looks into
   /// every deque.
   void push(task& t) noexcept {
     const std::int64_t b = bottom();
-    ring_.load(std::memory_order_relaxed)->put(b, &t, t.parent);
+    put(*ring_.load(std::memory_order_relaxed), b, &t, t.parent);
     bottom_.store(b + 1, std::memory_order_seq_cst);
   }
   /// Owner only: where the next one goes.
@@ -36,7 +80,7 @@ public:
   /// Owner only: the task pushed last, or null.
   task* take() noexcept {
     const std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
-    ring* r = ring_.load(std::memory_order_relaxed);
+    const ring_type* const r = ring_.load(std::memory_order_relaxed);
     bottom_.store(b, std::memory_order_seq_cst);
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     if (t < b) return r->at(b).item.load(std::memory_order_relaxed);
@@ -67,7 +111,7 @@ public:
 
   /// Owner only: whether a task of the group is in it, at any place.
   bool holds(const scope* group) const noexcept {
-    const ring* const r = ring_.load(std::memory_order_relaxed);
+    const ring_type* const r = ring_.load(std::memory_order_relaxed);
     const std::int64_t end = bottom_.load(std::memory_order_relaxed);
     for (std::int64_t i = top_.load(std::memory_order_acquire); i < end; ++i) {
       if (r->at(i).group.load(std::memory_order_relaxed) == group) return true;
@@ -81,37 +125,29 @@ public:
 
 private:
   struct entry {
-    std::atomic<task*> item{nullptr};
-    std::atomic<const scope*> group{nullptr};
+    atomic<task*> item{nullptr};
+    atomic<const scope*> group{nullptr};
   };
-  struct ring {
-    explicit ring(std::int64_t n) : capacity(n), entries(new entry[static_cast<std::size_t>(n)]) {}
-    entry& at(std::int64_t i) const noexcept {
-      return entries[static_cast<std::size_t>(i & (capacity - 1))];
-    }
-    void put(std::int64_t i, task* t, const scope* group) noexcept {
-      at(i).item.store(t, std::memory_order_relaxed);
-      at(i).group.store(group, std::memory_order_relaxed);
-    }
-    std::int64_t capacity;
-    std::unique_ptr<entry[]> entries;
-  };
+  using ring_type = ring<entry>;
 
-  void grow(const ring& old, std::int64_t bottom) {
-    rings_.push_back(std::make_unique<ring>(old.capacity * 2));  // thieves may still read the old
-    ring* const bigger = rings_.back().get();
+  static void put(const ring_type& to, std::int64_t i, task* t, const scope* group) noexcept {
+    to.at(i).item.store(t, std::memory_order_relaxed);
+    to.at(i).group.store(group, std::memory_order_relaxed);
+  }
+  void grow(const ring_type& old, std::int64_t bottom) {
+    ring_type& bigger = rings_.make(old.capacity * 2);
     for (std::int64_t i = top_.load(std::memory_order_relaxed); i < bottom; ++i) {
       const entry& e = old.at(i);  // the task itself may be stolen and gone by now
-      bigger->put(i, e.item.load(std::memory_order_relaxed),
-                  e.group.load(std::memory_order_relaxed));
+      put(bigger, i, e.item.load(std::memory_order_relaxed),
+          e.group.load(std::memory_order_relaxed));
     }
-    ring_.store(bigger, std::memory_order_release);  // acquired by steal()
+    ring_.store(&bigger, std::memory_order_release);  // acquired by steal()
   }
 
-  alignas(64) std::atomic<std::int64_t> top_{0};
-  alignas(64) std::atomic<std::int64_t> bottom_{0};
-  std::atomic<ring*> ring_;
-  std::vector<std::unique_ptr<ring>> rings_;
+  typename Platform::template rings<entry> rings_;
+  alignas(64) atomic<std::int64_t> top_{0};
+  alignas(64) atomic<std::int64_t> bottom_{0};
+  atomic<ring_type*> ring_;
 };
 
 }  // namespace cleave::detail

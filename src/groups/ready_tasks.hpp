@@ -26,7 +26,7 @@ public:
   bool empty() const noexcept { return deque_.empty(); }
 
 private:
-  deque deque_;
+  deque<native_deque> deque_;
   std::uint64_t pushes_ = 0;
   const scope* absent_ = nullptr;  // the group that holds() did not find
   std::uint64_t absent_at_ = 0;    // and after how many pushes

@@ -18,7 +18,7 @@ struct numbered : detail::task {
 TEST(deque, does_what_a_sequential_one_does) {
   std::mt19937 random(1);
   for (int round = 0; round < 50; ++round) {
-    detail::deque d;
+    detail::deque<detail::native_deque> d;
     detail::scope groups[2] = {detail::scope(nullptr), detail::scope(nullptr)};
     std::vector<numbered> tasks(3000);  // grows twice and more
     std::deque<numbered*> oracle;
@@ -51,7 +51,7 @@ TEST(deque, does_what_a_sequential_one_does) {
 
 /// The owner pushes and takes, thieves steal, some of them by group: each task is had once.
 void with_thieves(int thieves, std::size_t count, unsigned takes_of_8, bool by_group) {
-  detail::deque d;
+  detail::deque<detail::native_deque> d;
   detail::scope groups[2] = {detail::scope(nullptr), detail::scope(nullptr)};
   std::vector<numbered> tasks(count);
   for (std::size_t i = 0; i < count; ++i) tasks[i].number = i, tasks[i].parent = &groups[i % 2];
@@ -104,7 +104,7 @@ TEST(deque, thieves_by_group_get_their_own_only) {
 
 /// Owner and thief race for the one task there is.
 TEST(deque, the_last_task) {
-  detail::deque d;
+  detail::deque<detail::native_deque> d;
   detail::scope group(nullptr);
   std::vector<numbered> tasks(50'000);
   ledger had(tasks.size());

@@ -65,7 +65,9 @@ public:
   explorer(const explorer&) = delete;
 
   /// The explorer while it runs a thread; null while a World is made or checked.
-  static explorer* running() { return now_->current_ != nobody ? now_ : nullptr; }
+  static explorer* running() {
+    return now_ != nullptr && now_->current_ != nobody ? now_ : nullptr;
+  }
   static void fail(const char* what) {
     now_->wrong_ = what;
     if (running() != nullptr) now_->leave();

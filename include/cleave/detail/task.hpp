@@ -33,6 +33,10 @@ bool stopped(const scope* s) noexcept;
 /// Marks a scope cancelled and tells all workers. Any thread.
 void stop(scope& s) noexcept;
 
+/// Makes the next poll of a thread that is no worker look whether its scope was cancelled. Any
+/// thread, after stop().
+void interrupt(local& thread) noexcept;
+
 /// A scope's place in the list of frames: frames further in belong to it.
 struct scope_frame : frame {
   scope* self;
