@@ -58,8 +58,10 @@ bool node<Policy>::same_program(address from, const message& m) {
 }
 
 template <class Policy>
-void node<Policy>::on(instant, address, const reject& m) {
-  network_.say("refused by another node: " + m.reason);
+void node<Policy>::on(instant, address from, const reject& m) {
+  peer& p = peers_[from];
+  if (!p.foreign) network_.say("node " + std::to_string(from) + " refuses this one: " + m.reason);
+  p.foreign = true;
 }
 
 // Requests and their answers.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <cstdlib>
 
 namespace cleave::net {
 namespace {
@@ -18,22 +19,22 @@ address any(const candidates& from, random_numbers& random) {
   return from[random.below(from.size())].at;
 }
 
-address nearest(const candidates& from, unsigned misses, random_numbers& random) {
-  const auto reach = static_cast<distance>(std::min(misses, unsigned{2}));
-  candidates inside;
-  for (distance d = reach; inside.empty() && d <= distance::far;
-       d = static_cast<distance>(static_cast<int>(d) + 1)) {
-    for (const candidate& c : from) {
-      if (c.how_far <= d) inside.push_back(c);
-    }
-  }
-  return any(inside, random);
-}
-
 address better_of_two(const candidates& from, random_numbers& random) {
   const candidate& a = from[random.below(from.size())];
   const candidate& b = from[random.below(from.size())];
   return by_split(b) < by_split(a) ? b.at : a.at;
+}
+
+/// Mostly a near one, sometimes a far one: so large tasks go on coming in while the near ones share them out.
+address nearest(const candidates& from, unsigned misses, random_numbers& random) {
+  candidates near, far;
+  for (const candidate& c : from) (c.how_far == distance::far ? far : near).push_back(c);
+  if (near.empty() || far.empty()) return better_of_two(from, random);
+  const char* e = getenv("NF");
+  const int mode = e ? atoi(e) : 0;
+  const std::size_t n = misses == 0 || (mode & 2) ? near.size() + 1 : 2;
+  const auto& side = random.below(n) == 0 ? far : near;
+  return (mode & 1) ? any(side, random) : better_of_two(side, random);
 }
 
 address least(const candidates& from, random_numbers& random) {
