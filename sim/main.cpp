@@ -61,7 +61,8 @@ int run_faults(const faults_options& o) {
   }
   if (all.failed == 0) return 0;
   fmt::print(stderr, "sim: seed {}: {}\n", all.first_failed, all.violation);
-  fmt::print(stderr, "sim: its events: sim faults --first {} --fault {} --log\n", all.first_failed, o.fault);
+  fmt::print(stderr, "sim: its events: sim faults --first {} --fault {} --log\n", all.first_failed,
+             o.fault);
   return 1;
 }
 
@@ -69,7 +70,8 @@ template <class Names>
 std::size_t index_of(const std::string& option, const std::string& name, const Names& names) {
   const auto at = std::find(std::begin(names), std::end(names), name);
   if (at != std::end(names)) return static_cast<std::size_t>(at - std::begin(names));
-  throw apps::usage_error(fmt::format("{}: \"{}\"; expected one of {}", option, name, fmt::join(names, ", ")));
+  throw apps::usage_error(
+      fmt::format("{}: \"{}\"; expected one of {}", option, name, fmt::join(names, ", ")));
 }
 
 std::vector<sim::scale_run> runs_of(const scale_options& o) {
@@ -96,16 +98,22 @@ void print_row(const sim::scale_result& r) {
   for (std::size_t i = 0; i < std::min<std::size_t>(r.busy.size(), 4); ++i)
     sites += fmt::format(" {:5.1f}", 100 * r.busy[i]);
   fmt::print("{:<13} {:>7} {:>9.2f} {:>9.1f} {:>8.1f} % {:>8} {:>9} {:>9}  {}\n",
-             sim::asking_names[static_cast<std::size_t>(r.run.whom)], r.run.where.workers, r.seconds,
-             r.speedup, 100 * r.efficiency, r.tasks, r.requests, r.messages, sites);
+             sim::asking_names[static_cast<std::size_t>(r.run.whom)], r.run.where.workers,
+             r.seconds, r.speedup, 100 * r.efficiency, r.tasks, r.requests, r.messages, sites);
   std::fflush(stdout);
 }
 
 nlohmann::json json_of(const sim::scale_result& r) {
   return {{"strategy", sim::asking_names[static_cast<std::size_t>(r.run.whom)]},
-          {"workers", r.run.where.workers}, {"seconds", r.seconds},   {"speedup", r.speedup},
-          {"efficiency", r.efficiency},     {"busy", r.busy},         {"tasks", r.tasks},
-          {"requests", r.requests},         {"messages", r.messages}, {"bytes", r.bytes}};
+          {"workers", r.run.where.workers},
+          {"seconds", r.seconds},
+          {"speedup", r.speedup},
+          {"efficiency", r.efficiency},
+          {"busy", r.busy},
+          {"tasks", r.tasks},
+          {"requests", r.requests},
+          {"messages", r.messages},
+          {"bytes", r.bytes}};
 }
 
 int run_scale(const scale_options& o) {
@@ -114,11 +122,14 @@ int run_scale(const scale_options& o) {
   if (!o.json) {
     fmt::print("{} nodes, {} us each: {:.0f} s by one worker\n", work.nodes(), o.cost,
                1e-6 * o.cost * work.nodes());
-    fmt::print("{:<13} {:>7} {:>9} {:>9} {:>10} {:>8} {:>9} {:>9}   busy, % by site\n", "strategy", "workers",
-               "seconds", "speedup", "efficiency", "tasks", "requests", "messages");
+    fmt::print("{:<13} {:>7} {:>9} {:>9} {:>10} {:>8} {:>9} {:>9}   busy, % by site\n", "strategy",
+               "workers", "seconds", "speedup", "efficiency", "tasks", "requests", "messages");
   }
   std::vector<sim::scale_result> results;
-  nlohmann::json all = {{"nodes", work.nodes()}, {"node_us", o.cost}, {"sites", o.sites}, {"runs", nlohmann::json::array()}};
+  nlohmann::json all = {{"nodes", work.nodes()},
+                        {"node_us", o.cost},
+                        {"sites", o.sites},
+                        {"runs", nlohmann::json::array()}};
   for (const sim::scale_run& run : runs) {
     results.push_back(sim::run_scale(work, run));
     all["runs"].push_back(json_of(results.back()));
@@ -137,8 +148,10 @@ int run_scale(const scale_options& o) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  apps::command_line line("sim", "Simulates the protocol between nodes. The same seed gives the same run.");
-  apps::command_line faults(line, "faults", "Random schedules of faults, with invariants after every event");
+  apps::command_line line(
+      "sim", "Simulates the protocol between nodes. The same seed gives the same run.");
+  apps::command_line faults(line, "faults",
+                            "Random schedules of faults, with invariants after every event");
   faults_options f;
   faults.option_number("--seeds", f.seeds, 1, 1'000'000'000, "How many schedules (default: 200)");
   faults.option_number("--first", f.first, 0, 1'000'000'000, "The first one's seed (default: 1)");
@@ -150,14 +163,14 @@ int main(int argc, char** argv) try {
   scale.option_numbers("--workers", s.workers, 1, 65'536, "How many (default: 4 to 256)");
   scale.option_list("--strategies", "NAME", s.strategies, "Whom to ask (default: all)");
   scale.option("--sites", "NAME", s.sites, "four, grown or many (default: four)");
-  scale.option_number("--cost", s.cost, 1, 1'000'000, "Microseconds for each node of the tree (default: 40)");
+  scale.option_number("--cost", s.cost, 1, 1'000'000,
+                      "Microseconds for each node of the tree (default: 40)");
   scale.option_number("--depth", s.depth, 1, 14, "Of the tree (default: 13, which is UTS's T1L)");
   scale.option_number("--tree", s.tree_seed, 0, 1'000'000, "Its seed (default: 29)");
-  scale.option_number("--seed", s.seed, 0, 1'000'000'000, "Of what is random in the run (default: 1)");
+  scale.option_number("--seed", s.seed, 0, 1'000'000'000,
+                      "Of what is random in the run (default: 1)");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
   scale.flag("--json", s.json, "Prints one JSON object");
   line.parse(argc, argv);
   return argc > 1 && std::string(argv[1]) == "scale" ? run_scale(s) : run_faults(f);
-} catch (...) {
-  return apps::failed("sim");
-}
+} catch (...) { return apps::failed("sim"); }

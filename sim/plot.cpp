@@ -10,7 +10,8 @@ namespace sim {
 namespace {
 
 constexpr double left = 60, right = 560, top = 30, bottom = 330;
-constexpr const char* colours[] = {"#1b6ca8", "#d1495b", "#7a7a7a", "#2a9d4a", "#e0a100", "#7b4bb7"};
+constexpr const char* colours[] = {"#1b6ca8", "#d1495b", "#7a7a7a",
+                                   "#2a9d4a", "#e0a100", "#7b4bb7"};
 
 struct axes {
   double low = 1, high = 2;  ///< workers
@@ -33,7 +34,8 @@ std::string grid(const axes& a) {
                      a.y(e) + 4, 100 * e);
   }
   for (double w = a.low; w <= a.high * 1.001; w *= 2)
-    s += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.0f}</text>\n", a.x(w), bottom + 18, w);
+    s += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.0f}</text>\n", a.x(w),
+                     bottom + 18, w);
   return s + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">workers</text>\n",
                          (left + right) / 2, bottom + 38);
 }
@@ -50,8 +52,10 @@ std::string plot(const std::vector<scale_result>& results) {
     a.high = std::max(a.high, static_cast<double>(r.run.where.workers));
     a.floor = std::min(a.floor, std::floor(r.efficiency * 10) / 10);
   }
-  std::string s = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\" height=\"380\" "
-                  "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"700\" height=\"380\" fill=\"white\"/>\n";
+  std::string s =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\" height=\"380\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"700\" height=\"380\" "
+      "fill=\"white\"/>\n";
   s += grid(a);
   int row = 0;
   for (auto& [whom, points] : lines) {
@@ -63,11 +67,13 @@ std::string plot(const std::vector<scale_result>& results) {
     for (const scale_result* r : points) {
       const double x = a.x(r->run.where.workers), y = a.y(r->efficiency);
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
-      s += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x, y, colours[at]);
+      s += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x, y,
+                       colours[at]);
     }
-    s += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path, colours[at]);
-    s += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", right + 20, top + 20 * ++row,
-                     colours[at], asking_names[at]);
+    s += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path,
+                     colours[at]);
+    s += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", right + 20,
+                     top + 20 * ++row, colours[at], asking_names[at]);
   }
   return s + "</svg>\n";
 }

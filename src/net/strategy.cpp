@@ -1,8 +1,8 @@
 #include "net/strategy.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <cstdlib>
+#include <tuple>
 
 namespace cleave::net {
 namespace {

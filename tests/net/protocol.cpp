@@ -15,7 +15,9 @@ struct fake_core final : core_port {
   bool takes = true, unclaimed = true;
   load is{2, 1, 0};
 
-  void note(const std::string& what, std::uint64_t n) { calls.push_back(what + " " + std::to_string(n)); }
+  void note(const std::string& what, std::uint64_t n) {
+    calls.push_back(what + " " + std::to_string(n));
+  }
   void ask(unsigned slot, std::uint64_t wanted) override {
     note("ask " + std::to_string(slot) + " for", wanted);
   }
@@ -32,7 +34,9 @@ struct fake_core final : core_port {
   bytes shared() const override { return {std::byte{7}}; }
   void merge(std::span<const std::byte> v) override { note("merge", v.size()); }
   std::optional<bytes> publication(std::uint64_t) const override { return std::nullopt; }
-  void fetched(address, std::uint64_t id, std::optional<bytes> b) override { note(b ? "data" : "no data", id); }
+  void fetched(address, std::uint64_t id, std::optional<bytes> b) override {
+    note(b ? "data" : "no data", id);
+  }
 };
 
 struct fake_network final : network_port {
