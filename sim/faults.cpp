@@ -28,7 +28,8 @@ net::settings protocol_settings(random& r, instant latency) {
   s.resend_after = 3 * latency + instant(2'000);
   s.nothing_for = instant(scaled(r, 1'000, 20'000));
   s.whom = static_cast<net::strategy>(between(r, 1, 4));
-  s.any_requests = static_cast<unsigned>(between(r, 1, 3));
+  s.any_requests = static_cast<unsigned>(between(r, 1, 4));
+  s.hints = r.below(2) == 0;
   return s;
 }
 

@@ -74,11 +74,8 @@ scale_result run_scale(const tree& work, const scale_run& run) {
   w.core.node_cost = run.node_cost;
   w.core.poll_every = std::min(run.node_cost, instant(100));
   w.protocol.whom = strategy_of(run.whom);
-  w.protocol.hints =
-      getenv("HINTS") ? atoi(getenv("HINTS")) : w.protocol.whom == net::strategy::near_first;
-  if (getenv("ANY")) w.protocol.any_requests = atoi(getenv("ANY"));
-  if (getenv("SMALL")) w.protocol.small_task = instant(atoi(getenv("SMALL")));
-  if (getenv("SEED")) w.seed = atoi(getenv("SEED"));
+  // Tascell's nodes have one request under way, for all their workers.
+  if (w.protocol.whom == net::strategy::relay) w.protocol.any_requests = 1;
   w.site = [&nodes](net::address node) { return nodes[static_cast<std::size_t>(node)].site; };
   w.between = [l = run.where](unsigned a, unsigned b) { return between(l, a, b); };
   w.workers = [&nodes](unsigned node) { return nodes[node].workers; };

@@ -48,7 +48,6 @@ struct held_task {
   address owner = 0;
   full_key key;
   state is = state::running;
-  instant since{};
   outcome end;
   bytes shared;
   instant resend_at{};

@@ -33,11 +33,10 @@ struct settings {
   instant ask_again_at_most{20'000};
   instant nothing_for{20'000};  ///< how long a `none` is believed
   instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
-  instant small_task{5'000};    ///< what ended sooner was not worth the way
   unsigned tries = 3;           ///< peers asked in a row before there is a pause
-  unsigned any_requests = 1;    ///< for anything, at a time: workers of a node share what comes
+  unsigned any_requests = 4;  ///< for anything, at a time: workers of a node share what comes
   unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
-  bool hints = true;    ///< asks next whom a `none` names
+  bool hints = false;  ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
 };
 

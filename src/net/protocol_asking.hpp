@@ -90,7 +90,7 @@ std::optional<address> node<Policy>::whom_to_ask(instant now) {
     (p.leaving ? leaving : from).push_back({who, p.how_far, p.beat != 0, p.state});
   }
   // Who leaves gives all away first.
-  return choose(how_.whom, leaving.empty() ? from : leaving, misses_, random_);
+  return choose(how_.whom, leaving.empty() ? from : leaving, random_);
 }
 
 /// A request has brought nothing.

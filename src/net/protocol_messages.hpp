@@ -166,7 +166,7 @@ void node<Policy>::on(instant now, address from, const task& m) {
   if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) who = hungry_.end();
 
   core_.merge(m.shared);
-  const std::uint64_t id = held_.add({from, key, held_task::state::running, now, {}, {}, {}, {}});
+  const std::uint64_t id = held_.add({from, key, held_task::state::running, {}, {}, {}, {}});
   if (who != hungry_.end() && core_.start(who->first, {id, m.type, m.depth, m.input})) {
     hungry_.erase(who);
     if (anything) misses_ = 0, any_pause_ = {}, hint_.reset();
@@ -215,7 +215,6 @@ template <class Policy>
 void node<Policy>::finished(instant now, std::uint64_t id, outcome end) {
   held_task* t = held_.find(id);
   if (member_ == membership::left || t == nullptr || t->is != held_task::state::running) return;
-  if (now - t->since < how_.small_task) ++misses_;
   t->finish(std::move(end));
   if (!policy_.has(mutation::result_without_shared)) t->shared = core_.shared();
   send_result(now, *t);

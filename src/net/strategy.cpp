@@ -1,7 +1,6 @@
 #include "net/strategy.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 
 namespace cleave::net {
@@ -25,16 +24,13 @@ address better_of_two(const candidates& from, random_numbers& random) {
   return by_split(b) < by_split(a) ? b.at : a.at;
 }
 
-/// Mostly a near one, sometimes a far one: so large tasks go on coming in while the near ones share them out.
-address nearest(const candidates& from, unsigned misses, random_numbers& random) {
+/// Mostly a near one; one in so many, as there are near ones, a far one: so large tasks go on coming in while the near
+/// ones share them out (Tascell's servers do it so, by chance alone). Of either the better of two.
+address nearest(const candidates& from, random_numbers& random) {
   candidates near, far;
   for (const candidate& c : from) (c.how_far == distance::far ? far : near).push_back(c);
   if (near.empty() || far.empty()) return better_of_two(from, random);
-  const char* e = getenv("NF");
-  const int mode = e ? atoi(e) : 0;
-  const std::size_t n = misses == 0 || (mode & 2) ? near.size() + 1 : 2;
-  const auto& side = random.below(n) == 0 ? far : near;
-  return (mode & 1) ? any(side, random) : better_of_two(side, random);
+  return better_of_two(random.below(near.size() + 1) == 0 ? far : near, random);
 }
 
 address least(const candidates& from, random_numbers& random) {
@@ -52,12 +48,11 @@ address least(const candidates& from, random_numbers& random) {
 
 }  // namespace
 
-std::optional<address> choose(strategy how, const candidates& from, unsigned misses,
-                              random_numbers& random) {
+std::optional<address> choose(strategy how, const candidates& from, random_numbers& random) {
   if (how == strategy::relay) return relay_address;
   if (from.empty()) return std::nullopt;
   switch (how) {
-    case strategy::near_first: return nearest(from, misses, random);
+    case strategy::near_first: return nearest(from, random);
     case strategy::two_choices: return better_of_two(from, random);
     case strategy::least_split: return least(from, random);
     case strategy::relay:

@@ -40,7 +40,7 @@ private:
 enum class strategy : std::uint8_t {
   relay,        ///< the relay chooses (Tascell, section 3.5)
   random,       ///< any candidate
-  near_first,   ///< a near one; after a none, or a small task, any
+  near_first,   ///< a near one; now and then a far one; of either the better of two
   two_choices,  ///< of two at random the one whose task was split least, then the busier
   least_split,  ///< the one whose task was split least; of several the nearest, then any
 };
@@ -51,8 +51,8 @@ inline constexpr std::string_view strategy_names[] = {"relay", "random", "near-f
 /// The address that a relay answers itself: it passes the request on to whom it likes.
 inline constexpr address relay_address = ~address{0};
 
-/// One of the candidates. `misses`: how often in a row asking was in vain, or brought a small task.
-std::optional<address> choose(strategy how, const std::vector<candidate>& from, unsigned misses,
+/// One of the candidates.
+std::optional<address> choose(strategy how, const std::vector<candidate>& from,
                               random_numbers& random);
 
 }  // namespace cleave::net
