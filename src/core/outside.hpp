@@ -34,7 +34,10 @@ public:
   }
   bool has_answer(unsigned k) const noexcept { return box(k).has_answer(); }
   /// Ends an answered request. Returns the task, or 0 if its owner has taken it back.
-  request collect(unsigned k) noexcept { return box(k).collect(); }
+  request collect(unsigned k) noexcept {
+    of_.slots.clear(k);  // who took it on may have cleared it before ask() had set it
+    return box(k).collect();
+  }
 
   /// f(worker, its request), of those that found nothing here.
   template <class F>

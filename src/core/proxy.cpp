@@ -27,6 +27,12 @@ void proxy::ask(unsigned k, const task* within) noexcept {
   slots_.ask(k, within);
 }
 
+void proxy::insist() noexcept {
+  for (unsigned k = 0; k < native::most_slots; ++k) {
+    if (boxes_[k]->open && !slots_.has_answer(k)) return slots_.press(true);
+  }
+}
+
 bool proxy::withdraw(unsigned k) noexcept {
   slot& s = *boxes_[k];
   assert(s.open);
@@ -54,10 +60,8 @@ const std::vector<proxy::starving>& proxy::look_for_starving() {
 }
 
 bool proxy::feed(const starving& who, task& t) noexcept {
-  const unsigned before = std::exchange(t.runner, who.worker);
-  if (slots_.feed(who.worker, who.seen, reinterpret_cast<request>(&t))) return true;
-  t.runner = before;
-  return false;
+  // Its runner stays: the owner may be reading it, and cannot take it back from a worker that asked.
+  return slots_.feed(who.worker, who.seen, reinterpret_cast<request>(&t));
 }
 
 std::unique_ptr<task> proxy::next_finished() noexcept {

@@ -29,9 +29,13 @@ public:
 
   /// Asks for a part of `within`, which came from outside and runs here (null: of anything).
   void ask(unsigned k, const task* within) noexcept;
-  /// Asks once more, and now also workers in what they would run undivided.
-  void insist() noexcept { slots_.press(true); }
+  /// Asks once more, and now also workers in what they would run undivided. Where no request is
+  /// unanswered it leaves them alone.
+  void insist() noexcept;
   bool is_asking(unsigned k) const noexcept { return boxes_[k]->open; }
+  bool asks_for_part_of(unsigned k, const task& t) const noexcept {
+    return boxes_[k]->open && boxes_[k]->within == &t;
+  }
   /// Takes the request back; false if a worker has taken it on: then next_given() tells.
   bool withdraw(unsigned k) noexcept;
   struct gift {
