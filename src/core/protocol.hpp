@@ -182,6 +182,8 @@ outcome serve(member<Platform> self, bit_board<Platform>& board, unsigned place,
   }
   board.set(place);  // before it is rung: whoever looks for askers then finds it
   box.reopen(seen);
+  // Who is hungry was not looked at while it was claimed.
+  if (self.of.outside != nullptr) self.of.outside->ring(asked);
   self.box.remind(parked);
   return outcome::failed;
 }
