@@ -22,6 +22,42 @@ std::uint64_t random_number() {
 
 detail::replicas& values() noexcept { return detail::replicas_of_process(); }
 
+net::outcome failure(const std::exception_ptr& e) {
+  auto written = [](const std::exception_ptr& thrown) {
+    outcome end{ending::error, {}};
+    detail::byte_writer w(end.result);
+    detail::put_failure(thrown, w);
+    return end;
+  };
+  try {
+    return written(e);
+  } catch (...) {
+    return written(std::make_exception_ptr(
+        std::runtime_error("cleave: an exception of another node, which cannot be written")));
+  }
+}
+
+/// Of a task that ran here.
+net::outcome outcome_of(detail::task& t) {
+  try {
+    outcome end{t.error ? ending::error : ending::value, {}};
+    detail::byte_writer w(end.result);
+    detail::put_outcome(t, *t.wire, w);
+    return end;
+  } catch (...) { return failure(std::current_exception()); }  // its result could not be written
+}
+
+/// One line, with what an exception says.
+void tell(const std::string& line, const std::exception_ptr& thrown) {
+  std::string why;
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::exception& e) { why = std::string(": ") + e.what(); } catch (...) {
+    why = ": something that is no std::exception was thrown";
+  }
+  std::fprintf(stderr, "cleave: %s%s\n", line.c_str(), why.c_str());
+}
+
 /// The number of a node in the names of its values: 0 is no node's.
 std::uint64_t maker_of(address node) noexcept { return node + 1; }
 address node_of(std::uint64_t maker) noexcept { return maker - 1; }
@@ -35,8 +71,12 @@ instant driver::now() noexcept {
 // ---- its life
 
 std::unique_ptr<driver> driver::open(const transport_choice& choice) {
-  std::unique_ptr<driver> d(new driver);
-  d->thread_ = std::thread([&d = *d, choice] { d.live(choice); });
+  return open([choice] { return open_transport(choice); });
+}
+
+std::unique_ptr<driver> driver::open(opener make, const settings& how) {
+  std::unique_ptr<driver> d(new driver(how));
+  d->thread_ = std::thread([&d = *d, make = std::move(make)] { d.live(make); });
   std::unique_lock lock(d->mutex_);
   d->changed_.wait(lock, [&] { return d->opened_; });
   if (d->failed_) std::rethrow_exception(d->failed_);
@@ -52,6 +92,7 @@ driver::~driver() {
   }
   changed_.notify_all();
   thread_.join();
+  if (core_ != nullptr) values().end_job();
 }
 
 void driver::stop() {
@@ -62,10 +103,11 @@ void driver::stop() {
   changed_.wait(lock, [this] { return stopped_; });
 }
 
-void driver::live(const transport_choice& choice) {
+void driver::live(const opener& make) {
   std::unique_lock lock(mutex_, std::defer_lock);
   try {
-    auto opened = open_transport(choice);
+    auto opened = make();
+    if (opened != nullptr) self_ = {opened->self(), random_number(), detail::program_hash()};
     lock.lock();
     carries_ = std::move(opened);
   } catch (...) {
@@ -83,6 +125,9 @@ void driver::live(const transport_choice& choice) {
     stopped_ = true;
     changed_.notify_all();
     changed_.wait(lock, [this] { return closing_; });
+  } else {  // its pool could not be made: nobody is to wait for it
+    for (const address peer : carries_->peers())
+      carries_->send(peer, encode({self_.program, self_.process, 0, net::leave{true}}));
   }
   const auto closing = std::move(carries_);
   lock.unlock();
@@ -106,16 +151,21 @@ void driver::serve() {
   changed_.wait(lock, [this] { return over_; });
 }
 
+void driver::end_serving() {
+  std::lock_guard lock(mutex_);
+  over_ = true;
+  changed_.notify_all();
+}
+
 node_counters driver::counted() const {
   std::lock_guard lock(mutex_);
   return counted_;
 }
 
 void driver::loop() {
-  const identity self{carries_->self(), random_number(), detail::program_hash()};
   core_port& core = *this;
   network_port& network = *this;
-  protocol_ = std::make_unique<node<>>(self, settings{}, core, network);
+  protocol_ = std::make_unique<node<>>(self_, how_, core, network);
   for (const address peer : carries_->peers())
     protocol_->peer_found(now(), peer, carries_->how_far(peer));
   auto ending = [this] {
@@ -131,8 +181,9 @@ void driver::loop() {
   }
   protocol_->leave(now(), now());
   values().install(nullptr);
-  // Duplicates, and what nobody waits for: nothing else can be left.
+  // Duplicates, and what nobody waits for: nothing else can be left. Parts of it may be out.
   for (const auto& [id, t] : in_) core_->cancel(*t);
+  while (!out_.empty()) end_here(out_.begin(), std::make_exception_ptr(detail::cancelled{}));
 }
 
 std::chrono::microseconds driver::time_to_sleep(instant at) const {
@@ -167,19 +218,13 @@ void driver::hear(instant at) {
       continue;
     }
     const auto* gone = std::get_if<net::leave>(&m.body);
-    if (gone != nullptr && gone->gone && arrived->from == 0) {
-      std::lock_guard lock(mutex_);
-      over_ = true;
-      changed_.notify_all();
-    }
+    // Nodes of two programs have nothing to say to each other, not even that they go.
+    const bool foreign = m.program != self_.program;
+    if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
     protocol_->receive(at, arrived->from, m);
   }
   while (const auto peer = carries_->lost()) {
-    if (*peer == 0) {
-      std::lock_guard lock(mutex_);
-      over_ = true;
-      changed_.notify_all();
-    }
+    if (*peer == 0) end_serving();
     protocol_->peer_lost(at, *peer);
   }
 }
@@ -205,9 +250,33 @@ bool driver::tell_given(instant at) {
     }
     const std::uint64_t id = ++last_out_;
     out_[id] = g.given;
-    protocol_->answered(at, g.slot, describe(id, *g.given));
+    tell_answer(at, g.slot, id);
   }
   return any;
+}
+
+/// Answers the slot with a task that is out, and that nobody runs.
+void driver::tell_answer(instant at, unsigned slot, std::uint64_t id) {
+  const auto entry = out_.find(id);
+  if (entry == out_.end()) return protocol_->unanswered(at, slot);  // it was cancelled meanwhile
+  traveller who;
+  try {
+    who = describe(id, *entry->second);
+  } catch (...) {  // its input could not be written
+    end_here(entry, std::current_exception());
+    return protocol_->unanswered(at, slot);
+  }
+  protocol_->answered(at, slot, who);
+}
+
+/// Ends a task that is out without a result: its owner goes on, and then it may be gone.
+void driver::end_here(std::map<std::uint64_t, detail::task*>::iterator entry,
+                      std::exception_ptr error) {
+  detail::task& t = *entry->second;
+  std::erase(returned_, entry->first);
+  out_.erase(entry);
+  t.error = std::move(error);
+  core_->complete(t);
 }
 
 void driver::tell_finished(instant at) {
@@ -217,27 +286,23 @@ void driver::tell_finished(instant at) {
     assert(entry != in_.end());
     const std::uint64_t id = entry->first;
     in_.erase(entry);
-    outcome end;
-    end.how = t->error ? ending::error : ending::value;
-    detail::byte_writer w(end.result);
-    detail::put_outcome(*t, *t->wire, w);
-    protocol_->finished(at, id, std::move(end));
+    // Nobody can serve them any more; and another task may come to be where this one is.
+    for (unsigned slot = 0; slot < slot_count; ++slot)
+      if (core_->asks_for_part_of(slot, *t) && core_->withdraw(slot))
+        protocol_->unanswered(at, slot);
+    protocol_->finished(at, id, outcome_of(*t));
   }
 }
 
 /// Whoever gave it away is not kept waiting for the network to be allowed to unwind.
 void driver::tell_cancelled(instant at) {
   for (auto entry = out_.begin(); entry != out_.end();) {
-    const auto [id, t] = *entry;
-    if (!detail::proxy::is_cancelled(*t)) {
+    if (!detail::proxy::is_cancelled(*entry->second)) {
       ++entry;
       continue;
     }
-    entry = out_.erase(entry);
-    std::erase(returned_, id);
-    protocol_->cancelled(at, id);
-    t->error = std::make_exception_ptr(detail::cancelled{});
-    core_->complete(*t);
+    protocol_->cancelled(at, entry->first);
+    end_here(entry++, std::make_exception_ptr(detail::cancelled{}));
   }
 }
 
@@ -285,7 +350,7 @@ void driver::tell_starving(instant at) {
     if (still == now_told.end() || still->second != what) protocol_->satisfied(at, worker);
   }
   const auto before = std::exchange(told_, std::move(now_told));
-  for (const auto& [worker, what] : std::map(told_)) {
+  for (const auto& [worker, what] : told_) {
     const auto known = before.find(worker);
     if (known == before.end() || known->second != what)
       protocol_->starving(at, worker, what.second);
@@ -303,11 +368,14 @@ void driver::tell_requests(instant at) {
     }
     better = std::exchange(improved_, false);
   }
-  for (const auto& [publisher, id] : to_fetch) protocol_->fetch_from(at, publisher, id);
+  const std::vector<address> there = to_fetch.empty() ? std::vector<address>{} : carries_->peers();
+  for (const auto& [publisher, id] : to_fetch) {
+    const bool gone = std::find(there.begin(), there.end(), publisher) == there.end();
+    gone ? fetched(publisher, id, std::nullopt) : protocol_->fetch_from(at, publisher, id);
+  }
   if (!better) return;
   bytes newest;
-  detail::byte_writer w(newest);
-  sent_version_ = values().put_improved(sent_version_, w);
+  sent_version_ = improved_since(sent_version_, newest);
   protocol_->improved(at, std::move(newest));
 }
 
@@ -317,9 +385,7 @@ void driver::ask(unsigned slot, std::uint64_t wanted) {
   if (wanted == 0 && !returned_.empty()) {
     const std::uint64_t id = returned_.front();
     returned_.pop_front();
-    events_.push_back([this, slot, id](instant at) {
-      protocol_->answered(at, slot, describe(id, *out_.at(id)));
-    });
+    events_.push_back([this, slot, id](instant at) { tell_answer(at, slot, id); });
     return;
   }
   const auto within = in_.find(wanted);
@@ -347,11 +413,10 @@ bool driver::start(asker who, const traveller& arrived) {
     t = type->make(r);
     t->wire = type, t->depth = depth;
   } catch (...) {
-    outcome end{ending::error, {}};
-    detail::byte_writer w(end.result);
-    detail::put_failure(std::current_exception(), w);
-    events_.push_back(
-        [this, id = arrived.id, end](instant at) { protocol_->finished(at, id, end); });
+    told_.erase(static_cast<unsigned>(who));  // it starves on, and is to be told again
+    events_.push_back([this, id = arrived.id, end = failure(std::current_exception())](instant at) {
+      protocol_->finished(at, id, end);
+    });
     return true;
   }
   t->is_kept = detail::task::kept::by_proxy;
@@ -373,6 +438,8 @@ void driver::complete(std::uint64_t id, const outcome& end) {
   if (entry == out_.end()) return;  // it was cancelled meanwhile
   detail::task& t = *entry->second;
   out_.erase(entry);
+  // Who waited for it may come to wait for another one in its place, before it is looked at again.
+  std::erase_if(starving_, [&](const auto& who) { return who.wanted == &t; });
   try {
     detail::byte_reader r(end.result);
     detail::get_outcome(t, *t.wire, r);
@@ -403,24 +470,36 @@ load driver::state() const {
 
 bytes driver::shared() const {
   bytes all;
-  detail::byte_writer w(all);
-  values().put_improved(0, w);
+  improved_since(0, all);
   return all;
+}
+
+/// Appends them; returns the version that this is. What cannot be written is said, and stays here.
+std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const {
+  try {
+    detail::byte_writer w(newest);
+    return values().put_improved(version, w);
+  } catch (...) {
+    tell("shared values cannot be written", std::current_exception());
+    newest.clear();
+    detail::byte_writer(newest).put_block([] {});
+    return version;
+  }
 }
 
 void driver::merge(std::span<const std::byte> from) {
   try {
     detail::byte_reader r(from);
     values().merge_improved(r);
-  } catch (const std::exception& e) {
-    say(std::string("shared values cannot be read: ") + e.what());
-  }
+  } catch (...) { tell("shared values cannot be read", std::current_exception()); }
 }
 
 std::optional<bytes> driver::publication(std::uint64_t id) const {
   bytes contents;
-  if (!values().put_published({maker_of(carries_->self()), id}, contents)) return std::nullopt;
-  return contents;
+  try {
+    if (values().put_published({maker_of(carries_->self()), id}, contents)) return contents;
+  } catch (...) { tell("published data cannot be written", std::current_exception()); }
+  return std::nullopt;
 }
 
 bytes driver::fetch(detail::value_name name) {
@@ -459,6 +538,6 @@ void driver::improved() noexcept {
 
 void driver::send(address to, message m) { carries_->send(to, encode(m)); }
 
-void driver::say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
+void driver::say(const std::string& line) { tell(line, nullptr); }
 
 }  // namespace cleave::net

@@ -34,9 +34,14 @@ struct node_counters {
 /// requests.
 class driver final : core_port, network_port, detail::carrier {
 public:
+  /// Makes the transport, in the thread that will use and destroy it; null if there is to be none.
+  using opener = std::function<std::unique_ptr<transport>()>;
+
   /// Opens the transport, in a thread of its own; null if this process is alone, or is to be.
   /// Blocks until all ranks have opened theirs. Throws std::runtime_error.
   static std::unique_ptr<driver> open(const transport_choice& choice);
+  /// The same by `make`; throws what that throws, and std::logic_error of program_hash().
+  static std::unique_ptr<driver> open(opener make, const settings& how = {});
   /// The proxy's pool is gone. Closes the transport.
   ~driver() override;
   driver(const driver&) = delete;
@@ -46,16 +51,17 @@ public:
   detail::native::bell bell() noexcept;
   /// Begins. Once, before anything runs.
   void attach(detail::proxy& p);
-  /// Blocks until the first node has gone.
+  /// Blocks until the first node has gone, or turns out to run another program.
   void serve();
   /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
   void stop();
   node_counters counted() const;
 
 private:
-  driver() = default;
-  void live(const transport_choice& choice);
+  explicit driver(const settings& how) : how_(how) {}
+  void live(const opener& make);
   void loop();
+  void end_serving();
   /// All that can be done now.
   void step(instant now);
   void hear(instant now);
@@ -65,6 +71,9 @@ private:
   void tell_starving(instant now);
   void tell_requests(instant now);
   bool give_back_here(const detail::proxy::starving& who);
+  void tell_answer(instant now, unsigned slot, std::uint64_t id);
+  void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
+  std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
   std::uint64_t part_of(const detail::scope* wanted) const;
   traveller describe(std::uint64_t id, detail::task& t) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
@@ -94,6 +103,8 @@ private:
     std::optional<bytes> contents;
   };
 
+  const settings how_;
+  identity self_;
   std::thread thread_;
   std::unique_ptr<transport> carries_;
   detail::proxy* core_ = nullptr;
