@@ -7,6 +7,7 @@
 #include "net/launch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -65,6 +66,20 @@ unsigned cpus_of_this_process() {
   return bound ? usable : std::max(1u, usable / ranks);
 }
 
+/// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at once
+/// where it is to be `alone`: those made later find nobody.
+std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
+  static std::atomic<bool> joined{false};
+  if (joined.exchange(true) || alone) return nullptr;
+  net::transport_choice choice{o.transport, workers};
+  char* no_arguments[] = {nullptr};
+  int none = 1;
+  if (choice.name.empty()) choice.name = net::take_transport(none, no_arguments);
+  auto node = net::driver::open(choice);
+  if (node == nullptr) joined = false;
+  return node;
+}
+
 std::unique_ptr<runtime::state> start(const options& o) {
   long workers = o.workers;
   if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
@@ -82,8 +97,7 @@ std::unique_ptr<runtime::state> start(const options& o) {
   plan.workers = static_cast<unsigned>(workers);
   plan.cutoff = o.cutoff && !plan.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
   const bool alone = plan.check || o.profile;
-  std::unique_ptr<net::driver> node;
-  if (!alone) node = net::driver::open({o.transport, static_cast<int>(workers)});
+  auto node = join_job(o, static_cast<int>(workers), alone);
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
   auto made = std::make_unique<runtime::state>(plan, o, std::move(node));
   if (!works_for_another) return made;
