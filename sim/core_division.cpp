@@ -36,7 +36,8 @@ std::uint64_t core::scope_of(std::uint64_t came_as) const {
   return 0;
 }
 
-/// The oldest frame with something to give. From the scope's root inward, everything on the stack is a part of it.
+/// The oldest frame with something to give. From the scope's root inward, everything on the stack
+/// is a part of it.
 core::place core::oldest(worker& w, std::uint64_t scope) {
   for (execution& e : w.stack) {
     if (!e.begun || !within(e.piece, scope) || pieces_.at(e.piece).stopped) continue;

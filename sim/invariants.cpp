@@ -91,7 +91,8 @@ void world::check(unsigned node) {
   }
 }
 
-/// A task that nobody waits for is ended some time later: its owner is gone, or has given it again, or has cancelled it.
+/// A task that nobody waits for is ended some time later: its owner is gone, or has given it again,
+/// or has cancelled it.
 void world::check_held(unsigned node) {
   const machine& m = *machines_[node];
   const net::settings& s = how_.protocol;

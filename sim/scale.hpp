@@ -13,7 +13,8 @@ namespace sim {
 struct layout {
   enum class kind : std::uint8_t {
     four,   ///< the paper's (Hiraishi et al., Table 2), the workers spread evenly over all four
-    grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the paper's figure 7
+    grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the
+            ///< paper's figure 7
     many    ///< 64 sites around a hub
   } what = kind::four;
   unsigned workers = 4;

@@ -60,7 +60,8 @@ const std::vector<proxy::starving>& proxy::look_for_starving() {
 }
 
 bool proxy::feed(const starving& who, task& t) noexcept {
-  // Its runner stays: the owner may be reading it, and cannot take it back from a worker that asked.
+  // Its runner stays: the owner may be reading it, and cannot take it back from a worker that
+  // asked.
   return slots_.feed(who.worker, who.seen, reinterpret_cast<request>(&t));
 }
 

@@ -34,9 +34,9 @@ struct settings {
   instant nothing_for{20'000};  ///< how long a `none` is believed
   instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
   unsigned tries = 3;           ///< peers asked in a row before there is a pause
-  unsigned any_requests = 4;  ///< for anything, at a time: workers of a node share what comes
+  unsigned any_requests = 4;    ///< for anything, at a time: workers of a node share what comes
   unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
-  bool hints = false;  ///< asks next whom a `none` names
+  bool hints = false;   ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
 };
 

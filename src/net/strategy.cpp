@@ -24,8 +24,9 @@ address better_of_two(const candidates& from, random_numbers& random) {
   return by_split(b) < by_split(a) ? b.at : a.at;
 }
 
-/// Mostly a near one; one in so many, as there are near ones, a far one: so large tasks go on coming in while the near
-/// ones share them out (Tascell's servers do it so, by chance alone). Of either the better of two.
+/// Mostly a near one; one in so many, as there are near ones, a far one: so large tasks go on
+/// coming in while the near ones share them out (Tascell's servers do it so, by chance alone). Of
+/// either the better of two.
 address nearest(const candidates& from, random_numbers& random) {
   candidates near, far;
   for (const candidate& c : from) (c.how_far == distance::far ? far : near).push_back(c);

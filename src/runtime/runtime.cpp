@@ -66,8 +66,8 @@ unsigned cpus_of_this_process() {
   return bound ? usable : std::max(1u, usable / ranks);
 }
 
-/// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at once
-/// where it is to be `alone`: those made later find nobody.
+/// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at
+/// once where it is to be `alone`: those made later find nobody.
 std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
   static std::atomic<bool> joined{false};
   if (joined.exchange(true) || alone) return nullptr;

@@ -112,8 +112,8 @@ TEST(idle, a_group_that_waits) {
 
 double microseconds(clock::duration d) { return 1e6 * seconds(d); }
 
-/// What the machine itself takes to wake a thread that blocks while another is busy: on one that others use too this
-/// may be milliseconds.
+/// What the machine itself takes to wake a thread that blocks while another is busy: on one that
+/// others use too this may be milliseconds.
 double futex_alone() {
   std::atomic<std::uint32_t> word{0};
   clock::time_point woke;
@@ -136,8 +136,9 @@ double median(std::vector<double> of) {
   return of[of.size() / 2];
 }
 
-/// once() is how long the runtime takes to wake a worker, in microseconds. A futex alone is measured before each time, so
-/// that what else runs here hits both, and the medians of what they take from round to round are compared.
+/// once() is how long the runtime takes to wake a worker, in microseconds. A futex alone is
+/// measured before each time, so that what else runs here hits both, and the medians of what they
+/// take from round to round are compared.
 template <class F>
 void expect_about_a_futex(F once) {
   constexpr double own = 50;  // microseconds that the runtime may add

@@ -1,4 +1,5 @@
-// Any allocation of a worker may fail: then one std::bad_alloc is thrown, and nothing is lost or left behind.
+// Any allocation of a worker may fail: then one std::bad_alloc is thrown, and nothing is lost or
+// left behind.
 #include "core/requests.hpp"
 
 #include <cstdlib>

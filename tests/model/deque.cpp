@@ -72,8 +72,8 @@ private:
   std::array<std::uint64_t, N * words> memory_{};
 };
 
-/// The owner pushes `Tasks`, of two groups in turn, and takes what is left; thieves steal twice each,
-/// of any group or of the second only.
+/// The owner pushes `Tasks`, of two groups in turn, and takes what is left; thieves steal twice
+/// each, of any group or of the second only.
 template <unsigned Thieves, unsigned Tasks, bool ByGroup = false>
 struct stealing {
   static constexpr std::uint64_t owner = 0;
@@ -126,7 +126,8 @@ TEST(broken_deque, top_by_load) { finds<stealing<2, 2>>(fault::top_by_load); }
 enum class thieves { stay, leave };
 
 /// Worker 0 spawns `Tasks` and waits for them; the other steals, or sleeps until it is rung. Those
-/// that leave after their first task are rung no more, and the owner goes on until they have done it.
+/// that leave after their first task are rung no more, and the owner goes on until they have done
+/// it.
 template <unsigned Tasks, thieves Then>
 struct spawning : crew<2> {
   static constexpr unsigned preemptions = Tasks == 1 ? explorer::unbounded : 3;

@@ -60,9 +60,9 @@ enum class fault {
 };
 inline fault broken = fault::none;
 
-/// The real mailboxes, boards and sequences run on this, and it breaks them: it does an operation in
-/// another way or not at all. Which one of a sequence an operation is, tell the two that the same
-/// thread did before; one left out is not among them.
+/// The real mailboxes, boards and sequences run on this, and it breaks them: it does an operation
+/// in another way or not at all. Which one of a sequence an operation is, tell the two that the
+/// same thread did before; one left out is not among them.
 struct platform {
   static constexpr unsigned most_workers = 4, most_slots = 1;
   struct bell {};

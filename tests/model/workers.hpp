@@ -9,8 +9,9 @@
 #include <string>
 #include <utility>
 
-/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only count their
-/// executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names what it mirrors.
+/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only
+/// count their executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names
+/// what it mirrors.
 namespace model {
 
 struct worker;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: timing once
+# labels: timing once slow
 # An idle rank takes under 1 % of a CPU, and a message wakes it soon.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"

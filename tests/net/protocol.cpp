@@ -1,4 +1,5 @@
-// The protocol's rules one by one, with ports that write down what comes. All of them together: tests/sim.
+// The protocol's rules one by one, with ports that write down what comes. All of them together:
+// tests/sim.
 #include "net/protocol.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // What the applications do not show of a program that runs as several ranks. By its first argument:
-//   idle SECONDS   the root sleeps; each rank says what it takes of a CPU at least in some half second
-//   search         works for a minute; each rank that has a task says "ready RANK PID"
-//   runtimes       one after the other, and two at once: the first joins the job, the others run alone
-//   profile        a profile first, then a runtime as usual
-//   published      data that tasks on all ranks look at: each rank says how often it had to make them from bytes
+//   idle SECONDS   the root sleeps; each rank says what it takes of a CPU at least in some half
+//   second search         works for a minute; each rank that has a task says "ready RANK PID"
+//   runtimes       one after the other, and two at once: the first joins the job, the others run
+//   alone profile        a profile first, then a runtime as usual published      data that tasks on
+//   all ranks look at: each rank says how often it had to make them from bytes
 #include <cleave/cleave.hpp>
 
 #include <sys/resource.h>
