@@ -111,6 +111,7 @@ private:
     instant retry_at{};
     instant pause{};
   };
+  using hungry_worker = typename std::map<asker, hunger>::iterator;
   struct fetching {
     instant resend_at{};
     instant resend_after{};  ///< doubles: what is large may only be slow
@@ -132,7 +133,7 @@ private:
   void on(instant now, address from, const published& m);
   void on(instant now, address from, const reject& m);
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
-  std::map<asker, hunger>::iterator taker_of(std::uint64_t request);
+  hungry_worker taker_of(std::uint64_t request);
   address hint_for(address from) const;
 
   // protocol_asking.hpp: requests of this node

@@ -134,8 +134,7 @@ void node<Policy>::unanswered(instant now, unsigned slot) {
 
 /// Which worker runs a task that has come for that request. Ends the request.
 template <class Policy>
-typename std::map<asker, typename node<Policy>::hunger>::iterator node<Policy>::taker_of(
-    std::uint64_t request) {
+typename node<Policy>::hungry_worker node<Policy>::taker_of(std::uint64_t request) {
   auto who = hungry_.end();
   const auto at = sent_.find(request);
   if (at != sent_.end()) {

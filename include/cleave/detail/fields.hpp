@@ -129,16 +129,46 @@ constexpr auto tie_members(T& t) {
   else if constexpr (N == 4) { auto& [a, b, c, d] = t; return std::tie(a, b, c, d); }
   else if constexpr (N == 5) { auto& [a, b, c, d, e] = t; return std::tie(a, b, c, d, e); }
   else if constexpr (N == 6) { auto& [a, b, c, d, e, f] = t; return std::tie(a, b, c, d, e, f); }
-  else if constexpr (N == 7) { auto& [a, b, c, d, e, f, g] = t; return std::tie(a, b, c, d, e, f, g); }
-  else if constexpr (N == 8) { auto& [a, b, c, d, e, f, g, h] = t; return std::tie(a, b, c, d, e, f, g, h); }
-  else if constexpr (N == 9) { auto& [a, b, c, d, e, f, g, h, i] = t; return std::tie(a, b, c, d, e, f, g, h, i); }
-  else if constexpr (N == 10) { auto& [a, b, c, d, e, f, g, h, i, j] = t; return std::tie(a, b, c, d, e, f, g, h, i, j); }
-  else if constexpr (N == 11) { auto& [a, b, c, d, e, f, g, h, i, j, k] = t; return std::tie(a, b, c, d, e, f, g, h, i, j, k); }
-  else if constexpr (N == 12) { auto& [a, b, c, d, e, f, g, h, i, j, k, l] = t; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l); }
-  else if constexpr (N == 13) { auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = t; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m); }
-  else if constexpr (N == 14) { auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = t; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n); }
-  else if constexpr (N == 15) { auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = t; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o); }
-  else { auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = t; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p); }
+  else if constexpr (N == 7) {
+    auto& [a, b, c, d, e, f, g] = t;
+    return std::tie(a, b, c, d, e, f, g);
+  }
+  else if constexpr (N == 8) {
+    auto& [a, b, c, d, e, f, g, h] = t;
+    return std::tie(a, b, c, d, e, f, g, h);
+  }
+  else if constexpr (N == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i);
+  }
+  else if constexpr (N == 10) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
+  }
+  else if constexpr (N == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
+  }
+  else if constexpr (N == 12) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  else if constexpr (N == 13) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  }
+  else if constexpr (N == 14) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  }
+  else if constexpr (N == 15) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  }
+  else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = t;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  }
   // clang-format on
 }
 
