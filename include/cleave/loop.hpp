@@ -62,7 +62,7 @@ requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
 /// divided.
 ///
 /// For backtracking, in these forms the body may take one argument more, the last: body(i, total,
-/// wind), in each and reduce body(i, wind). That is the loop's own dynamic_wind, `wind(do, body,
+/// wind), in each and reduce body(i, wind). That is the loop's own step, `wind(do, body,
 /// undo)`: a step around a call that searches on.
 ///
 ///     sum(0, b.n,

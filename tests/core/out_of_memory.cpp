@@ -20,6 +20,9 @@ void* allocate(std::size_t size, std::size_t alignment) {
 
 }  // namespace
 
+#if defined(__GNUC__) && !defined(__clang__)  // it inlines one of a pair and not the other
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
 void* operator new(std::size_t n) { return allocate(n, alignof(std::max_align_t)); }
 void* operator new(std::size_t n, std::align_val_t a) {
   return allocate(n, static_cast<std::size_t>(a));

@@ -260,7 +260,7 @@ struct sum_with_put<Named, I, Body, Put> {
 template <class Named, class I, class Body, class Put>
 using sum_with_put_of = typename sum_with_put<Named, I, Body, Put>::type;
 
-/// Whether the body, called with these arguments, wants the loop's dynamic_wind besides.
+/// Whether the body, called with these arguments, wants the loop's wind besides.
 template <class Body, class I, class... Args>
 concept winding = !std::invocable<Body&, I> && std::invocable<Body&, I, Args..., undivided_wind>;
 
