@@ -1,3 +1,4 @@
+// labels: deep
 // Any allocation of a worker may fail: then one std::bad_alloc is thrown, and nothing is lost or
 // left behind.
 #include "core/requests.hpp"

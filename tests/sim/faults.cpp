@@ -1,3 +1,4 @@
+// labels: once
 // The protocol through random schedules of faults. CLEAVE_SCHEDULES says how many (200),
 // CLEAVE_TEST_SEED where they begin; `sim faults --first SEED --log` shows the events of one.
 #include "sim/faults.hpp"

@@ -1,6 +1,7 @@
 // Two nodes in one process: what travels between them is bytes.
 #pragma once
 
+#include <atomic>
 #include <cleave/cleave.hpp>
 #include <cleave/detail/wire.hpp>
 #include <cstddef>
@@ -32,7 +33,8 @@ public:
   void improved() noexcept override { improvements++; }
 
   replicas values;
-  int fetched = 0, improvements = 0;
+  int fetched = 0;
+  std::atomic<int> improvements = 0;
 
 private:
   node* other_;
