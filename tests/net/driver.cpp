@@ -1,5 +1,5 @@
-// Several nodes in one process: tasks travel between their pools, over a network that delays, loses and doubles messages,
-// and between nodes that die.
+// Several nodes in one process: tasks travel between their pools, over a network that delays, loses
+// and doubles messages, and between nodes that die.
 #include "net/driver.hpp"
 
 #include "core/requests.hpp"

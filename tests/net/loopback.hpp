@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-/// Several nodes in one process: each with a pool and a driver of its own, and a network between them.
+/// Several nodes in one process: each with a pool and a driver of its own, and a network between.
 namespace cleave::tests {
 
 using std::chrono::microseconds;
