@@ -90,6 +90,9 @@ TEST_F(one_worker, gives_and_its_task_is_completed) {
   ASSERT_NE(g.given, nullptr);
   EXPECT_FALSE(others.is_asking(3));
   g.given->execute();
+  go_on = true;
+  ASSERT_TRUE(soon([this] { return !others.look_for_starving().empty(); }));
+  std::this_thread::sleep_for(1ms);  // so that it sleeps until it is told
   others.complete(*g.given);
   EXPECT_EQ(end(), 7);
 }
@@ -118,6 +121,7 @@ TEST_F(one_worker, withdrawn_is_not_answered) {
     others.complete(*t);
   }
   EXPECT_FALSE(others.is_asking(0));
+  EXPECT_EQ(workers.meeting.box(exchange<native>::first_slot).posted(), resting);
   EXPECT_EQ(end(), 7);
   proxy::gift g{};
   EXPECT_FALSE(others.next_given(g));
