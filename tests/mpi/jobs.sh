@@ -23,7 +23,7 @@ for mpi in "${mpis[@]}"; do
 
   # Another program is refused, and the job does without it.
   launch "$mpi" 1 "$bin/queens" 10 : -n 1 "$bin/fib" 20
-  must_print 'answer +724' "${command[@]}"
+  must_print 'answer +724 solutions' "${command[@]}"
   grep -q 'runs another program' "$work/err" || fail "$mpi: nothing is said of another program: $(cat "$work/err")"
 
   count=2

@@ -44,7 +44,7 @@ must_print() {
 begin() {
   setsid "$@" >"$work/out" 2>"$work/err" &
   job=$!
-  for ((k = 0; k < 300; ++k)); do
+  for ((k = 0; k < 600; ++k)); do  # a machine may be busy
     [[ $(grep -c '^ready ' "$work/out") == "$count" ]] && break
     sleep 0.1
   done
