@@ -37,6 +37,11 @@ for mpi in "${mpis[@]}"; do
   kill -INT "$job"
   ended 10
   [[ $status != 0 ]] || fail "$mpi: interrupted, and the job's status is 0"
+  begin "${command[@]}"
+  kill -INT -- "-$job"  # as a terminal does it: all processes of the group
+  ended 10
+  [[ $status != 0 ]] || fail "$mpi: interrupted by a terminal, and the job's status is 0"
+  (($(wc -l <"$work/err") < 15)) || fail "$mpi: interrupted: $(cat "$work/err")"
   echo "ok: $mpi"
 done
 exit "$((failures > 0))"
