@@ -223,6 +223,13 @@ void worker::await_abandoned(task& t) noexcept {
   if (interrupted_) box_.remind(attention);
 }
 
+bool worker::await(const std::function<bool()>& holds) noexcept {
+  if (serving_) return false;
+  box_.wait(holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
+  if (interrupted_) box_.remind(attention);
+  return true;
+}
+
 // ---- task groups
 
 void worker::spawn(group_task& t) {

@@ -50,7 +50,7 @@ net::outcome outcome_of(detail::task& t) {
 }
 
 /// One line, with what an exception says.
-void tell(const std::string& line, const std::exception_ptr& thrown) {
+void complain(const std::string& line, const std::exception_ptr& thrown) {
   std::string why;
   try {
     if (thrown) std::rethrow_exception(thrown);
@@ -100,10 +100,10 @@ driver::~driver() {
 }
 
 void driver::stop() {
-  std::unique_lock lock(mutex_);
   stopping_ = true;
-  changed_.notify_all();
+  tell();
   carries_->ring();
+  std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return stopped_; });
 }
 
@@ -176,7 +176,7 @@ void driver::loop() {
     std::lock_guard lock(mutex_);
     counted_.carried = carries_->counted();
     counted_.tasks_out = last_out_, counted_.tasks_in = tasks_in_;
-    return stopping_;
+    return stopping_.load();
   };
   while (!ending()) {
     step(now());
@@ -218,7 +218,7 @@ void driver::hear(instant at) {
   while (auto arrived = carries_->receive()) {
     message m;
     if (const char* wrong = decode(arrived->message, m)) {
-      say("a message from node " + std::to_string(arrived->from) + " is malformed: " + wrong);
+      refuse(*arrived, wrong);
       continue;
     }
     const auto* gone = std::get_if<net::leave>(&m.body);
@@ -231,6 +231,18 @@ void driver::hear(instant at) {
     if (*peer == 0) end_serving();
     protocol_->peer_lost(at, *peer);
   }
+}
+
+/// Of a node that speaks another version everything is malformed: said once. If it is the first
+/// one, this node has nothing to do.
+void driver::refuse(const incoming& message, const char* wrong) {
+  const std::string from = "node " + std::to_string(message.from);
+  if (speaks_this_version(message.message))
+    return say("a message from " + from + " is malformed: " + wrong);
+  if (!strangers_.insert(message.from).second) return;
+  say(from + " speaks another version of the protocol than this node: start the same version of "
+             "Cleave everywhere");
+  if (message.from == 0) end_serving();
 }
 
 // ---- from core to the protocol
@@ -484,7 +496,7 @@ std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const
     detail::byte_writer w(newest);
     return values().put_improved(version, w);
   } catch (...) {
-    tell("shared values cannot be written", std::current_exception());
+    complain("shared values cannot be written", std::current_exception());
     newest.clear();
     detail::byte_writer(newest).put_block([] {});
     return version;
@@ -495,39 +507,52 @@ void driver::merge(std::span<const std::byte> from) {
   try {
     detail::byte_reader r(from);
     values().merge_improved(r);
-  } catch (...) { tell("shared values cannot be read", std::current_exception()); }
+  } catch (...) { complain("shared values cannot be read", std::current_exception()); }
 }
 
 std::optional<bytes> driver::publication(std::uint64_t id) const {
   bytes contents;
   try {
     if (values().put_published({maker_of(carries_->self()), id}, contents)) return contents;
-  } catch (...) { tell("published data cannot be written", std::current_exception()); }
+  } catch (...) { complain("published data cannot be written", std::current_exception()); }
   return std::nullopt;
 }
 
 bytes driver::fetch(detail::value_name name) {
   auto wait = std::make_shared<wait_for_data>();
-  std::unique_lock lock(mutex_);
-  auto& entry = wanted_data_[{node_of(name.maker), name.number}];
-  if (entry == nullptr) entry = wait;
-  wait = entry;
+  {
+    std::lock_guard lock(mutex_);
+    auto& entry = wanted_data_[{node_of(name.maker), name.number}];
+    if (entry == nullptr) entry = wait;
+    wait = entry;
+  }
   carries_->ring();
-  changed_.wait(lock, [&] { return wait->arrived || stopping_; });
-  if (!wait->contents)
+  await([&] { return wait->arrived || stopping_; });
+  if (!wait->arrived || !wait->contents)
     throw std::runtime_error(
         "cleave: published data cannot be had: its node does not have it, or is gone");
   return *wait->contents;
 }
 
+void driver::await(const std::function<bool()>& holds) {
+  if (!core_->await(holds)) carrier::await(holds);
+}
+
+void driver::tell() noexcept {
+  carrier::tell();
+  core_->tell();
+}
+
 void driver::fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) {
-  std::lock_guard lock(mutex_);
-  const auto entry = wanted_data_.find({publisher, id});
-  if (entry == wanted_data_.end()) return;
-  entry->second->contents = std::move(contents);
-  entry->second->arrived = true;
-  wanted_data_.erase(entry);
-  changed_.notify_all();
+  {
+    std::lock_guard lock(mutex_);
+    const auto entry = wanted_data_.find({publisher, id});
+    if (entry == wanted_data_.end()) return;
+    entry->second->contents = std::move(contents);
+    entry->second->arrived = true;
+    wanted_data_.erase(entry);
+  }
+  tell();
 }
 
 void driver::improved() noexcept {
@@ -542,6 +567,6 @@ void driver::improved() noexcept {
 
 void driver::send(address to, message m) { carries_->send(to, encode(m)); }
 
-void driver::say(const std::string& line) { tell(line, nullptr); }
+void driver::say(const std::string& line) { complain(line, nullptr); }
 
 }  // namespace cleave::net

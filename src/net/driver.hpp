@@ -6,6 +6,7 @@
 
 #include <cleave/detail/replicas.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -65,6 +67,7 @@ private:
   /// All that can be done now.
   void step(instant now);
   void hear(instant now);
+  void refuse(const incoming& message, const char* wrong);
   bool tell_given(instant now);
   void tell_finished(instant now);
   void tell_cancelled(instant now);
@@ -96,10 +99,13 @@ private:
   void say(const std::string& line) override;
 
   bytes fetch(detail::value_name name) override;
+  void await(const std::function<bool()>& holds) override;
+  void tell() noexcept override;
   void improved() noexcept override;
 
   struct wait_for_data {
-    bool asked = false, arrived = false;
+    bool asked = false;
+    std::atomic<bool> arrived{false};  // after the contents
     std::optional<bytes> contents;
   };
 
@@ -119,6 +125,7 @@ private:
   std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
   instant asked_at_ = instant::max();                 // slots, and nobody has insisted since
   bool restless_ = false;                             // something was given back in this step
+  std::set<address> strangers_;                       // that speak another version
   std::uint64_t sent_version_ = 0;                    // of the shared values
   std::uint64_t tasks_in_ = 0;
 
@@ -126,7 +133,8 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool opened_ = false, over_ = false;
-  bool stopping_ = false, stopped_ = false, closing_ = false;
+  std::atomic<bool> stopping_{false};
+  bool stopped_ = false, closing_ = false;
   std::exception_ptr failed_;
   bool improved_ = false;
   std::map<std::pair<address, std::uint64_t>, std::shared_ptr<wait_for_data>> wanted_data_;

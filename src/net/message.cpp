@@ -110,6 +110,10 @@ bytes encode(const message& m) {
   return out;
 }
 
+bool speaks_this_version(std::span<const std::byte> message) noexcept {
+  return !message.empty() && message.front() == std::byte{wire_version};
+}
+
 const char* decode(std::span<const std::byte> in, message& m) {
   reader r(in);
   if (r.byte() != wire_version) r.fail("another version of the protocol");

@@ -142,6 +142,7 @@ inline constexpr std::uint8_t wire_version = 1;
 const char* name(const message_body& body) noexcept;
 
 bytes encode(const message& m);
+bool speaks_this_version(std::span<const std::byte> message) noexcept;
 
 /// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`.
 /// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.

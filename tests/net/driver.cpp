@@ -550,6 +550,59 @@ TEST_F(nodes, one_goes_that_never_began) {
   waits.join();
 }
 
+/// What another version says first: one line, and this node does not wait for ever.
+TEST_F(nodes, first_node_of_another_version_ends_the_others) {
+  loopback network(2, {});
+  const auto first = network.open(0);
+  test_node other(network, 1, 1);
+  std::atomic<bool> over{false};
+  std::thread waits([&] {
+    other.link().serve();
+    over = true;
+  });
+  testing::internal::CaptureStderr();
+  net::bytes hello = net::encode({1, 2, 0, net::heartbeat{}});
+  hello[0] = std::byte{net::wire_version + 1};
+  for (int i = 0; i < 3; ++i) first->send(1, hello);
+  EXPECT_TRUE(soon([&] { return over.load(); }));
+  const std::string said = testing::internal::GetCapturedStderr();
+  if (!over) std::abort();  // nothing would end it
+  waits.join();
+  EXPECT_EQ(said.find("another version"), said.rfind("another version")) << said;
+  EXPECT_NE(said.find("node 0 speaks another version of the protocol"), std::string::npos) << said;
+}
+
+long say_begun() {
+  travelled.fetch_add(1);
+  return 1;
+}
+
+/// A worker that waits for published data gives away what it can.
+TEST_F(nodes, worker_that_waits_for_data_answers_requests) {
+  using table = std::vector<int>;
+  static constexpr detail::publication::functions functions{
+      nullptr,
+      [](detail::byte_reader&) -> std::shared_ptr<const void> { return std::make_shared<table>(); }};
+  job j(2, 2);
+  constexpr detail::value_name nobodys{2, 1'000'000};  // of the second node, which does not have it
+  const auto data = detail::replicas_of_process().published(nobodys, functions);
+  std::thread looks([&] {
+    EXPECT_TRUE(soon([] { return travelled > 0; })) << "nobody got the other half";
+    j.network.hold(false);
+  });
+  const auto both_halves = run(j, [&] {
+    return both(
+        [&] {
+          j.network.hold(true);  // what it asks for does not come
+          EXPECT_THROW(data->value(), std::runtime_error);
+          return 1L;
+        },
+        call<say_begun>());
+  });
+  looks.join();
+  EXPECT_EQ(both_halves.first + both_halves.second, 2);
+}
+
 // ---- bad weather
 
 unsigned seeds() {
