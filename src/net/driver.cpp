@@ -137,8 +137,10 @@ void driver::live(const opener& make) {
   lock.unlock();
 }
 
-void driver::attach(detail::proxy& p) {
+void driver::attach(detail::proxy& p, reporter of_this_node, bool records) {
   std::lock_guard lock(mutex_);
+  report_ = std::move(of_this_node);
+  records_ = records;
   values().identify(maker_of(carries_->self()));
   values().install(this);
   counted_.nodes = static_cast<unsigned>(carries_->peers().size() + 1);
@@ -205,6 +207,7 @@ void driver::step(instant at) {
   tell_requests(at);
   tell_starving(at);
   protocol_->tick(at);
+  send_inquiries();
   while (!events_.empty()) {
     for (auto& event : std::exchange(events_, {})) event(at);
   }
@@ -225,6 +228,7 @@ void driver::hear(instant at) {
     // Nodes of two programs have nothing to say to each other, not even that they go.
     const bool foreign = m.program != self_.program;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
+    if (!foreign) hear_of_reports(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
   }
   while (const auto peer = carries_->lost()) {
@@ -240,8 +244,9 @@ void driver::refuse(const incoming& message, const char* wrong) {
   if (speaks_this_version(message.message))
     return say("a message from " + from + " is malformed: " + wrong);
   if (!strangers_.insert(message.from).second) return;
-  say(from + " speaks another version of the protocol than this node: start the same version of "
-             "Cleave everywhere");
+  say(from +
+      " speaks another version of the protocol than this node: start the same version of "
+      "Cleave everywhere");
   if (message.from == 0) end_serving();
 }
 
@@ -251,6 +256,12 @@ traveller driver::describe(std::uint64_t id, detail::task& t) const {
   traveller who{id, t.wire->id(), t.generation, {}};
   detail::byte_writer w(who.input);
   w.put<std::uint64_t>(t.depth);
+  w.put(records_);
+  if (records_) {
+    w.put<std::uint64_t>(t.ticks);
+    w.put<std::uint32_t>(t.owner != nullptr ? t.owner->id : 0);
+    w.put<std::uint32_t>(static_cast<std::uint32_t>(self_.self) + 1);
+  }
   t.wire->put_input(t, w);
   return who;
 }
@@ -426,8 +437,13 @@ bool driver::start(asker who, const traveller& arrived) {
       throw detail::malformed("a task of a type that this program does not have");
     detail::byte_reader r(arrived.input);
     const auto depth = r.get<std::uint64_t>();
+    const bool recorded = r.get<bool>();
+    const std::uint64_t ticks = recorded ? r.get<std::uint64_t>() : 0;
+    const std::uint32_t made_by = recorded ? r.get<std::uint32_t>() : 0;
+    const std::uint32_t made_at = recorded ? r.get<std::uint32_t>() : 0;
     t = type->make(r);
     t->wire = type, t->depth = depth;
+    t->ticks = ticks, t->made_by = made_by, t->made_at = made_at;
   } catch (...) {
     told_.erase(static_cast<unsigned>(who));  // it starves on, and is to be told again
     events_.push_back([this, id = arrived.id, end = failure(std::current_exception())](instant at) {
