@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # A job and its ends: a rank is killed, the job interrupted, a rank runs another program, several runtimes in one process.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
