@@ -236,7 +236,7 @@ void command_line::parse(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    if (cleave::is_first_node()) fmt::print("{}", app.help());
     std::exit(std::fflush(stdout) == 0 ? 0 : 1);
   } catch (const CLI::ArgumentMismatch& e) {  // it begins with the option's name
     const std::string text = e.what(), name = text.substr(0, text.find(':'));
