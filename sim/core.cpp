@@ -137,7 +137,8 @@ net::bytes core::shared() const { return encode_best(best_); }
 void core::merge(std::span<const std::byte> values) {
   if (values.empty()) return;
   const auto value = static_cast<std::uint32_t>(net::reader(values).number());
-  if (value > best_) best_ = told_ = value;
+  best_ = std::max(best_, value);
+  told_ = std::max(told_, value);  // by who found it
 }
 
 std::optional<net::bytes> core::publication(std::uint64_t id) const {
@@ -180,7 +181,8 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
   pieces_.at(part).is = piece::state::claimed;
   a.is = asked::state::claimed;
   a.task = part;
-  const instant delay = how_.exact ? instant(random_.below(2) * random_.below(2000)) : instant(2);
+  const bool slow = how_.exact && random_.below(2) != 0;
+  const instant delay = slow ? instant(random_.below(2000)) : instant(2);
   world_.plan_answer(number_, slot, turn, world_.now() + delay);
 }
 

@@ -223,7 +223,7 @@ void driver::hear(instant at) {
     }
     const auto* gone = std::get_if<net::leave>(&m.body);
     // Nodes of two programs have nothing to say to each other, not even that they go.
-    const bool foreign = m.program != self_.program;
+    const bool foreign = m.program != self_.program || m.version != wire_version;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
     protocol_->receive(at, arrived->from, m);
   }

@@ -551,6 +551,32 @@ TEST_F(nodes, one_goes_that_never_began) {
   waits.join();
 }
 
+/// A node that speaks another version of the protocol, in the place of the first: nobody waits for
+/// it.
+TEST_F(nodes, the_first_speaks_another_version) {
+  loopback network(2, {});
+  const auto first = network.open(0);
+  test_node other(network, 1, 1);
+  std::atomic<bool> over{false};
+  std::thread waits([&] {
+    other.link().serve();
+    over = true;
+  });
+  net::message hello{1, 2, 0, net::heartbeat{}};
+  hello.version = net::wire_version + 1;
+  first->send(1, net::encode(hello));
+  EXPECT_TRUE(soon([&] { return over.load(); }));
+  if (!over) std::abort();  // nothing would end it
+  waits.join();
+  bool told = false;
+  while (const auto m = first->receive()) {
+    net::message answer;
+    ASSERT_EQ(net::decode(m->message, answer), nullptr);
+    told = told || std::holds_alternative<net::reject>(answer.body);
+  }
+  EXPECT_TRUE(told);
+}
+
 // ---- bad weather
 
 unsigned seeds() {
