@@ -1,0 +1,22 @@
+# Every MPI that is found, side by side: the list CLEAVE_MPIS (openmpi, mpich), and for each a target
+# cleave_mpi_NAME with what its C interface needs. -DCLEAVE_MPI=OFF looks for none.
+option(CLEAVE_MPI "Build what needs MPI, for each MPI that is found" ON)
+set(CLEAVE_MPIS "")
+if(CLEAVE_MPI)
+  find_package(PkgConfig QUIET)
+endif()
+if(CLEAVE_MPI AND PKG_CONFIG_FOUND)
+  foreach(pair IN ITEMS "openmpi|ompi-c" "mpich|mpich")
+    string(REPLACE "|" ";" pair "${pair}")
+    list(GET pair 0 name)
+    list(GET pair 1 package)
+    pkg_check_modules(CLEAVE_${name} QUIET IMPORTED_TARGET GLOBAL ${package})
+    if(CLEAVE_${name}_FOUND)
+      list(APPEND CLEAVE_MPIS ${name})
+      add_library(cleave_mpi_${name} INTERFACE)
+      target_link_libraries(cleave_mpi_${name} INTERFACE PkgConfig::CLEAVE_${name})
+      # Neither MPI's C++ interface, which is gone from the standard.
+      target_compile_definitions(cleave_mpi_${name} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    endif()
+  endforeach()
+endif()

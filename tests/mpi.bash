@@ -1,0 +1,24 @@
+# For scripts that run MPI programs. Needs tests/checks.bash.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# Those with which programs were built here.
+mpis_built() {
+  local mpi
+  for mpi in openmpi mpich; do
+    [[ ! -x $bin/cg-$mpi ]] || echo "$mpi"
+  done
+}
+
+# The launcher of an MPI, and what it needs to start more ranks than there are CPUs.
+launcher() {
+  case $1 in
+    openmpi) echo mpirun.openmpi --oversubscribe --bind-to none ;;
+    mpich) echo mpirun.mpich ;;
+  esac
+}
+
+# mpi_run MPI RANKS PROGRAM [ARGUMENT…]
+mpi_run() {
+  # shellcheck disable=SC2046
+  timeout 120 $(launcher "$1") -n "$2" "${@:3}"
+}
