@@ -19,4 +19,15 @@ void wake(const std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
+void block_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::chrono::nanoseconds at_most) noexcept {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(at_most);
+  const timespec limit{whole.count(), (at_most - whole).count()};
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+
+void wake_shared(const std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
 }  // namespace cleave::machine

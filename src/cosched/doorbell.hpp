@@ -1,0 +1,132 @@
+#pragma once
+
+#include "core/mailbox.hpp"
+
+#include <atomic>
+#include <cassert>
+#include <cstdint>
+
+/// How a rank that waits inside MPI goes to sleep, and how the others wake it. All of the protocol's shared state
+/// and every transition of it is in this file; README.md argues why no wake-up is lost, and tests/model
+/// runs this code through every interleaving.
+///
+/// The invariant: whoever sleeps has announced it, and has tested once more after that. Whoever
+/// may have made progress for others does so, fences, and then rings whom it finds announced.
+namespace cleave::cosched {
+
+/// One rank's: a ticket that changes when it is rung. Its owner announces and sleeps, the others ring. In one word: the
+/// lowest bit says `announced`, the others count the rings.
+template <class Platform>
+class doorbell {
+public:
+  using ticket = std::uint32_t;
+
+  // The owner only.
+
+  /// seq_cst: before the owner's last test; partner of the ringer's fence.
+  ticket announce() noexcept {
+    return word_.fetch_or(announced, std::memory_order_seq_cst) | announced;
+  }
+  /// Blocks until the ticket has changed, or for as long as the platform does.
+  void sleep(ticket t) noexcept { Platform::block(word_, t); }
+  /// Takes an announcement back. False if it was rung meanwhile.
+  bool withdraw(ticket t) noexcept {
+    return word_.compare_exchange_strong(t, t & ~announced, std::memory_order_acq_rel,
+                                         std::memory_order_relaxed);
+  }
+
+  // Everybody.
+
+  /// After a fence. Wakes the owner if it has announced, and before that calls about_to_wake(); returns
+  /// whether this call did.
+  template <class F>
+  bool ring(F about_to_wake) noexcept {
+    ticket t = word_.load(std::memory_order_relaxed);
+    if ((t & announced) == 0) return false;
+    // Fails if another rang first, or the owner went on: either way it will test once more.
+    if (!word_.compare_exchange_strong(t, (t & ~announced) + one_ring, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed))
+      return false;
+    about_to_wake();
+    Platform::wake(word_);
+    return true;
+  }
+
+private:
+  static constexpr ticket announced = 1, one_ring = 2;
+  typename Platform::template atomic<ticket> word_{0};
+};
+
+/// The board names those that may have announced, so that who rings need not look at all doorbells.
+template <class Platform>
+using board = detail::bit_board<Platform>;
+
+/// Rings all that may have announced, but for one, by ring(i). Called after whatever may be progress for them.
+template <class Platform, class Ring>
+void ring_others(const board<Platform>& sleepers, unsigned me, Ring ring) {
+  Platform::fence();  // partner of announce(): one of the two sees the other
+  sleepers.visit(0, [&](unsigned i) {
+    if (i != me) ring(i);
+    return false;
+  });
+}
+
+/// A rank's wait, told step by step: it does not loop, because the loop is MPI's own.
+///
+///                 enough spun                  nothing found in so many tests
+///     spinning ---------------> announced ----------------------------------> asleep
+///         ^                         | progress, or the end of the wait          |
+///         +-------------------------+-------------------------------------------+ rung, or long enough
+template <class Platform>
+class waiter {
+public:
+  enum class phase : unsigned { spinning, announced, asleep };
+  enum class woken { no, rung, late };  // late: the time that a sleep may take was over
+
+  waiter(doorbell<Platform>& own, board<Platform>& sleepers, unsigned me, unsigned tests) noexcept
+      : bell_(&own), sleepers_(&sleepers), me_(me), tests_(tests) {}
+
+  phase now() const noexcept { return phase_; }
+
+  /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last one.
+  woken tested(bool spun_enough) {
+    if (phase_ == phase::spinning) {
+      if (spun_enough) announce();
+      return woken::no;
+    }
+    assert(phase_ == phase::announced);
+    if (--left_ != 0) return woken::no;
+    phase_ = phase::asleep;
+    bell_->sleep(ticket_);
+    return stop() ? woken::late : woken::rung;
+  }
+  /// Something was found, or the wait is over.
+  void found() {
+    if (phase_ == phase::announced) stop();
+    assert(phase_ == phase::spinning);
+  }
+
+private:
+  void announce() {
+    ticket_ = bell_->announce();
+    sleepers_->set(me_);
+    left_ = tests_;
+    phase_ = phase::announced;
+  }
+  /// Returns whether nobody had rung.
+  bool stop() {
+    phase_ = phase::spinning;
+    sleepers_->clear(me_);
+    return bell_->withdraw(ticket_);
+  }
+
+  doorbell<Platform>* bell_;
+  board<Platform>* sleepers_;
+  unsigned me_;
+  unsigned tests_;  // how many it takes to look at everything once
+  unsigned left_ = 0;
+  typename doorbell<Platform>::ticket ticket_ = 0;
+  phase phase_ = phase::spinning;
+};
+
+}  // namespace cleave::cosched

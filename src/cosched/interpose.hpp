@@ -1,0 +1,27 @@
+#pragma once
+
+#include "cosched/rank.hpp"
+
+/// What the parts of libcleave-cosched know of each other. One build for each MPI.
+namespace cleave::cosched {
+
+/// This process.
+extern rank here;
+
+/// The next function of this name behind this library: MPI's, or the C library's. Ends the process with a message if there is none.
+void* next_function(const char* name) noexcept;
+/// An object of MPI. The program's own copy if it has one, as programs that are linked to Open MPI do.
+void* object(const char* name) noexcept;
+
+/// In the file of each MPI: how its progress loop is watched.
+namespace progress {
+
+/// How often it must have looked before it has looked at everything.
+extern const unsigned tests;
+/// Where MPI is found if the program has loaded it by itself (a module of Python, for one).
+extern const char* const libraries[];
+/// Once, when MPI is initialized. False if this MPI cannot be watched.
+bool watch() noexcept;
+
+}  // namespace progress
+}  // namespace cleave::cosched

@@ -1,0 +1,189 @@
+#include "cosched/job.hpp"
+
+#include <mpi.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "cosched/costs.hpp"
+#include "cosched/interpose.hpp"
+#include "machine/settings.hpp"
+
+namespace cleave::cosched {
+namespace {
+
+constexpr nanoseconds longest_measurement = 4'000'000;
+constexpr int most_name = 64;
+
+costs measured{};
+policy chosen = policy::two_phase;
+
+// Open MPI's handles are addresses in its library, which may be loaded later than this one.
+#ifdef OPEN_MPI
+#define CLEAVE_HANDLE(type, name, constant, symbol) \
+  const type name = static_cast<type>(object(symbol))
+#else
+#define CLEAVE_HANDLE(type, name, constant, symbol) const type name = constant
+#endif
+
+/// MPI's own functions, which this library stands in front of, and handles.
+#define CLEAVE_REAL(name)             \
+  const decltype(&PMPI_##name) name = \
+      reinterpret_cast<decltype(&PMPI_##name)>(next_function("PMPI_" #name))
+struct mpi {
+  CLEAVE_REAL(Comm_rank);
+  CLEAVE_REAL(Comm_size);
+  CLEAVE_REAL(Comm_split_type);
+  CLEAVE_REAL(Comm_free);
+  CLEAVE_REAL(Comm_get_parent);
+  CLEAVE_REAL(Bcast);
+  CLEAVE_REAL(Allreduce);
+  CLEAVE_REAL(Reduce);
+  CLEAVE_REAL(Abort);
+  CLEAVE_HANDLE(MPI_Comm, world, MPI_COMM_WORLD, "ompi_mpi_comm_world");
+  CLEAVE_HANDLE(MPI_Comm, no_ranks, MPI_COMM_NULL, "ompi_mpi_comm_null");
+  CLEAVE_HANDLE(MPI_Info, no_info, MPI_INFO_NULL, "ompi_mpi_info_null");
+  CLEAVE_HANDLE(MPI_Datatype, byte, MPI_BYTE, "ompi_mpi_byte");
+  CLEAVE_HANDLE(MPI_Datatype, int64, MPI_INT64_T, "ompi_mpi_int64_t");
+  CLEAVE_HANDLE(MPI_Op, least, MPI_MIN, "ompi_mpi_op_min");
+  CLEAVE_HANDLE(MPI_Op, sum, MPI_SUM, "ompi_mpi_op_sum");
+};
+#undef CLEAVE_REAL
+#undef CLEAVE_HANDLE
+
+int rank_in(const mpi& m, MPI_Comm ranks) {
+  int r = 0;
+  m.Comm_rank(ranks, &r);
+  return r;
+}
+int size_of(const mpi& m, MPI_Comm ranks) {
+  int n = 0;
+  m.Comm_size(ranks, &n);
+  return n;
+}
+bool all(const mpi& m, bool mine, MPI_Comm ranks) {
+  std::int64_t one = mine ? 1 : 0, least = 0;
+  m.Allreduce(&one, &least, 1, m.int64, m.least, ranks);
+  return least != 0;
+}
+
+struct settings {
+  policy by = policy::two_phase;
+  nanoseconds spin = -1;  // not given
+};
+
+/// Throws std::invalid_argument.
+settings read_settings() {
+  settings s;
+  const char* const name = std::getenv("CLEAVE_COSCHED_POLICY");
+  if (name != nullptr && *name != '\0') {
+    const auto p = policy_named(name);
+    if (!p)
+      throw std::invalid_argument(
+          std::string("CLEAVE_COSCHED_POLICY: expected spin, block, two-phase or adaptive, got '") +
+          name + "'");
+    s.by = *p;
+  }
+  const long spin = machine::environment("CLEAVE_COSCHED_SPIN", 0, 1'000'000'000, -1);
+  if (spin >= 0) s.spin = spin;
+  return s;
+}
+
+/// Every rank's the same; the job ends if they cannot be used.
+settings settings_of_job(const mpi& m) {
+  try {
+    return read_settings();
+  } catch (const std::invalid_argument& e) {
+    if (rank_in(m, m.world) == 0) {
+      std::fprintf(stderr, "cosched: %s\n", e.what());
+      m.Abort(m.world, 2);
+    }
+    for (char none = 0;;) m.Bcast(&none, 1, m.byte, 0, m.world);  // until it does
+  }
+}
+
+/// The first rank makes the memory, the others open it by its name. Null on all of them if one fails.
+std::unique_ptr<node> share_node(const mpi& m, MPI_Comm here_all) {
+  const int me = rank_in(m, here_all), ranks = size_of(m, here_all);
+  std::unique_ptr<node> shared;
+  char name[most_name] = "";
+  if (me == 0 && static_cast<unsigned>(ranks) <= node::most_ranks) {
+    shared = node::make(static_cast<unsigned>(ranks));
+    if (shared != nullptr) std::snprintf(name, sizeof name, "%s", shared->name().c_str());
+  }
+  m.Bcast(name, most_name, m.byte, 0, here_all);
+  if (me != 0 && name[0] != '\0') shared = node::open(name, static_cast<unsigned>(ranks));
+  const bool complete = all(m, shared != nullptr, here_all);
+  if (me == 0 && shared != nullptr) shared->forget_name();
+  if (!complete) shared.reset();
+  return shared;
+}
+
+/// One rank of each node measures; meanwhile the others wait in MPI.
+costs share_costs(const mpi& m, MPI_Comm here_all) {
+  costs c{};
+  if (rank_in(m, here_all) == 0) c = measure_costs(longest_measurement);
+  m.Bcast(&c, static_cast<int>(sizeof c), m.byte, 0, here_all);
+  return c;
+}
+
+bool was_spawned(const mpi& m) {
+  MPI_Comm parent = m.no_ranks;
+  m.Comm_get_parent(&parent);
+  return parent != m.no_ranks;
+}
+
+void tell(const mpi& m, const char* what) {
+  if (rank_in(m, m.world) == 0) std::fprintf(stderr, "cosched: %s\n", what);
+}
+
+}  // namespace
+
+void begin_job(int thread_level) noexcept {
+  const mpi m;
+  const settings s = settings_of_job(m);
+  MPI_Comm here_all = m.no_ranks;
+  m.Comm_split_type(m.world, MPI_COMM_TYPE_SHARED, 0, m.no_info, &here_all);
+  const int me = rank_in(m, here_all);
+  const bool one_node = size_of(m, here_all) == size_of(m, m.world);
+  auto shared = share_node(m, here_all);
+  measured = share_costs(m, here_all);
+  m.Comm_free(&here_all);
+  if (!all(m, progress::watch(), m.world))
+    return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
+  if (!all(m, shared != nullptr, m.world))
+    return tell(m, "no shared memory for the ranks of a node; calls wait as without cosched");
+  chosen = s.by;
+  const nanoseconds fixed = s.spin >= 0 ? s.spin : 2 * measured.wake;
+  here.start(std::move(shared), static_cast<unsigned>(me), progress::tests,
+             spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1),
+             thread_level == MPI_THREAD_MULTIPLE);
+  if (!one_node) stand_aside("the job has ranks on several nodes");
+  if (was_spawned(m)) stand_aside("the job was spawned by another");
+}
+
+void stand_aside(const char* why) noexcept {
+  if (here.now_is() != rank::state::active) return;
+  here.stand_aside();
+  std::fprintf(stderr, "cosched: %s; its calls wait as without cosched\n", why);
+}
+
+void report_job() noexcept {
+  const char* const where = std::getenv("CLEAVE_COSCHED_REPORT");
+  if (here.now_is() == rank::state::absent || where == nullptr || *where == '\0') return;
+  const mpi m;
+  report r{chosen, here.spinning().typical(), measured.context_switch, measured.wake, 0, {}};
+  static_assert(sizeof(std::int64_t) == sizeof(long long));
+  m.Reduce(&here.counted(), &r.total, counts::fields, m.int64, m.sum, 0, m.world);
+  if (rank_in(m, m.world) != 0) return;
+  r.ranks = size_of(m, m.world);
+  if (std::strcmp(where, "-") == 0) return void(std::fputs(as_text(r).c_str(), stderr));
+  std::FILE* const file = std::fopen(where, "w");
+  if (file == nullptr || std::fprintf(file, "%s\n", as_json(r).c_str()) < 0)
+    std::fprintf(stderr, "cosched: %s: the report cannot be written there\n", where);
+  if (file != nullptr) std::fclose(file);
+}
+
+}  // namespace cleave::cosched

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "cosched/doorbell.hpp"
+#include "cosched/platform.hpp"
+#include "cosched/spin_time.hpp"
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <string>
+
+/// The memory that the ranks of one job on one node share.
+namespace cleave::cosched {
+
+struct alignas(128) slot {
+  doorbell<platform> bell;
+  std::atomic<nanoseconds> rung_at{0};  // when it was rung last, by the monotonic clock
+};
+
+class node {
+public:
+  /// Makes the memory, under a random name that others can open until forget_name(). Null if it cannot be had.
+  static std::unique_ptr<node> make(unsigned ranks);
+  /// Opens it. Null if it cannot be had.
+  static std::unique_ptr<node> open(const std::string& name, unsigned ranks);
+  ~node();
+  node(const node&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+  /// From then on nothing of it is left behind, however the job ends.
+  void forget_name() noexcept;
+
+  board<platform>& sleepers() noexcept { return *sleepers_; }
+  slot& of(unsigned i) noexcept { return slots_[i]; }
+
+  static constexpr unsigned most_ranks = board<platform>::capacity;
+
+private:
+  node(std::string name, unsigned ranks, void* memory, bool first) noexcept;
+  static std::size_t bytes_for(unsigned ranks) noexcept;
+
+  std::string name_;
+  unsigned ranks_;
+  void* memory_;
+  board<platform>* sleepers_;
+  slot* slots_;
+};
+
+}  // namespace cleave::cosched

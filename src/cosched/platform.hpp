@@ -1,0 +1,26 @@
+#pragma once
+
+#include "machine/futex.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace cleave::cosched {
+
+/// What doorbells are made of outside of the model checker: memory that the ranks of a node share.
+struct platform {
+  template <class T>
+  using atomic = std::atomic<T>;
+
+  /// The net below: a sleep ends after so long even if nobody rang.
+  static constexpr std::chrono::milliseconds longest_sleep{50};
+
+  static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  static void block(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+    machine::block_shared(word, expected, longest_sleep);
+  }
+  static void wake(const atomic<std::uint32_t>& word) noexcept { machine::wake_shared(word); }
+};
+
+}  // namespace cleave::cosched

@@ -1,0 +1,49 @@
+// How Open MPI's progress loop is watched. Every wait, of whichever call and within whichever collective algorithm, calls
+// opal_progress() until it is over. opal_progress() calls sched_yield() if it has found nothing, provided that
+// it was told to (the parameter mpi_yield_when_idle); libopen-pal finds both here first.
+#include <dlfcn.h>
+#include <sched.h>
+
+#include "cosched/interpose.hpp"
+
+namespace cleave::cosched::progress {
+
+// Some sources are looked at in every eighth turn only.
+const unsigned tests = 9;
+const char* const libraries[] = {"libmpi.so.40", nullptr};
+
+namespace {
+
+thread_local bool looking = false, found = false;
+
+}  // namespace
+
+bool watch() noexcept {
+  auto* const tell =
+      reinterpret_cast<void (*)(bool)>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  if (tell == nullptr) return false;
+  tell(true);
+  return true;
+}
+
+}  // namespace cleave::cosched::progress
+
+using namespace cleave::cosched;
+
+// Open MPI 4 returns nothing, later versions an int: what is in the register is passed on.
+extern "C" [[gnu::visibility("default")]] int opal_progress() {
+  static auto* const real = reinterpret_cast<int (*)()>(next_function("opal_progress"));
+  if (!here.is_watched()) return real();
+  progress::looking = progress::found = true;
+  const int result = real();
+  progress::looking = false;
+  progress::found ? here.found_something() : here.found_nothing();
+  return result;
+}
+
+extern "C" [[gnu::visibility("default")]] int sched_yield() noexcept {
+  static auto* const real = reinterpret_cast<int (*)()>(next_function("sched_yield"));
+  if (!progress::looking) return real();
+  progress::found = false;
+  return 0;
+}

@@ -1,0 +1,49 @@
+#include "cosched/report.hpp"
+
+#include <cstdio>
+
+namespace cleave::cosched {
+namespace {
+
+double seconds(nanoseconds t) { return static_cast<double>(t) * 1e-9; }
+double microseconds(nanoseconds t) { return static_cast<double>(t) * 1e-3; }
+
+template <class... A>
+std::string format(const char* pattern, A... values) {
+  char text[1024];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+}  // namespace
+
+std::string as_text(const report& r) {
+  const counts& c = r.total;
+  const auto n = [](std::int64_t v) { return static_cast<long long>(v); };
+  return format(
+      "cosched: %s, spin time %.1f us (a context switch takes %.1f us, a wake-up %.1f us), %d "
+      "ranks\n"
+      "  %lld blocking calls, %lld waits: %lld ended while spinning, %lld after sleeping, %lld of "
+      "them "
+      "by the net\n"
+      "  %lld sleeps, %lld ended for nothing, %lld after the longest time; %lld rings\n"
+      "  %.3f s spun, %.3f s slept\n",
+      name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
+      r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps),
+      n(c.for_nothing), n(c.timeouts), n(c.rings), seconds(c.spin_time), seconds(c.sleep_time));
+}
+
+std::string as_json(const report& r) {
+  const counts& c = r.total;
+  const auto n = [](std::int64_t v) { return static_cast<long long>(v); };
+  return format(
+      "{\"policy\":\"%s\",\"spin_time_us\":%.3f,\"context_switch_us\":%.3f,\"wake_us\":%.3f,"
+      "\"ranks\":%d,\"calls\":%lld,\"waits\":%lld,\"ended_spinning\":%lld,\"ended_sleeping\":%lld,"
+      "\"ended_late\":%lld,\"sleeps\":%lld,\"for_nothing\":%lld,\"timeouts\":%lld,\"rings\":%lld,"
+      "\"spun_s\":%.6f,\"slept_s\":%.6f}",
+      name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
+      r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps),
+      n(c.for_nothing), n(c.timeouts), n(c.rings), seconds(c.spin_time), seconds(c.sleep_time));
+}
+
+}  // namespace cleave::cosched

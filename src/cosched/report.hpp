@@ -1,0 +1,39 @@
+#pragma once
+
+#include "cosched/spin_time.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace cleave::cosched {
+
+/// What one rank has done, or all of them. Times in nanoseconds.
+struct counts {
+  std::int64_t calls = 0;        // into MPI, that may block
+  std::int64_t waits = 0;        // of these, those that did not end at once
+  std::int64_t spun = 0;         // waits that ended without a sleep
+  std::int64_t slept = 0;        // waits that ended after one
+  std::int64_t late = 0;         // of these, those that ended by the net: nobody had rung
+  std::int64_t sleeps = 0;       // there can be several in a wait
+  std::int64_t for_nothing = 0;  // sleeps that ended by a ring, after which nothing was found
+  std::int64_t timeouts =
+      0;                   // sleeps that ended by the net, at whose end there was nothing to find
+  std::int64_t rings = 0;  // others rung
+  std::int64_t spin_time = 0, sleep_time = 0;
+
+  static constexpr int fields = 11;
+};
+static_assert(sizeof(counts) == counts::fields * sizeof(std::int64_t));
+
+struct report {
+  policy by;
+  nanoseconds spin, context_switch, wake;
+  int ranks;
+  counts total;
+};
+
+std::string as_text(const report& r);
+/// One JSON object.
+std::string as_json(const report& r);
+
+}  // namespace cleave::cosched

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+/// How long a rank spins before it sleeps.
+namespace cleave::cosched {
+
+using nanoseconds = std::int64_t;
+
+/// `two_phase`: always the same time. `adaptive`: learns it.
+enum class policy : unsigned { spin, block, two_phase, adaptive };
+
+std::optional<policy> policy_named(std::string_view name) noexcept;
+const char* name_of(policy p) noexcept;
+
+/// Chooses among some fixed times by the multiplicative weights of Littlestone and Warmuth ("The weighted majority
+/// algorithm", 1994). A wait of length w costs w if it ends while spinning, otherwise the time spun and what
+/// blocking costs; so after each wait it is known what it would have cost with every one of the times. With
+/// weights w_i (1 - η)^(cost_i / largest cost), the expected cost of all waits is at most
+///
+///     (1 + η) · that of the best of the times  +  (ln N / η) · the largest cost of one wait,
+///
+/// whatever the waits are. And the best of the times costs at most twice what somebody who knows the future pays,
+/// because one of them is the cost of blocking itself (Karlin et al., "Empirical studies of competitive spinning", 1991).
+class learner {
+public:
+  learner(nanoseconds block_cost, std::uint64_t seed) noexcept;
+
+  nanoseconds next() noexcept;
+  void saw(nanoseconds wait) noexcept;
+  /// The time that has most weight now.
+  nanoseconds favourite() const noexcept;
+
+private:
+  static constexpr std::size_t choices = 6;
+  static constexpr double rate = 0.2;  // η
+
+  nanoseconds cost(std::size_t choice, nanoseconds wait) const noexcept;
+
+  nanoseconds block_cost_;
+  std::array<nanoseconds, choices> times_;
+  std::array<double, choices> weights_;
+  std::uint64_t random_;
+};
+
+/// A rank's spin time under a policy.
+class spin_time {
+public:
+  /// `fixed` is for two_phase; `block_cost`: how long it takes to block and be woken.
+  spin_time(policy p, nanoseconds fixed, nanoseconds block_cost, std::uint64_t seed) noexcept;
+
+  /// For the wait that begins.
+  nanoseconds next() noexcept;
+  /// How long it was until what was waited for happened, however it was spent.
+  void saw(nanoseconds wait) noexcept {
+    if (policy_ == policy::adaptive) learner_.saw(wait);
+  }
+  /// What a report tells: the time, or that which is preferred now; -1: never blocks.
+  nanoseconds typical() const noexcept;
+
+private:
+  policy policy_;
+  nanoseconds fixed_;
+  learner learner_;
+};
+
+}  // namespace cleave::cosched
