@@ -1,0 +1,134 @@
+#pragma once
+
+#include "atomic.hpp"
+#include "cosched/doorbell.hpp"
+#include "explorer.hpp"
+
+#include <array>
+#include <string>
+
+/// Ranks around the real doorbells and the real waiter: they send each other messages and wait for them. What is mirrored of
+/// rank.cpp and of MPI is short, and names what it mirrors.
+namespace model::cosched {
+
+/// What is broken on purpose.
+enum class fault {
+  none,
+  no_fence,           // who rings does not fence
+  announce_by_store,  // the announcement is not a full fence: plain stores, to the doorbell and to the board
+  no_test_again,  // who has announced sleeps at once
+  ring_without_wake,
+  ring_keeps_ticket,    // who rings wakes, but leaves the ticket as it was
+  sleep_unconditional,  // the sleep does not look whether the ticket has changed
+  no_ring_after_call,   // a call that has sent something rings nobody
+  no_ring_in_wait,      // nor does a wait that has sent something
+  board_left,  // a waiter that goes on forgets to leave the board: harmless, must be seen to be so
+  board_not_set,  // an announcement that the board does not know of
+};
+inline fault broken = fault::none;
+
+struct platform {
+  template <class T>
+  struct atomic : model::atomic<T> {
+    using base = model::atomic<T>;
+    using base::base;
+
+    T fetch_or(T v, std::memory_order o = base::strongest) {
+      if (broken == fault::board_not_set && sizeof(T) == 8) return 0;
+      if (broken != fault::announce_by_store) return base::fetch_or(v, o);
+      const T old = base::load();
+      base::store(old | v, std::memory_order_release);
+      return old;
+    }
+    T fetch_and(T v, std::memory_order o = base::strongest) {
+      if (sizeof(T) == 8 && broken == fault::board_left) return 0;
+      return base::fetch_and(v, o);
+    }
+    bool compare_exchange_strong(T& expected, T v, std::memory_order a, std::memory_order b) {
+      const bool rings = v > expected;
+      if (rings && broken == fault::ring_keeps_ticket) v = expected;
+      return base::compare_exchange_strong(expected, v, a, b);
+    }
+  };
+
+  static void fence() {
+    if (broken == fault::no_fence) return;
+    explorer::running()->point();
+    explorer::running()->drain();
+  }
+  static void block(atomic<std::uint32_t>& word, std::uint32_t expected) {
+    if (broken != fault::sleep_unconditional) return word.block(expected);
+    explorer::running()->point();
+    explorer::running()->drain();
+    explorer::running()->sleep_on(word);
+  }
+  static void wake(atomic<std::uint32_t>& word) {
+    if (broken != fault::ring_without_wake) word.wake();
+  }
+};
+
+/// A place for one message: what is in MPI's shared memory. Sending is an ordinary store.
+using message = model::atomic<std::uint32_t>;
+
+template <unsigned Ranks>
+struct job {
+  static constexpr unsigned tests_needed = 1;
+  job() : sleepers(Ranks) {}
+
+  std::array<cleave::cosched::doorbell<platform>, Ranks> bells;
+  cleave::cosched::board<platform> sleepers;
+  std::array<message, 4> messages;
+  std::uint64_t ended = 0;
+
+  unsigned threads() const { return Ranks; }
+  void check() const {}
+
+  void send(message& m) { m.store(1, std::memory_order_release); }
+  void ring(unsigned me) {  // rank::ring
+    cleave::cosched::ring_others<platform>(sleepers, me,
+                                           [this](unsigned i) { bells[i].ring([] {}); });
+  }
+  void end_call(unsigned me) {  // rank::end_call
+    if (broken != fault::no_ring_after_call) ring(me);
+  }
+  void call_send(unsigned me, message& m) {  // MPI_Send of a small message
+    send(m);
+    end_call(me);
+  }
+  /// A wait for m. If `asked` is there meanwhile, MPI answers it by sending `answer`.
+  [[gnu::noinline]] void wait(unsigned me, message& m, message* asked = nullptr,
+                              message* answer = nullptr) {
+    cleave::cosched::waiter<platform> w(bells[me], sleepers, me, tests_needed);
+    bool answered = false;
+    for (bool owes = false; m.load(std::memory_order_acquire) == 0;) {
+      const bool found = asked != nullptr && !answered && asked->load() != 0;
+      if (found) {
+        send(*answer);
+        answered = owes = true;
+        w.found();  // rank::found_something
+        continue;
+      }
+      if (owes && broken != fault::no_ring_in_wait) ring(me);  // rank::found_nothing
+      owes = false;
+      w.tested(true);
+      using phase = typename cleave::cosched::waiter<platform>::phase;
+      if (broken == fault::no_test_again && w.now() == phase::announced) w.tested(true);
+    }
+    w.found();
+    end_call(me);
+  }
+
+  std::string name(const void* at) const {
+    auto in = [at](const auto& object) {
+      const auto* begin = reinterpret_cast<const char*>(&object);
+      return at >= begin && at < begin + sizeof object;
+    };
+    for (unsigned i = 0; i < Ranks; ++i)
+      if (in(bells[i])) return "doorbell " + std::to_string(i);
+    for (unsigned i = 0; i < messages.size(); ++i)
+      if (in(messages[i])) return "message " + std::to_string(i);
+    return "board";
+  }
+};
+
+}  // namespace model::cosched
