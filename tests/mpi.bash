@@ -22,3 +22,12 @@ mpi_run() {
   # shellcheck disable=SC2046
   timeout 120 $(launcher "$1") -n "$2" "${@:3}"
 }
+
+# The same under cosched. CLEAVE_COSCHED_REPORT should be $work/report.
+cosched_run() {
+  # shellcheck disable=SC2046
+  timeout 120 env LD_PRELOAD="$CLEAVE_BINARY_DIR/lib/libcleave-cosched-$1.so" $(launcher "$1") -n "$2" "${@:3}"
+}
+
+# A number of the report.
+counted() { grep -oP "\"$1\":\K[0-9]+" "$work/report"; }

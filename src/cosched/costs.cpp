@@ -14,7 +14,7 @@
 namespace cleave::cosched {
 namespace {
 
-constexpr costs usual{1'000, 30'000};
+constexpr costs usual{1'000, 30'000}, least{100, 1'000}, most{20'000, 100'000};
 constexpr int most_turns = 200;
 
 /// Two threads that block by turns: even values are the first one's turn, odd values the second one's.
@@ -40,7 +40,7 @@ void stay_on(int cpu) noexcept {
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-/// The median of one way, there or back. With a CPU both threads stay on it.
+/// One way, there or back: the lower quartile, because others may have wanted the CPU meanwhile. With a CPU both threads stay on it.
 nanoseconds one_way(int cpu, nanoseconds longest, nanoseconds otherwise) {
   turns t;
   std::atomic<std::uint32_t> end{2 * most_turns};
@@ -71,17 +71,17 @@ nanoseconds one_way(int cpu, nanoseconds longest, nanoseconds otherwise) {
   std::thread two(second);
   one.join(), two.join();
   if (took.empty()) return otherwise;
-  std::nth_element(took.begin(), took.begin() + static_cast<long>(took.size() / 2), took.end());
-  return took[took.size() / 2];
+  std::sort(took.begin(), took.end());
+  return took[took.size() / 4];
 }
 
 }  // namespace
 
 costs measure_costs(nanoseconds longest) noexcept try {
   costs c = usual;
-  c.context_switch =
-      std::max<nanoseconds>(100, one_way(sched_getcpu(), longest / 2, c.context_switch));
-  c.wake = std::max(c.context_switch, one_way(-1, longest / 2, c.wake));
+  c.context_switch = std::clamp(one_way(sched_getcpu(), longest / 2, c.context_switch),
+                                least.context_switch, most.context_switch);
+  c.wake = std::clamp(one_way(-1, longest / 2, c.wake), least.wake, most.wake);
   return c;
 } catch (const std::system_error&) { return usual; }
 

@@ -4,7 +4,7 @@
 
 namespace cleave::cosched {
 
-/// What it costs on this machine to give up a CPU and get it back. Medians; both are measured between two threads that
+/// What it costs on this machine to give up a CPU and get it back. Lower quartiles; both are measured between two threads that
 /// block by turns, some milliseconds in all.
 struct costs {
   nanoseconds context_switch;  // from one thread to another on one CPU

@@ -88,14 +88,17 @@ public:
 
   phase now() const noexcept { return phase_; }
 
-  /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last one.
-  woken tested(bool spun_enough) {
+  /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last one, after
+  /// before_sleep(), which rings the others for all that was done since.
+  template <class F>
+  woken tested(bool spun_enough, F before_sleep) {
     if (phase_ == phase::spinning) {
       if (spun_enough) announce();
       return woken::no;
     }
     assert(phase_ == phase::announced);
     if (--left_ != 0) return woken::no;
+    before_sleep();
     phase_ = phase::asleep;
     bell_->sleep(ticket_);
     return stop() ? woken::late : woken::rung;

@@ -71,7 +71,7 @@ bool all(const mpi& m, bool mine, MPI_Comm ranks) {
 
 struct settings {
   policy by = policy::two_phase;
-  nanoseconds spin = -1;  // not given
+  nanoseconds spin = -1;  // not given; the variable is in microseconds
 };
 
 /// Throws std::invalid_argument.
@@ -86,8 +86,8 @@ settings read_settings() {
           name + "'");
     s.by = *p;
   }
-  const long spin = machine::environment("CLEAVE_COSCHED_SPIN", 0, 1'000'000'000, -1);
-  if (spin >= 0) s.spin = spin;
+  const long spin = machine::environment("CLEAVE_COSCHED_SPIN", 0, 1'000'000, -1);
+  if (spin >= 0) s.spin = spin * 1'000;
   return s;
 }
 

@@ -13,8 +13,9 @@ struct platform {
   template <class T>
   using atomic = std::atomic<T>;
 
-  /// The net below: a sleep ends after so long even if nobody rang.
-  static constexpr std::chrono::milliseconds longest_sleep{50};
+  /// The net below: a sleep ends after so long even if nobody rang. Long enough that
+  /// who has sent something, and was taken off its CPU before it rang, is back by then.
+  static constexpr std::chrono::milliseconds longest_sleep{200};
 
   static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void block(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {

@@ -1,5 +1,6 @@
 #include "cosched/rank.hpp"
 
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -44,11 +45,15 @@ void rank::ring() noexcept {
 
 bool rank::begin_call(bool blocking) noexcept {
   if (now_is() == state::absent) return false;
-  if (thread_ != nullptr && thread_ != &this_thread) stand_aside();
+  if (thread_ != nullptr && thread_ != &this_thread && now_is() == state::active) {
+    stand_aside();
+    std::fputs("cosched: a second thread calls MPI; the rank's calls wait as without cosched\n",
+               stderr);
+  }
   if (now_is() == state::aside) return true;
   ++calls_;
   if (blocking && ++blocking_calls_ == 1) ++counts_.calls, slept_ = late_ = false;
-  owes_ring_ = true;
+  owes_ring_ = owes_last_ring_ = true;
   return true;
 }
 
@@ -69,7 +74,7 @@ void rank::begin_spin(nanoseconds at) noexcept {
 
 void rank::found_something() noexcept {
   if (now_is() == state::aside) return ring();
-  owes_ring_ = true;
+  owes_ring_ = owes_last_ring_ = true;
   if (!spins_) return;
   spins_ = false;
   waiter_->found();
@@ -78,6 +83,7 @@ void rank::found_something() noexcept {
   if (!slept_) spinning_->saw(wait);
   ++(slept_ ? counts_.slept : counts_.spun);
   if (slept_ && late_) ++counts_.late;
+
   slept_ = late_ = rung_for_nothing_ = false;
 }
 
@@ -92,7 +98,10 @@ void rank::found_nothing() noexcept {
   const auto phase = waiter_->now();
   const bool enough = at >= until_;
   if (phase == waiter<platform>::phase::spinning && !enough) return machine::pause();
-  const auto woken = waiter_->tested(enough);
+  // What was found can be answered some looks later, which counts as nothing.
+  const auto woken = waiter_->tested(enough, [this] {
+    if (std::exchange(owes_last_ring_, false)) ring();
+  });
   if (woken == waiter<platform>::woken::no) return;
 
   const nanoseconds woke = now();

@@ -60,6 +60,7 @@ private:
 
   int calls_ = 0, blocking_calls_ = 0;  // nested
   bool owes_ring_ = false;              // may have sent something that nobody was rung for
+  bool owes_last_ring_ = false;         // has found something since it last rang before a sleep
   bool spins_ = false;                  // from begin_ on, and until until_
   bool slept_ = false, late_ = false;   // in this call; and the last sleep ended late
   bool rung_for_nothing_ = false;       // rung, and has found nothing since

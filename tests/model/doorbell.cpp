@@ -32,14 +32,15 @@ struct ping_pong : job<2> {
 };
 
 /// Rendezvous: rank 0 asks whether it may send, and waits; rank 1 answers from within its wait; then comes the message.
-struct rendezvous : job<2> {
+template <bool Later>
+struct answered : job<2> {
   void run(unsigned i) {
     if (i == 0) {
       send(messages[0]);
       wait_for_leave();
       call_send(0, messages[2]);
     } else {
-      wait(1, messages[2], &messages[0], &messages[1]);
+      wait(1, messages[2], &messages[0], &messages[1], Later);
     }
   }
   void wait_for_leave() {
@@ -47,6 +48,9 @@ struct rendezvous : job<2> {
     wait(0, messages[1]);
   }
 };
+using rendezvous = answered<false>;
+/// The answer is sent some looks after the question was seen.
+using late_answer = answered<true>;
 
 /// Both wait at once, each for what the other sends first.
 struct exchange : job<2> {
@@ -93,6 +97,7 @@ void holds(fault f = fault::none) {
 TEST(doorbell, one_message) { holds<one_message>(); }
 TEST(doorbell, ping_pong) { holds<ping_pong>(); }
 TEST(doorbell, rendezvous) { holds<rendezvous>(); }
+TEST(doorbell, late_answer) { holds<late_answer>(); }
 TEST(doorbell, exchange) { holds<exchange>(); }
 TEST(doorbell, two_wait) { holds<two_wait>(); }
 TEST(doorbell, chain) { holds<chain>(); }
@@ -114,6 +119,7 @@ TEST(broken_doorbell, ring_keeps_ticket) { finds<one_message>(fault::ring_keeps_
 TEST(broken_doorbell, sleep_unconditional) { finds<one_message>(fault::sleep_unconditional); }
 TEST(broken_doorbell, no_ring_after_call) { finds<one_message>(fault::no_ring_after_call); }
 TEST(broken_doorbell, no_ring_in_wait) { finds<rendezvous>(fault::no_ring_in_wait); }
+TEST(broken_doorbell, no_ring_before_sleep) { finds<late_answer>(fault::no_ring_before_sleep); }
 TEST(broken_doorbell, board_not_set) { finds<one_message>(fault::board_not_set); }
 
 }  // namespace

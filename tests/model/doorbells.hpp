@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 /// Ranks around the real doorbells and the real waiter: they send each other messages and wait for them. What is mirrored of
 /// rank.cpp and of MPI is short, and names what it mirrors.
@@ -18,10 +19,11 @@ enum class fault {
   announce_by_store,  // the announcement is not a full fence: plain stores, to the doorbell and to the board
   no_test_again,  // who has announced sleeps at once
   ring_without_wake,
-  ring_keeps_ticket,    // who rings wakes, but leaves the ticket as it was
-  sleep_unconditional,  // the sleep does not look whether the ticket has changed
-  no_ring_after_call,   // a call that has sent something rings nobody
-  no_ring_in_wait,      // nor does a wait that has sent something
+  ring_keeps_ticket,     // who rings wakes, but leaves the ticket as it was
+  sleep_unconditional,   // the sleep does not look whether the ticket has changed
+  no_ring_after_call,    // a call that has sent something rings nobody
+  no_ring_before_sleep,  // nor for what it has sent some looks later
+  no_ring_in_wait,       // nor does a wait that has sent something
   board_left,  // a waiter that goes on forgets to leave the board: harmless, must be seen to be so
   board_not_set,  // an announcement that the board does not know of
 };
@@ -72,7 +74,6 @@ using message = model::atomic<std::uint32_t>;
 
 template <unsigned Ranks>
 struct job {
-  static constexpr unsigned tests_needed = 1;
   job() : sleepers(Ranks) {}
 
   std::array<cleave::cosched::doorbell<platform>, Ranks> bells;
@@ -95,24 +96,31 @@ struct job {
     send(m);
     end_call(me);
   }
-  /// A wait for m. If `asked` is there meanwhile, MPI answers it by sending `answer`.
+  /// A wait for m. If `asked` is there meanwhile, MPI answers it by sending `answer`: at once, or in a later look, which
+  /// does not count as one that has found something.
   [[gnu::noinline]] void wait(unsigned me, message& m, message* asked = nullptr,
-                              message* answer = nullptr) {
-    cleave::cosched::waiter<platform> w(bells[me], sleepers, me, tests_needed);
-    bool answered = false;
-    for (bool owes = false; m.load(std::memory_order_acquire) == 0;) {
-      const bool found = asked != nullptr && !answered && asked->load() != 0;
-      if (found) {
-        send(*answer);
-        answered = owes = true;
+                              message* answer = nullptr, bool later = false) {
+    cleave::cosched::waiter<platform> w(bells[me], sleepers, me, later ? 2 : 1);
+    using phase = typename cleave::cosched::waiter<platform>::phase;
+    bool owes = false, owes_last = false, seen = asked == nullptr, answered = seen;
+    auto before_sleep = [&] {
+      const bool omitted =
+          broken == fault::no_ring_before_sleep || broken == fault::no_ring_in_wait;
+      if (std::exchange(owes_last, false) && !omitted) ring(me);
+    };
+    while (m.load(std::memory_order_acquire) == 0) {
+      if (!seen && asked->load() != 0) {
+        seen = owes = owes_last = true;
+        if (!later) send(*answer), answered = true;
         w.found();  // rank::found_something
         continue;
       }
       if (owes && broken != fault::no_ring_in_wait) ring(me);  // rank::found_nothing
       owes = false;
-      w.tested(true);
-      using phase = typename cleave::cosched::waiter<platform>::phase;
-      if (broken == fault::no_test_again && w.now() == phase::announced) w.tested(true);
+      if (seen && !answered) send(*answer), answered = true;
+      w.tested(true, before_sleep);
+      if (broken == fault::no_test_again && w.now() == phase::announced)
+        w.tested(true, before_sleep);
     }
     w.found();
     end_call(me);

@@ -1,0 +1,13 @@
+# MPI programs that the scripts beside this file run, one of each for each MPI: tests/programs/cosched-NAME-MPI.
+file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/programs/*.cpp)
+foreach(mpi IN LISTS CLEAVE_MPIS)
+  foreach(program IN LISTS programs)
+    get_filename_component(name ${program} NAME_WE)
+    set(target cosched-${name}-${mpi})
+    add_executable(${target} ${program})
+    target_compile_features(${target} PRIVATE cxx_std_20)
+    target_link_libraries(${target} PRIVATE cleave_mpi_${mpi} Threads::Threads)
+    target_compile_options(${target} PRIVATE -O1)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/programs)
+  endforeach()
+endforeach()
