@@ -7,10 +7,13 @@ source "$CLEAVE_SOURCE_DIR/tests/mpi.bash"
 
 programs=$CLEAVE_BINARY_DIR/tests/programs
 for mpi in $(mpis_built); do
-  for ranks in 2 3 4; do
+  most="2 4"
+  [[ $mpi != mpich ]] || most="2 3"  # without cosched it spins: more ranks than CPUs take long
+  for ranks in $most; do
     expected=$(mpi_run "$mpi" "$ranks" "$programs/cosched-calls-$mpi" 2>"$work/err") ||
       fail "$mpi, $ranks ranks, without cosched: $(cat "$work/err")"
     for policy in block two-phase adaptive spin; do
+      [[ $policy != spin || $ranks == 2 ]] || continue
       got=$(CLEAVE_COSCHED_POLICY=$policy CLEAVE_COSCHED_REPORT=$work/report \
         cosched_run "$mpi" "$ranks" "$programs/cosched-calls-$mpi" 2>"$work/err") ||
         fail "$mpi, $ranks ranks, $policy: exit status: $(cat "$work/err")"
