@@ -1,29 +1,41 @@
-# Two commands: `make demo` (the main job) and `make test` (everything CI checks).
+# Two commands to begin with: `make demo` (the main job) and `make test`.
 # Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
-.PHONY: build demo test soak study format clean help
+.PHONY: build mpi demo test check soak study plot format clean help
 .NOTPARALLEL:
 
 build:                ## the release binaries, into build/release/bin
 	@bash cmake/install-packages.sh build
 	@bash cmake/build.sh release programs
 
+mpi:                  ## the same, with the plug-ins for the MPIs of the distribution
+	@bash cmake/install-packages.sh mpi
+	@bash cmake/build.sh release programs plugins
+
 demo:                 ## build the demonstration and run it
 	@bash cmake/install-packages.sh build
 	@bash cmake/build.sh release demo
 	@build/release/bin/demo
 
-test:                 ## everything CI checks; `make test STAGES="format release"` runs a part
+test:                 ## the release build and all of its tests
 	@bash cmake/install-packages.sh test
-	@bash cmake/test.sh $(STAGES)
+	@bash cmake/test.sh release
+
+check:                ## everything else that CI checks; `make check STAGES="format asan"` runs a part
+	@bash cmake/install-packages.sh check
+	@bash cmake/test.sh $(or $(STAGES),format slow clang oldest asan tsan study)
 
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh test
 	@bash cmake/soak.sh $(MINUTES)
 
 study:                ## the comparative study, full sizes (about an hour), into build/study; QUICK=1: two minutes
-	@bash cmake/install-packages.sh build
-	@bash cmake/build.sh release cleave_command systems
-	@build/release/bin/cleave study $(if $(QUICK),--quick) -o build/study
+	@bash cmake/install-packages.sh study
+	@bash cmake/build.sh study cleave_command systems
+	@build/study/bin/cleave study $(if $(QUICK),--quick) -o build/study
+
+plot:                 ## the pictures in docs/ and the study's table; STUDY=build/study/study.json: from that run
+	@bash cmake/install-packages.sh study
+	@/usr/bin/python3 docs/plot.py $(STUDY)
 
 format:               ## format every source file in place
 	@bash cmake/install-packages.sh format

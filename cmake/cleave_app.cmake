@@ -1,6 +1,6 @@
 # Where a function begins in a cache line otherwise depends on all that is linked before it, and changes
 # its time by up to 5 %, in either form of a program.
-set(CLEAVE_APP_ALIGNMENT -falign-functions=64)
+set(CLEAVE_APP_ALIGNMENT -falign-functions=64 ${CLEAVE_BRANCHES})
 
 # cleave_app(NAME SOURCES file… [LIBRARIES target…] [VARIANT_LIBRARIES target…] [DEFINITIONS definition…])
 #
@@ -31,7 +31,7 @@ function(cleave_app name)
       target_link_libraries(${variant} PRIVATE ${library_variant})
     endforeach()
     target_compile_options(${variant} PRIVATE ${CLEAVE_APP_ALIGNMENT})
-    set(all_flags "${flags} ${CLEAVE_APP_ALIGNMENT}")
+    string(JOIN " " all_flags ${flags} ${CLEAVE_APP_ALIGNMENT})
     if(native)
       target_compile_options(${variant} PRIVATE -march=native)
       string(APPEND all_flags " -march=native")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Finds which Debian/Ubuntu packages are missing for a job and installs them with apt.
-# usage: cmake/install-packages.sh build|test|format
+# usage: cmake/install-packages.sh build|test|check|mpi|study|format
 # CLEAVE_NO_INSTALL=1: only say what is missing, and stop with status 2. Silent when nothing is.
 set -euo pipefail
 
@@ -12,39 +12,59 @@ program() { command -v "$1" >/dev/null 2>&1; }
 file() { [[ -e $1 ]]; }
 header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
 
-compiler_and_libraries() {
+build() {
   need g++ program g++
   need cmake program cmake
   need ninja-build program ninja
   need libcli11-dev header CLI/CLI.hpp
+  need libcereal-dev header cereal/cereal.hpp
   need nlohmann-json3-dev header nlohmann/json.hpp
   need libfmt-dev header fmt/format.h
 }
-# The comparative study: OpenMP comes with GCC and, in the other way, with Clang.
+tests() {
+  build
+  need libgtest-dev header gtest/gtest.h
+  need pkg-config program pkg-config
+}
+# OpenMP comes with GCC and, in the other way, with Clang.
 study() {
+  build
   need libtbb-dev header tbb/task_group.h
   need libjs-chart.js file /usr/share/javascript/chart.js
+  need python3-matplotlib file /usr/lib/python3/dist-packages/matplotlib
   want clang-19 program clang++-19
   want libomp-19-dev file /usr/lib/llvm-19/lib/libomp.so
 }
+# MPI programs, over both implementations.
+mpi() {
+  want libopenmpi-dev file "$(echo /usr/lib/*/openmpi/include/mpi.h)"
+  want openmpi-bin program mpirun.openmpi
+  want libmpich-dev file "$(echo /usr/include/*/mpich/mpi.h)"
+  want mpich program mpirun.mpich
+}
+format() { need clang-format-14 program clang-format-14; }
 
 case $job in
-  build) compiler_and_libraries; study ;;
-  test)
-    compiler_and_libraries
+  build) build ;;
+  mpi)
+    build
+    mpi
+    ;;
+  test) tests ;;
+  check)
+    tests
     study
+    mpi
     want chromium program chromium
-    need libgtest-dev header gtest/gtest.h
-    need pkg-config program pkg-config
-    need spin program spin
     want g++-11 program g++-11
     want clang-14 program clang++-14
     want clang-tidy-19 program clang-tidy-19
     want clang-format-14 program clang-format-14
     ;;
-  format) need clang-format-14 program clang-format-14 ;;
+  study) study ;;
+  format) format ;;
   *)
-    echo "usage: cmake/install-packages.sh build|test|format" >&2
+    echo "usage: cmake/install-packages.sh build|test|check|mpi|study|format" >&2
     exit 2
     ;;
 esac

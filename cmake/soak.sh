@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-10}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "soak: MINUTES is \"$minutes\"; expected a whole number above 0" >&2; exit 2; }
-presets=(release tsan)
+presets=(release asan tsan)
 for preset in "${presets[@]}"; do bash cmake/build.sh "$preset"; done
 export CLEAVE_SOAK=1 GTEST_SHUFFLE=1
 mkdir -p build/logs
@@ -17,7 +17,7 @@ while ((SECONDS < minutes * 60)); do
   export GTEST_RANDOM_SEED=$((CLEAVE_TEST_SEED % 99999 + 1))
   for preset in "${presets[@]}"; do
     run=()
-    if [[ $preset == tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then run=(setarch "$(uname -m)" -R); fi
+    if [[ $preset != release ]] && setarch "$(uname -m)" -R true 2>/dev/null; then run=(setarch "$(uname -m)" -R); fi
     if ! "${run[@]}" ctest --preset "$preset" -LE 'once|timing|deep' >build/logs/soak.log 2>&1 </dev/null; then
       tail -n 200 build/logs/soak.log
       echo "soak: round $round failed in preset $preset; CLEAVE_TEST_SEED=$CLEAVE_TEST_SEED repeats it"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything CI checks, stage by stage. A stage that fails does not stop the others, nothing is
+# What `make test` and `make check` run, stage by stage. A stage that fails does not stop the others, nothing is
 # ever tried twice, and the last line says how many checks passed and failed.
-# usage: cmake/test.sh [STAGE…]   stages: format release clang oldest asan tsan tidy
+# usage: cmake/test.sh STAGE…   stages: release format slow clang oldest asan tsan tidy study debug
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/logs
@@ -60,9 +60,11 @@ preset() { check "$1-build" configure_and_build "$1" && run_tests "$1"; }
 stage() {
   case $1 in
     format)
+      check line_lengths bash cmake/line_lengths.sh
       if command -v clang-format-14 >/dev/null; then check format bash cmake/format.sh --check
       else skip format "no clang-format-14"; fi ;;
-    release | asan | tsan | debug) preset "$1" ;;
+    release | asan | tsan | study | debug) preset "$1" ;;
+    slow) check slow-build configure_and_build release && run_tests slow ;;  # of the release build
     clang)
       if command -v clang++-19 >/dev/null; then preset clang
       else skip clang "no clang++-19"; fi ;;
@@ -74,13 +76,11 @@ stage() {
     tidy)
       if ! command -v clang-tidy-19 >/dev/null; then skip tidy "no clang-tidy-19"
       else check tidy bash cmake/tidy.sh; fi ;;
-    *) echo "cmake/test.sh: no stage \"$1\"; expected format, release, clang, oldest, asan, tsan, tidy" >&2; exit 2 ;;
+    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, format, clang, oldest, asan, tsan, tidy, study, debug" >&2; exit 2 ;;
   esac
 }
 
-for name in "${@:-format release clang oldest asan tsan tidy}"; do
-  for one in $name; do stage "$one"; done
-done
+for name in "$@"; do stage "$name"; done
 
 echo
 echo "What ran, in $SECONDS s:"

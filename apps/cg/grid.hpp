@@ -1,4 +1,5 @@
-// Ranks as a grid, and what CG sends over it (Bailey et al., The NAS Parallel Benchmarks 2.0, NAS-95-020).
+// Ranks as a grid, and what CG sends over it (Bailey et al., The NAS Parallel Benchmarks 2.0,
+// NAS-95-020).
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +13,8 @@
 
 namespace apps::cg {
 
-// A power of two of ranks, in as many rows as columns, or half as many. The rank in row i and column j has
-// the matrix's block (i, j), and piece j of each vector, as all of its column do.
+// A power of two of ranks, in as many rows as columns, or half as many. The rank in row i and
+// column j has the matrix's block (i, j), and piece j of each vector, as all of its column do.
 class grid {
 public:
   grid(int rank, int ranks, int n) : rank_(rank), n_(n) {
@@ -40,8 +41,8 @@ public:
     return x;
   }
 
-  // q = block · p: adds up over the row of ranks what belongs to this row of the matrix, and sends it to
-  // the rank whose columns those rows are.
+  // q = block · p: adds up over the row of ranks what belongs to this row of the matrix, and sends
+  // it to the rank whose columns those rows are.
   void multiply(const block& a, const std::vector<double>& p, std::vector<double>& q) {
     a.multiply(p.data(), work_.data());
     const int wide = columns_ / rows_;

@@ -1,5 +1,5 @@
-// NAS Parallel Benchmarks, kernel CG: the smallest eigenvalue of a sparse symmetric matrix by inverse iteration; each
-// step solves a linear system by 25 steps of conjugate gradients.
+// NAS Parallel Benchmarks, kernel CG: the smallest eigenvalue of a sparse symmetric matrix by
+// inverse iteration; each step solves a linear system by 25 steps of conjugate gradients.
 #include "../npb/program.hpp"
 #include "grid.hpp"
 

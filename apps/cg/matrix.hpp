@@ -1,5 +1,5 @@
-// The matrix of CG: a weighted sum of outer products of sparse random vectors, plus (0.1 - shift) on the
-// diagonal (RNR-94-007, section 2.4.1, and its routine makea).
+// The matrix of CG: a weighted sum of outer products of sparse random vectors, plus (0.1 - shift)
+// on the diagonal (RNR-94-007, section 2.4.1, and its routine makea).
 #pragma once
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "bits.hpp"
@@ -19,6 +20,9 @@ struct ordered_graph {
   std::vector<bits<Words>> neighbours;
   std::vector<int> original;  // numbers in the graph that was given
 
+  auto fields() { return std::tie(neighbours, original); }
+
+  ordered_graph() = default;
   explicit ordered_graph(const graph& g) : neighbours(g.vertices), original(g.vertices) {
     std::vector<std::vector<char>> adjacent(g.vertices, std::vector<char>(g.vertices));
     for (auto [u, v] : g.edges) adjacent[u][v] = adjacent[v][u] = 1;
@@ -56,6 +60,9 @@ struct branches {
   std::uint16_t vertex[last];
   std::uint16_t bound[last];  // no larger clique among this vertex and those after it
 
+  auto fields() { return std::tie(first, vertex, bound); }
+
+  branches() = default;
   // Colours `candidates`. Those that get one of the first `needless` colours are left out: they
   // cannot form a large enough clique among themselves.
   branches(const ordered_graph<Words>& g, const bits<Words>& candidates, int needless) {

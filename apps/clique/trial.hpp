@@ -5,7 +5,8 @@
 
 namespace apps::clique {
 
-// `known` is the size of the largest clique, or -1; only larger cliques than `bound` are looked for.
+// `known` is the size of the largest clique, or -1; only larger cliques than `bound` are looked
+// for.
 trial trial_of(graph given, int known, int bound);
 
 }  // namespace apps::clique

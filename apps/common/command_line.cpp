@@ -5,10 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cleave/runtime.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <thread>
 
 #include "input_error.hpp"
 #include "line_reader.hpp"
@@ -60,6 +63,11 @@ std::string what_is_wrong(const CLI::Option& option) {
 }  // namespace
 
 int failed(const std::string& program) noexcept {
+  if (!cleave::
+          is_first_node()) {  // which says it; a launcher ends the job as soon as one has ended
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return 2;
+  }
   const char* what = "unknown error";
   int status = 1;
   std::string text;

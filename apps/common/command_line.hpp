@@ -1,5 +1,5 @@
-// The command line of a program: arguments in their order, options, --help. CLI11, which takes long to compile, stays in
-// the .cpp.
+// The command line of a program: arguments in their order, options, --help. CLI11, which takes long
+// to compile, stays in the .cpp.
 //
 //     apps::command_line line("overhead", "Measures what the constructs cost");
 //     line.option_number("--rounds", rounds, 1, 1000, "Runs of each (default: 5)");
@@ -20,17 +20,18 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Inside a catch block: says on one line what went wrong. Returns the exit status: 2 if the input was
-// to blame, otherwise 1.
+// Inside a catch block: says on one line what went wrong. Returns the exit status: 2 if the input
+// was to blame, otherwise 1.
 int failed(const std::string& program) noexcept;
 
-// Variables are set by parse() and must outlive it; those of options that are not given keep their values. An option's
-// names are as "--output,-o"; `value` stands for its value in --help.
+// Variables are set by parse() and must outlive it; those of options that are not given keep their
+// values. An option's names are as "--output,-o"; `value` stands for its value in --help.
 class command_line {
 public:
   // `about` and `footer` are the beginning and the end of --help.
   command_line(std::string program, const std::string& about, const std::string& footer = "");
-  // A command of `program`, as study is one of cleave: it has options of its own, and one command must be given.
+  // A command of `program`, as study is one of cleave: it has options of its own, and one command
+  // must be given.
   command_line(command_line& program, const std::string& name, const std::string& about);
   ~command_line();
   command_line(const command_line&) = delete;

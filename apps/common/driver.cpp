@@ -18,6 +18,7 @@ struct driver::report {
   int workers;
   cleave::work_span program;  // of --profile, as is
   cleave::time_spent spent;   // by all runs
+  cleave::job_statistics job;
   double bound() const { return program.work / workers + program.span; }
 };
 
@@ -27,6 +28,9 @@ driver::driver(const std::string& name, const std::string& about, const std::str
                    "Example:\n  " + example + "\n" + (notes.empty() ? "" : "\n" + notes)) {
   option_number("--workers", workers_, 1, 1024,
                 "Workers (default: $CLEAVE_WORKERS, else the CPUs this process may use)");
+  option(
+      "--transport", "NAME", transport_,
+      "What joins the processes of a job: mpi, none (default: mpi if started by mpirun or srun)");
   option_number("--repeat", repeats_, 1, 1'000'000,
                 "Run N times and report the run with the median time");
   flag("--json", json_, "Print one JSON object instead of text");
@@ -49,10 +53,12 @@ void driver::parse(int argc, char** argv) {
 }
 
 int driver::run(const trial& once) {
+  if (sequential_ && !cleave::is_first_node()) return 0;
   std::unique_ptr<cleave::runtime> workers;
   if (!sequential_) {
     cleave::options wanted;
     wanted.workers = workers_;
+    wanted.transport = transport_;
     wanted.trace = trace_;
     wanted.trace_bytes = static_cast<std::size_t>(trace_size_) << 20;
     wanted.timing = profile_;
@@ -75,7 +81,7 @@ int driver::run(const trial& once) {
                    [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   r.median = *middle;
   r.workers = workers ? workers->workers() : 1;
-  if (workers) workers->write_trace();
+  if (workers) workers->write_trace(), r.job = workers->job();
   if (profile_) {
     r.spent = workers->spent();
     cleave::options wanted;
@@ -113,6 +119,11 @@ void driver::print(const report& r) const {
     row("workers", fmt::format("{}", r.workers));
     row("splits", fmt::format("{}", r.median.splits));
   }
+  if (r.job.nodes > 1) {
+    row("nodes",
+        fmt::format("{}; tasks given to others {}, run for others {}; {} messages, {} bytes",
+                    r.job.nodes, r.job.tasks_out, r.job.tasks_in, r.job.messages, r.job.bytes));
+  }
   if (profile_) {
     row("work", fmt::format("{:.4f} s", r.program.work));
     row("span", fmt::format("{:.6f} s, parallelism {:.0f}", r.program.span,
@@ -148,6 +159,13 @@ void driver::print_json(const report& r) const {
   object["splits"] = r.median.splits;
   object["requests"] = r.median.requests;
   object["cpu_seconds"] = r.median.cpu_seconds;
+  object["nodes"] = r.job.nodes;
+  if (r.job.nodes > 1) {
+    object["tasks_out"] = r.job.tasks_out;
+    object["tasks_in"] = r.job.tasks_in;
+    object["messages"] = r.job.messages;
+    object["bytes"] = r.job.bytes;
+  }
   if (profile_) {
     object["profile"] = {{"work", r.program.work},       {"span", r.program.span},
                          {"bound", r.bound()},           {"elapsed", r.spent.elapsed},

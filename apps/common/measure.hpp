@@ -81,7 +81,8 @@ auto timed(cleave::runtime& on, const F& f) {
   return std::pair(cost, std::move(result));
 }
 
-// The programs are called as f() or f(stopwatch&); report(result) makes an answer of what they return.
+// The programs are called as f() or f(stopwatch&); report(result) makes an answer of what they
+// return.
 template <class Sequential, class Parallel, class Report>
 trial make_trial(Sequential sequential, Parallel parallel, Report report) {
   return [=](cleave::runtime* workers) {

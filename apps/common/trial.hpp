@@ -1,5 +1,5 @@
-// One computation in its two forms, the plain sequential program and the one with constructs; how it is timed is in
-// measure.hpp.
+// One computation in its two forms, the plain sequential program and the one with constructs; how
+// it is timed is in measure.hpp.
 #pragma once
 
 #include <cstdint>

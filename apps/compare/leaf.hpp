@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,9 @@ inline long leaf(const std::int32_t* a, int n, const std::int32_t* b, int m) {
 struct arrays {
   std::vector<std::int32_t> a, b;
 
+  auto fields() { return std::tie(a, b); }
+
+  arrays() = default;
   explicit arrays(int n) : a(n), b(n) {
     std::uint32_t state = 1;
     for (auto* values : {&a, &b})

@@ -1,7 +1,5 @@
 #include "trial.hpp"
 
-#include <memory>
-
 #include "../common/measure.hpp"
 #include "compare.hpp"
 #include "sequential.hpp"
@@ -9,10 +7,10 @@
 namespace apps::compare {
 
 trial trial_of(int n) {
-  auto input = std::make_shared<const arrays>(n);
+  const parallel::input input{arrays(n)};
   const auto *a = input->a.data(), *b = input->b.data();
   return make_trial([=] { return sequential::compare(a, n, b, n); },
-                    [=] { return parallel::compare(a, n, b, n); },
+                    [=] { return parallel::part(input, 0, n, 0, n); },
                     [input](long found) {
                       return counted(static_cast<std::uint64_t>(found), " equal pairs",
                                      static_cast<std::uint64_t>(expected(*input)));

@@ -1,5 +1,6 @@
-// Fast Fourier transforms of several lines at once: Stockham's, which needs no bit reversal, by radix 4
-// (C. Van Loan, Computational Frameworks for the Fast Fourier Transform, section 1.7). Not scaled.
+// Fast Fourier transforms of several lines at once: Stockham's, which needs no bit reversal, by
+// radix 4 (C. Van Loan, Computational Frameworks for the Fast Fourier Transform, section 1.7). Not
+// scaled.
 #pragma once
 
 #include <array>

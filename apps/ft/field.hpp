@@ -1,5 +1,6 @@
-// FT's array over the ranks, and its transforms in three dimensions. Each rank has some planes (all x and
-// y of some z); the transform along z needs all z of some y, so there the array is turned round by MPI_Alltoall.
+// FT's array over the ranks, and its transforms in three dimensions. Each rank has some planes (all
+// x and y of some z); the transform along z needs all z of some y, so there the array is turned
+// round by MPI_Alltoall.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +25,8 @@ struct shape {
 //
 //     planes[z of mine][y][x]     beams[z][y of mine][x]
 //
-// What rank a sends to rank b is [z of a][y of b][x] in either direction: a part of b's beams, without a gap.
+// What rank a sends to rank b is [z of a][y of b][x] in either direction: a part of b's beams,
+// without a gap.
 class field {
 public:
   field(shape of, int ranks)
@@ -57,7 +59,8 @@ public:
     }
   }
 
-  // To planes; evolve(line of x, z, y, from x) changes elements of beams before they are transformed.
+  // To planes; evolve(line of x, z, y, from x) changes elements of beams before they are
+  // transformed.
   template <class Evolve>
   void backward(std::vector<complex>& beams, Evolve evolve) {
     const std::size_t step = wide_ * of_.x;
@@ -106,8 +109,8 @@ private:
     for (std::size_t l = 0; l < lines; ++l) to[l] = {from.re[l], from.im[l]};
   }
 
-  // Transforms along an axis, `lines` neighbours in x at a time: element i of them is at first + i · apart, and goes to
-  // to(i).
+  // Transforms along an axis, `lines` neighbours in x at a time: element i of them is at first + i
+  // · apart, and goes to to(i).
   template <class To>
   void each_strip(fft& along, direction way, const complex* first, std::size_t apart, To to) {
     std::vector<row>& strip = resized(along);

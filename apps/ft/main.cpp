@@ -1,5 +1,5 @@
-// NAS Parallel Benchmarks, kernel FT: a partial differential equation solved by Fourier transforms in three
-// dimensions (RNR-94-007, section 2.4.5).
+// NAS Parallel Benchmarks, kernel FT: a partial differential equation solved by Fourier transforms
+// in three dimensions (RNR-94-007, section 2.4.5).
 #include "../npb/program.hpp"
 #include "../npb/random.hpp"
 #include "checksums.hpp"
@@ -50,7 +50,8 @@ public:
   }
 
 private:
-  // exp(-4 α π² k²): what a step leaves of the waves along one axis. The second half of k is negative.
+  // exp(-4 α π² k²): what a step leaves of the waves along one axis. The second half of k is
+  // negative.
   static std::vector<double> decay(std::size_t length) {
     std::vector<double> factors(length);
     for (std::size_t i = 0; i < length; ++i) {

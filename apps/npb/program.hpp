@@ -1,4 +1,5 @@
-// What cg and ft share as programs: MPI's beginning and end, the command line, and how a result is told.
+// What cg and ft share as programs: MPI's beginning and end, the command line, and how a result is
+// told.
 #pragma once
 
 #include <fmt/format.h>
@@ -60,8 +61,8 @@ inline void print(const std::string& program, const std::string& name, const res
   std::fflush(stdout);
 }
 
-// A program `name CLASS`: run(class, rank, ranks) computes, on every rank. Returns the exit status: 0 if the
-// answer is the official one, 1 if it is not, 2 for bad input, which one rank tells.
+// A program `name CLASS`: run(class, rank, ranks) computes, on every rank. Returns the exit status:
+// 0 if the answer is the official one, 1 if it is not, 2 for bad input, which one rank tells.
 inline int main(int argc, char** argv, const std::string& name, const std::string& about,
                 const std::function<result(char, const mpi&)>& run) {
   mpi world(argc, argv);

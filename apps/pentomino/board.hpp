@@ -10,12 +10,20 @@
 
 namespace apps::pentomino {
 
+// A board without what its puzzle tells: how it leaves the process.
+struct position {
+  std::array<std::uint8_t, puzzle::max_cells> label;
+  std::array<std::uint8_t, puzzle::max_kinds> order, left;  // `unused` by its kinds' numbers
+  int kinds, placed;
+};
+
 struct board {
   using kind = std::span<const orientation>;
   static constexpr std::uint8_t wall = 255;
 
   std::array<std::uint8_t, puzzle::max_cells> label;  // 0: empty; else the n-th piece placed
-  // The orientations of each kind of which pieces are left; after `kinds` of them, the kinds used up.
+  // The orientations of each kind of which pieces are left; after `kinds` of them, the kinds used
+  // up.
   std::array<kind, puzzle::max_kinds> unused;
   std::array<std::uint8_t, puzzle::max_kinds> left;  // how many, by kind
   int kinds;
@@ -39,6 +47,19 @@ struct board {
       unused[i] = p.orientations_of(i);
       left[i] = static_cast<std::uint8_t>(p.count[i]);
     }
+  }
+
+  board(const puzzle& p, const position& x) : board(p) {
+    label = x.label;
+    left = x.left;
+    for (std::size_t i = 0; i < p.count.size(); i++) unused[i] = p.orientations_of(x.order[i]);
+    kinds = x.kinds;
+    placed = x.placed;
+  }
+  position where() const {
+    position x{label, {}, left, kinds, placed};
+    for (std::size_t i = 0; i < z->count.size(); i++) x.order[i] = unused[i].front().kind;
+    return x;
   }
 
   // The search's cells are pointers into `label`: an index would need a register more.
@@ -78,8 +99,8 @@ struct board {
 
   // No image of a full board under the symmetries of the region comes before the board itself:
   // true of exactly one of the boards that are images of each other. Pieces are numbered in the
-  // order of their first cells, so equal tilings are equal labels. Out of line: it is rare, and would
-  // enlarge the stack frame of each level.
+  // order of their first cells, so equal tilings are equal labels. Out of line: it is rare, and
+  // would enlarge the stack frame of each level.
   [[gnu::noinline]] bool canonical() const {
     for (const auto& image : z->symmetries) {
       std::array<std::uint8_t, 256> renamed{};

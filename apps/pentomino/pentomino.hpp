@@ -9,16 +9,17 @@
 
 namespace apps::pentomino::parallel {
 
-template <class Board>
-solutions search(Board& b, std::uint8_t* at, int first, int last);
+using published_puzzle = cleave::published<puzzle>;
 
-// The first to last - 1 of the unused kinds, on one empty cell. It stays in the process, which the
-// board's puzzle belongs to.
-struct piece_of_search {
-  board b;
-  int at, first, last;
-  solutions run() { return search(b, b.cell(at), first, last); }
+struct workspace : board {
+  const published_puzzle* published;  // what z points to
+
+  explicit workspace(const published_puzzle& p) : board(*p), published(&p) {}
+  workspace(const published_puzzle& p, const position& x) : board(*p, x), published(&p) {}
 };
+
+// The first to last - 1 of the unused kinds, on the empty cell `at`: a piece of the search.
+solutions search_on(const published_puzzle& z, const position& x, int at, int first, int last);
 
 template <class Board>
 solutions search(Board& b, std::uint8_t* at, int first, int last) {
@@ -38,13 +39,19 @@ solutions search(Board& b, std::uint8_t* at, int first, int last) {
         }
       },
       [=, &b](int from, int to) {
-        return piece_of_search{b, b.index(at), from, to};
+        return cleave::call<search_on>(*b.published, b.where(), b.index(at), from, to);
       });
 }
 
-inline solutions search(const puzzle& z) {
-  board b(z);
-  return search(b, b.cell(z.start), 0, b.kinds);
+inline solutions search_on(const published_puzzle& z, const position& x, int at, int first,
+                           int last) {
+  workspace b(z, x);
+  return search(b, b.cell(at), first, last);
+}
+
+inline solutions search(const published_puzzle& z) {
+  workspace b(z);
+  return search(b, b.cell(z->start), 0, b.kinds);
 }
 
 }  // namespace apps::pentomino::parallel

@@ -1,7 +1,5 @@
 #include "trial.hpp"
 
-#include <memory>
-
 #include "../common/measure.hpp"
 #include "pentomino.hpp"
 #include "sequential.hpp"
@@ -9,8 +7,8 @@
 namespace apps::pentomino {
 
 trial trial_of(puzzle problem, std::optional<solutions> expected) {
-  auto z = std::make_shared<const puzzle>(std::move(problem));
-  return make_trial([z] { return sequential::search(*z); }, [z] { return parallel::search(*z); },
+  const parallel::published_puzzle z(std::move(problem));
+  return make_trial([z] { return sequential::search(*z); }, [z] { return parallel::search(z); },
                     [=](const solutions& found) {
                       auto text = [](const solutions& s) {
                         return std::to_string(s.distinct) + " solutions, " + std::to_string(s.all) +

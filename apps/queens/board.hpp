@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 namespace apps::queens {
 
@@ -15,6 +16,7 @@ struct board {
 
   explicit board(int size) : n(size) {}
   board() : board(0) {}
+  auto fields() { return std::tie(n, column, up, down); }
 
   // A sum, because GCC makes branches of || and sometimes of |, and those are mispredicted
   // (14 queens: 0.5 s against 1.0 to 1.3 s).

@@ -4,22 +4,10 @@
 #include <cleave/cleave.hpp>
 
 #include <cstdint>
-#include <tuple>
 
 #include "board.hpp"
 
 namespace apps::queens::parallel {
-
-template <class Board>
-std::uint64_t search(Board& b, int row, int first, int last);
-
-// A piece of the search: columns first to last - 1 of one row.
-struct piece {
-  board b;
-  int row, first, last;
-  auto input() { return std::tie(b, row, first, last); }
-  std::uint64_t run() { return search(b, row, first, last); }
-};
 
 // A template only so as not to be inline: GCC would inline it into itself, and its loop variables
 // would no longer fit registers.
@@ -34,9 +22,7 @@ std::uint64_t search(Board& b, int row, int first, int last) {
         found += wind([=, &b] { b.place(row, i); }, [=, &b] { return search(b, row + 1, 0, b.n); },
                       [=, &b] { b.remove(row, i); });
       },
-      [=, &b](int from, int to) {
-        return piece{b, row, from, to};
-      });
+      [=, &b](int from, int to) { return cleave::call<search<Board>>(b, row, from, to); });
 }
 
 inline std::uint64_t search(board& b) { return search(b, 0, 0, b.n); }

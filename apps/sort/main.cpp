@@ -7,7 +7,8 @@ int main(int argc, char** argv) try {
       "sort",
       "Sorts N random 32-bit numbers by a merge sort in which merging is divided too.\n"
       "The answer is the middle one.",
-      "sort 10000000 --workers 2");
+      "sort 10000000 --workers 2",
+      "Its tasks stay in their process: they work in one array, which belongs to the process.\n");
   app.number("N", n, 1, 1'000'000'000, "numbers; 10000000 take half a second");
   app.parse(argc, argv);
   return app.run(apps::sort::trial_of(n));

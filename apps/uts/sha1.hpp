@@ -51,8 +51,9 @@ template <int Round>
 
 }  // namespace sha1_detail
 
-// `block` is the padded message as host-order words; it is overwritten. One function with all rounds: left to itself GCC
-// makes four of them, and hands the state on in memory, which takes half as long again.
+// `block` is the padded message as host-order words; it is overwritten. One function with all
+// rounds: left to itself GCC makes four of them, and hands the state on in memory, which takes half
+// as long again.
 [[gnu::noinline]] inline digest sha1(std::uint32_t (&block)[16]) {
   constexpr digest start = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   sha1_detail::state s{start[0], start[1], start[2], start[3], start[4]};

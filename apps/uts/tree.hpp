@@ -49,6 +49,8 @@ public:
         log_failure_.push_back(std::log(1 - 1 / (1 + expected_children(height))));
   }
 
+  const parameters& made_of() const { return p_; }
+
   node root() const {
     std::uint32_t block[16] = {0, 0, 0, 0, static_cast<std::uint32_t>(p_.seed), 0x80000000};
     block[15] = 20 * 8;

@@ -7,15 +7,10 @@
 
 namespace apps::uts::parallel {
 
+// Children first to last - 1 of a node.
 tally subtrees(const tree& t, const node& parent, int first, int last);
-
-// Children first to last - 1 of a node. It stays in the process, which the tree belongs to.
-struct piece {
-  const tree* t;
-  node parent;
-  int first, last;
-  tally run() { return subtrees(*t, parent, first, last); }
-};
+// The same as a task: a tree is soon made of its parameters.
+tally part(const parameters& p, const node& parent, int first, int last);
 
 inline tally search(const tree& t, const node& parent) {
   int children = t.children(parent);
@@ -25,9 +20,11 @@ inline tally search(const tree& t, const node& parent) {
 inline tally subtrees(const tree& t, const node& parent, int first, int last) {
   return cleave::sum(
       first, last, [&](int i) { return search(t, parent.child(i)); },
-      [&](int from, int to) {
-        return piece{&t, parent, from, to};
-      });
+      [&](int from, int to) { return cleave::call<part>(t.made_of(), parent, from, to); });
+}
+
+inline tally part(const parameters& p, const node& parent, int first, int last) {
+  return subtrees(tree(p), parent, first, last);
 }
 
 }  // namespace apps::uts::parallel

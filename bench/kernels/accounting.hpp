@@ -1,10 +1,13 @@
-// Where the time of the workers goes: a task system with clocks around every task, for the paper's deviations (section 3.2).
+// Where the time of the workers goes: a task system with clocks around every task, for the paper's
+// deviations (section 3.2).
 //
 //   work    in the bodies of tasks, outside the system's calls
-//   api     in calls that make tasks; and while something was ready on a worker that had just left a task: from the moment
-//           when it was ready to its beginning, if that worker had made it or brought it to its end
+//   api     in calls that make tasks; and while something was ready on a worker that had just left
+//           a task: from the moment when it was ready to its beginning, if that worker had made it
+//           or brought it to its end
 //   stolen  the same where another worker had: a task was ready, and this worker had nothing
-//   rest    of P times the elapsed time: what is none of these. With one worker, the system's own; with more, idle too
+//   rest    of P times the elapsed time: what is none of these. With one worker, the system's own;
+//           with more, idle too
 //
 // Begins:  what is ready            since
 //          a spawned task           its spawn began
@@ -41,8 +44,9 @@ struct all_ledgers {
 };
 inline all_ledgers ledgers;
 
-// Where tasks are threads of a library, a task goes on on any worker after a spawn or sync, and compilers keep the address
-// of what is thread-local across them: only functions that are not inlined may call this.
+// Where tasks are threads of a library, a task goes on on any worker after a spawn or sync, and
+// compilers keep the address of what is thread-local across them: only functions that are not
+// inlined may call this.
 inline ledger& own_ledger() {
   thread_local ledger* own = nullptr;
   if (own == nullptr) {
@@ -87,7 +91,8 @@ auto clocked(const F& f, readiness made, std::atomic<std::uint64_t>& ended) {
   return [ f, made, &ended ](auto... i) requires std::invocable<const F&, decltype(i)...> {
     enter(made);
     f(i...);
-    // That of several children the last to write is not the last to end is a matter of a few clocks.
+    // That of several children the last to write is not the last to end is a matter of a few
+    // clocks.
     ended.store(leave(doing::other).at, std::memory_order_relaxed);
   };
 }

@@ -34,8 +34,9 @@ inline void pause() {
 #endif
 }
 
-// Keeps a processor busy for about `amount` clocks. A loop, not a wait: it takes longer where the processor is slower. A
-// function of its own, or it would lie differently in cache lines for each system, and take up to 1.3 times as long.
+// Keeps a processor busy for about `amount` clocks. A loop, not a wait: it takes longer where the
+// processor is slower. A function of its own, or it would lie differently in cache lines for each
+// system, and take up to 1.3 times as long.
 [[gnu::noinline, gnu::aligned(64)]] inline void consume(std::uint64_t amount) {
   for (std::uint64_t i = 0; i < amount; i++) asm volatile("" : "+r"(i));
 }

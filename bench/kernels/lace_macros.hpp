@@ -1,4 +1,5 @@
-// Lace's macros, and none of our warnings about what they expand to: from here on, wherever they are used.
+// Lace's macros, and none of our warnings about what they expand to: from here on, wherever they
+// are used.
 #pragma once
 
 #pragma GCC diagnostic ignored "-Wpedantic"

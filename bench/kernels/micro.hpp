@@ -1,5 +1,5 @@
-// The paper's microscopic kernels (sections 5.1 to 5.4): what a task costs, how long one takes to reach another worker,
-// and how long P of them take to reach P workers.
+// The paper's microscopic kernels (sections 5.1 to 5.4): what a task costs, how long one takes to
+// reach another worker, and how long P of them take to reach P workers.
 #pragma once
 
 #include <algorithm>
@@ -93,7 +93,8 @@ struct migrate {
   }
 };
 
-// The time until the first, the second, ... and the last of P workers has one of P tasks, made as a binary tree.
+// The time until the first, the second, ... and the last of P workers has one of P tasks, made as a
+// binary tree.
 template <task_system S>
 struct spread {
   static constexpr const char* name = "spread";

@@ -1,5 +1,6 @@
-// What a task system's program is made of: every kernel on that system. bench/systems/NAME.cpp ends with
-// CLEAVE_STUDY_PROGRAM(its system); program.cpp, which knows no system, reads the arguments and prints.
+// What a task system's program is made of: every kernel on that system. bench/systems/NAME.cpp ends
+// with CLEAVE_STUDY_PROGRAM(its system); program.cpp, which knows no system, reads the arguments
+// and prints.
 #pragma once
 
 #include <atomic>
@@ -31,15 +32,17 @@ struct system_program {
   bool profiles;  // it measures work and span
 };
 
-// Runs one kernel and prints one JSON object. Returns the exit status: 0, also if the answer is wrong or the kernel could not
-// say anything, which the object tells; 2 if the arguments are wrong.
+// Runs one kernel and prints one JSON object. Returns the exit status: 0, also if the answer is
+// wrong or the kernel could not say anything, which the object tells; 2 if the arguments are wrong.
 int run_program(const system_program& of, int argc, char** argv);
 
-// Where a system cannot go on and no exception would reach run_program: prints the object that says why, and ends the process.
+// Where a system cannot go on and no exception would reach run_program: prints the object that says
+// why, and ends the process.
 [[noreturn]] void give_up(const char* system, const std::string& version, const char* why);
 
-// How many tasks run at the same time when one more than `workers` would like to. It should be `workers`: then one more
-// has a hundredth of a second to show up. On a busy machine a worker may take longer to come to a processor.
+// How many tasks run at the same time when one more than `workers` would like to. It should be
+// `workers`: then one more has a hundredth of a second to show up. On a busy machine a worker may
+// take longer to come to a processor.
 template <task_system S>
 int workers_seen(S& system, int workers) {
   std::atomic<int> running{0}, most{0};
@@ -75,7 +78,8 @@ template <task_system S, template <class> class Kernel>
 kernel microscopic() {
   return {Kernel<S>::name, &run_kernel<S, Kernel>, nullptr};
 }
-// Where it tells of the time, with clocks around the tasks; but a system that says itself where its time went goes without.
+// Where it tells of the time, with clocks around the tasks; but a system that says itself where its
+// time went goes without.
 template <task_system S, template <class> class Kernel>
 kernel whole() {
   if constexpr (has_shares<S>)

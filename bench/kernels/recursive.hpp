@@ -1,4 +1,5 @@
-// Whole programs: two calls (fib), a loop of few (queens, uts), a loop of ten (skynet), and matrices.
+// Whole programs: two calls (fib), a loop of few (queens, uts), a loop of ten (skynet), and
+// matrices.
 #pragma once
 
 #include <array>
@@ -145,7 +146,8 @@ struct skynet {
   }
 };
 
-// C += A B, by halving the longest of three sides down to 32. Whole numbers, so that the sum is exact.
+// C += A B, by halving the longest of three sides down to 32. Whole numbers, so that the sum is
+// exact.
 template <task_system S>
 struct matmul {
   static constexpr const char* name = "matmul";

@@ -10,7 +10,8 @@
 
 namespace bench {
 
-// A kernel that cannot say anything: its tasks did not run at the same time, or there are too few workers.
+// A kernel that cannot say anything: its tasks did not run at the same time, or there are too few
+// workers.
 struct kernel_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -25,8 +26,8 @@ struct settings {
   bool profile = false;  // measure work and span, on one worker
 };
 
-// Where the workers' time goes, in seconds (accounting.hpp): what passed in run(), and of the time of all workers together
-// the parts that are known.
+// Where the workers' time goes, in seconds (accounting.hpp): what passed in run(), and of the time
+// of all workers together the parts that are known.
 struct shares {
   double elapsed = 0, work = 0, api = 0, stolen = 0;
 };

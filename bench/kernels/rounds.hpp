@@ -5,7 +5,8 @@
 
 namespace bench {
 
-// Runs once() some times, once more before to warm up; it returns its answer, in words. Expects r.expected.
+// Runs once() some times, once more before to warm up; it returns its answer, in words. Expects
+// r.expected.
 template <task_system S, class Once>
 void rounds(result& r, S& system, const settings& with, const Once& once) {
   const int wanted = with.rounds > 0 ? with.rounds : 1;

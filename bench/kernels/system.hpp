@@ -26,8 +26,9 @@ concept has_groups = requires(typename S::group g, void (*f)()) {
   g.sync();
 };
 
-// Systems whose tasks are a construct of the language, or that have no groups: fork(f, g) calls g() while
-// f() may run elsewhere; for_each(n, f) calls f(0) to f(n - 1), which may run elsewhere. Both wait for all.
+// Systems whose tasks are a construct of the language, or that have no groups: fork(f, g) calls g()
+// while f() may run elsewhere; for_each(n, f) calls f(0) to f(n - 1), which may run elsewhere. Both
+// wait for all.
 template <class S>
 concept has_forks = requires(void (*f)(), void (*body)(int)) {
   S::fork(f, f);
@@ -37,8 +38,8 @@ concept has_forks = requires(void (*f)(), void (*body)(int)) {
 template <class S>
 concept task_system = starts_workers<S> &&(has_groups<S> || has_forks<S>);
 
-// Where its workers' time went since it was made. A system is asked itself where clocks around its tasks would change what
-// they measure.
+// Where its workers' time went since it was made. A system is asked itself where clocks around its
+// tasks would change what they measure.
 template <class S>
 concept has_shares = requires(S s) {
   { s.shares() } -> std::convertible_to<shares>;

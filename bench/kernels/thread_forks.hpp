@@ -1,5 +1,5 @@
-// A library of threads without the paper's task_group: a thread for each task, started with the address of a closure on its
-// parent's stack. Nothing is copied, nothing allocated for a few.
+// A library of threads without the paper's task_group: a thread for each task, started with the
+// address of a closure on its parent's stack. Nothing is copied, nothing allocated for a few.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace bench {
 
-// A Thread is as in thread_group. After a spawn or a join the parent may be on another worker: nothing here is thread-local.
+// A Thread is as in thread_group. After a spawn or a join the parent may be on another worker:
+// nothing here is thread-local.
 template <class Thread>
 struct thread_forks {
   template <class F, class G>

@@ -1,5 +1,5 @@
-// The paper's task_group (section 2.2): a group over a library of threads, each of which is started with a function and its
-// argument. The closures are kept until they are joined.
+// The paper's task_group (section 2.2): a group over a library of threads, each of which is started
+// with a function and its argument. The closures are kept until they are joined.
 #pragma once
 
 #include <deque>
@@ -7,7 +7,8 @@
 
 namespace bench {
 
-// A Thread has start(result (*call)(void*), void* argument) and join(), and stays where it is in between.
+// A Thread has start(result (*call)(void*), void* argument) and join(), and stays where it is in
+// between.
 template <class Thread>
 class thread_group {
 public:

@@ -1,4 +1,5 @@
-// The paper's bin(A, n, K) (section 5.5): a binary tree of tasks whose work and span are known in closed form.
+// The paper's bin(A, n, K) (section 5.5): a binary tree of tasks whose work and span are known in
+// closed form.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct bin_parameters {
     for (int n = 1; n <= depth; n++) t = 1 + times * (2 * t + 1);
     return t;
   }
-  // Tinf(n) = A + K (Tinf(n-1) + A), Tinf(0) = A; for K = 1 that is A (2n + 1), and not the paper's 2An.
+  // Tinf(n) = A + K (Tinf(n-1) + A), Tinf(0) = A; for K = 1 that is A (2n + 1), and not the paper's
+  // 2An.
   double amounts_on_path() const {
     double t = 1;
     for (int n = 1; n <= depth; n++) t = 1 + times * (t + 1);

@@ -28,8 +28,9 @@ struct series {
   void add(const series& more);
 };
 
-// Runs the kernel's forms once each, in an order that depends on the round. Throws std::runtime_error if
-// an answer is wrong. A kernel with a baseline has no sequential program of its own.
+// Runs the kernel's forms once each, in an order that depends on the round. Throws
+// std::runtime_error if an answer is wrong. A kernel with a baseline has no sequential program of
+// its own.
 series one_round(const kernel& k, int workers, int round, const std::string& flags);
 
 // All that is measured in a run.

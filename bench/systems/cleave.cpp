@@ -25,7 +25,8 @@ struct lazy {
     cleave::each(0, n, [f](int i) { f(i); });
   }
   static void poll() { cleave::poll(); }
-  // Clocks around its calls would change what it divides. What constructs cost that nobody divides is work here.
+  // Clocks around its calls would change what it divides. What constructs cost that nobody divides
+  // is work here.
   bench::shares shares() const {
     const auto t = workers_.spent();
     return {t.elapsed, t.work, t.dividing, t.stealing};

@@ -1,5 +1,5 @@
-// MassiveThreads: a thread for each task, which runs at once (its parent can be stolen). Stacks of 64 KiB. As in the paper
-// through its task_group, and directly.
+// MassiveThreads: a thread for each task, which runs at once (its parent can be stolen). Stacks of
+// 64 KiB. As in the paper through its task_group, and directly.
 #include <myth/myth.h>
 
 #include "kernels/program.hpp"

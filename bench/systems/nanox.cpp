@@ -1,5 +1,5 @@
-// Nanos++ through its C interface, which the Mercurium compiler's programs call. With the work-first scheduler, as in the
-// paper, and with its default, breadth first. Stacks of 64 KiB.
+// Nanos++ through its C interface, which the Mercurium compiler's programs call. With the
+// work-first scheduler, as in the paper, and with its default, breadth first. Stacks of 64 KiB.
 extern "C" {
 #include <nanos.h>
 }
@@ -75,7 +75,8 @@ struct nanox {
   };
 
 private:
-  // A task that has begun keeps its stack until it ends, and breadth first can begin all before one ends.
+  // A task that has begun keeps its stack until it ends, and breadth first can begin all before one
+  // ends.
   static void out_of_memory() {
     static std::mutex once;  // never unlocked: one worker says it
     once.lock();
@@ -84,7 +85,8 @@ private:
   }
 };
 
-// Before the libraries are initialized: this one starts its workers then, as the environment at exec said.
+// Before the libraries are initialized: this one starts its workers then, as the environment at
+// exec said.
 static void configure(int argc, char** argv, char** environment) {
   const char* workers = "1";
   for (int i = 1; i + 1 < argc; i++)

@@ -1,5 +1,6 @@
-// Qthreads: a thread for each task, one shepherd, the "sherwood" scheduler. Stacks of 64 KiB. As in the paper through its
-// task_group, and directly. The paper had to turn the spawn cache off: both builds are run where both are there.
+// Qthreads: a thread for each task, one shepherd, the "sherwood" scheduler. Stacks of 64 KiB. As in
+// the paper through its task_group, and directly. The paper had to turn the spawn cache off: both
+// builds are run where both are there.
 #include <qthread/qthread.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Rayon, through the crate of rayon/: join for two calls, a parallel iterator for loops. A closure is passed by its address,
-// and a call to Rust is never inlined.
+// Rayon, through the crate of rayon/: join for two calls, a parallel iterator for loops. A closure
+// is passed by its address, and a call to Rust is never inlined.
 #include "kernels/program.hpp"
 
 extern "C" {
@@ -39,7 +39,8 @@ struct rayon {
   static void for_each(int n, const F& f) {
     rayon_for_each(n, {[](const void* p, int i) { (*static_cast<const F*>(p))(i); }, &f});
   }
-  // No poll: what a worker has spawned can be stolen at once, and Rayon's yield would run another task within one that waits.
+  // No poll: what a worker has spawned can be stolen at once, and Rayon's yield would run another
+  // task within one that waits.
 
 private:
   template <class F>

@@ -1,4 +1,5 @@
-// Taskflow's task groups, in an executor of as many workers as are wanted. The thread that starts it is none of them.
+// Taskflow's task groups, in an executor of as many workers as are wanted. The thread that starts
+// it is none of them.
 #include <taskflow/taskflow.hpp>
 
 #include "kernels/program.hpp"

@@ -2,6 +2,7 @@
 
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/wire.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -14,13 +15,13 @@ template <class G>
 struct second_closure {
   G g;
   decltype(auto) run() { return g(); }
-  auto make() { return closure_task<G>{std::move(g)}; }
+  auto make() { return closure_task<G>{std::move_if_noexcept(g)}; }
 };
 template <class T>
 struct second_task {
   T t;
   decltype(auto) run() { return t.run(); }
-  T make() { return std::move(t); }
+  T make() { return std::move_if_noexcept(t); }
 };
 template <class G, class Put>
 struct second_in_place {
@@ -36,20 +37,17 @@ struct branch_frame : work_frame {
   using work_type = std::remove_cvref_t<decltype(std::declval<Second&>().make())>;
   using given_task = task_of<work_type>;
 
-  CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) {
-    outer = out;
-    tag = fresh(type);
-  }
+  CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) { begin_frame(*this, out, type); }
 
   static bool splittable(const frame& f) noexcept { return !was_given(f); }
   static task* split(frame& f) {
     auto& self = static_cast<branch_frame&>(f);
-    auto* t = new given_task(self.second->make());
+    auto* t = new given_task([&self]() -> work_type { return self.second->make(); });
     self.tag |= given;
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
 
   Second* second;
 };
@@ -114,28 +112,30 @@ CLEAVE_HOT auto statement_or_pair(F& f, Second second) {
 
 }  // namespace detail
 
-/// Runs f and g, which may run at the same time: `auto [x, y] = both(f, g)`. f runs now, here; g runs
-/// here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE: g is copied out
-/// of this frame. A branch that returns nothing gives cleave::nothing; two of them make a statement.
+/// Runs f and g, which may run at the same time: `auto [x, y] = both(f, g)`. f runs now, here; g
+/// runs here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE:
+/// g is copied out of this frame. A branch that returns nothing gives cleave::nothing; two of them
+/// make a statement.
 ///
-/// Calls too short to be worth dividing, a few microseconds, run as plain calls; each worker learns where they are.
-/// Throws what f threw (then g does not run, or is cancelled), else what g threw.
+/// Calls too short to be worth dividing, a few microseconds, run as plain calls; each worker learns
+/// where they are. Throws what f threw (then g does not run, or is cancelled), else what g threw.
 /// Blocks only if g was given away and is not done; helps with parts of g meanwhile.
 /// Source: Tascell's do_two.
 template <class F, class G>
-requires std::is_invocable_v<G&> CLEAVE_HOT auto both(F f, G g) {
+  requires(std::is_invocable_v<G&> && !task<G>)
+CLEAVE_HOT auto both(F f, G g) {
   return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
 
-/// The same; the second branch is a task, which may also leave the process.
+/// The same; the second branch is a task, which may also leave the process. Of a struct with run()
+/// and operator() it is run() that counts, here and wherever it is given to.
 template <class F, task T>
-  requires(!std::is_invocable_v<T&>)
 CLEAVE_HOT auto both(F f, T second) {
   return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }
 
-/// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that workspace
-/// only when a thief asks. put is called with all steps undone that f made.
+/// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that
+/// workspace only when a thief asks. put is called with all steps undone that f made.
 template <class F, class G, class Put>
 requires task<std::invoke_result_t<Put&>> CLEAVE_HOT auto both(F f, G g, Put put) {
   return detail::statement_or_pair(f,

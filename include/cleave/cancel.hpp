@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -15,9 +16,9 @@ namespace cleave {
 ///     cancel_scope search;
 ///     search.run([&] { ... if (found) search.cancel(); ... });
 ///
-/// cancel() makes every worker that computes for the scope, however far down, unwind from its next poll
-/// (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What is
-/// outside of the scope goes on. Capture a scope by reference.
+/// cancel() makes every worker that computes for the scope, however far down, unwind from its next
+/// poll (undoing its steps) by an exception of a private type; `catch (...)` must rethrow it. What
+/// is outside of the scope goes on. Capture a scope by reference.
 class cancel_scope : detail::scope {
 public:
   /// Opens inside the scope that the calling thread works for.
@@ -25,15 +26,14 @@ public:
   cancel_scope(const cancel_scope&) = delete;
   cancel_scope& operator=(const cancel_scope&) = delete;
 
-  /// Runs f(). Returns whether it ran to its end; if f returns a value, an optional with it, empty when
-  /// cancelled. Throws what f threw. Called by the thread that made the scope.
+  /// Runs f(). Returns whether it ran to its end; if f returns a value, an optional with it, empty
+  /// when cancelled. Throws what f threw, and std::logic_error while it runs already: nothing has
+  /// happened then. Called by the thread that made the scope.
   template <class F>
   auto run(F f) {
     using result = std::invoke_result_t<F&>;
     std::optional<detail::value_of<result>> outcome;
-    const bool outside = detail::here.self == nullptr;
-    // seq_cst: partner of cancel(); either it rings this thread, or cancelled() is true.
-    if (outside) sequential_.store(&detail::here, std::memory_order_seq_cst);
+    const running now(*this);
     try {
       if (!cancelled()) {
         if (parent != detail::here.current) parent = detail::here.current;
@@ -43,7 +43,6 @@ public:
     } catch (const detail::cancelled&) {
       if (detail::stopped(parent)) throw;
     }
-    if (outside) sequential_.store(nullptr, std::memory_order_relaxed);
     if constexpr (std::is_void_v<result>) {
       return outcome.has_value();
     } else {
@@ -51,17 +50,34 @@ public:
     }
   }
 
-  /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal handler. Does not block.
+  /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal
+  /// handler. Does not block.
   void cancel() noexcept {
     detail::stop(*this);
-    if (auto* thread = sequential_.load(std::memory_order_seq_cst)) {
-      thread->word.fetch_or(detail::attention);
-      thread->cutoff.store(0);
-    }
+    if (auto* thread = sequential_.load(std::memory_order_seq_cst)) detail::interrupt(*thread);
   }
   bool cancelled() const noexcept { return detail::stopped(this); }
 
 private:
+  /// While a run() is under way. On a thread that is no worker, cancel() has to ring that thread.
+  struct running {
+    explicit running(cancel_scope& s) : of(s) {
+      if (of.running_) throw std::logic_error("cleave::cancel_scope::run: it is running already");
+      of.running_ = true;
+      // seq_cst: partner of cancel(); either it rings this thread, or cancelled() is true.
+      if (detail::here.self == nullptr)
+        of.sequential_.store(&detail::here, std::memory_order_seq_cst);
+    }
+    ~running() {
+      of.running_ = false;
+      of.sequential_.store(nullptr, std::memory_order_relaxed);
+    }
+    running(const running&) = delete;
+    running& operator=(const running&) = delete;
+    cancel_scope& of;
+  };
+
+  bool running_ = false;
   /// The thread that runs the scope, if that is no worker.
   std::atomic<detail::local*> sequential_{nullptr};
 };

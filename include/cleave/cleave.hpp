@@ -2,11 +2,15 @@
 
 // Everything a user needs, one concept per header.
 #include <cleave/both.hpp>
+#include <cleave/call.hpp>
 #include <cleave/cancel.hpp>
 #include <cleave/loop.hpp>
 #include <cleave/poll.hpp>
+#include <cleave/published.hpp>
+#include <cleave/remote_error.hpp>
 #include <cleave/runtime.hpp>
 #include <cleave/shared.hpp>
+#include <cleave/statistics.hpp>
 #include <cleave/step.hpp>
 #include <cleave/task.hpp>
 #include <cleave/task_group.hpp>

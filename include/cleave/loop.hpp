@@ -9,42 +9,61 @@
 
 namespace cleave {
 
-/// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without a put, a copy of the
-/// body is what a thief gets, so it captures by value and changes no workspace. The result starts
-/// from a value-initialised one and needs `+=`; parts are added in program order.
-///
-/// Polls in its iterations, or about once a microsecond where they are shorter; innermost loops of a few
-/// instructions are better plain ones inside the body. A thief gets the upper half, rounded up, of the iterations left in
-/// the oldest loop. Throws what the earliest iteration threw. Blocks at the end for parts given away, helping with them only.
-/// Source: Tascell's parallel for.
-template <class A, class B, class Body>
-  requires detail::range<A, B> CLEAVE_HOT detail::sum_of<A, B, Body> sum(A first, B last,
-                                                                         Body body) {
-    using I = std::common_type_t<A, B>;
-    using result = detail::sum_of<A, B, Body>;
-    const auto to = static_cast<I>(last);
-    result total{};
-    const I rest =
-        detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { total += body(i); });
-    if (!(rest < to)) [[likely]]
-      return total;
-    auto make = detail::make_range<I>([body](I i, I j) { return cleave::sum(i, j, body); });
-    total += detail::divisible(
-        [](I f, I t, auto& b, auto& m) { return detail::sum_loop<true, result>(f, t, b, m); }, rest,
-        to, body, make);
-    return total;
-  }
+// The bounds of a loop may be of two integer types; i has one that holds all values of both. Of an
+// unsigned type of 64 bits and a signed one none does: then i is unsigned, and a loop from a
+// negative number throws std::out_of_range.
+//
+// How a call passes: the form that the user calls runs a plain loop (plain_paced_loop, plain_loop)
+// as long as it is beyond the cutoff. What is left goes through `divisible`, out of line, to the
+// same form with a frame (paced_loop, loop), whose parts are taken in at its end.
 
-/// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose result is
-/// their sum. It is called with every step undone that was made since the loop began. Polls in each
-/// iteration; where one takes long and enters no construct, call poll() in it.
+/// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without
+/// a put, a copy of the body is what a thief gets, so it captures by value and changes no
+/// workspace. The result starts from a value-initialised one and needs `+=`; parts are added in
+/// program order.
 ///
-/// In the forms with a put the body may also be body(i, total), which returns nothing and adds to `total`, of the type that
-/// the tasks return. It saves a variable where the body has a loop of its own. What it does with `total` besides is undefined:
-/// it starts anew wherever the loop is divided.
+/// Integers of fewer than 64 bits, and bools, are added up in 64, those that arithmetic makes an
+/// int of in signed ones; other types in themselves. `sum<double>(0, n, body)` names another type:
+/// each term is converted to it, as by static_cast. A struct of up to 128 bytes that memcpy can
+/// copy is kept in registers, if the compiler has enough.
 ///
-/// For backtracking, in these forms the body may take one argument more, the last: body(i, total, wind), in each and reduce
-/// body(i, wind). That is the loop's own dynamic_wind, `wind(do, body, undo)`: a step around a call that searches on.
+/// Polls in its iterations, or about once a microsecond where they are shorter. A thief gets the
+/// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest
+/// iteration threw. Blocks at the end for parts given away, helping with them only. Source:
+/// Tascell's parallel for.
+template <class Total = detail::unnamed, class A, class B, class Body>
+requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
+  using I = detail::index_of<A, B>;
+  using result = detail::total_of<Total, std::invoke_result_t<Body&, I>>;
+  const I from = detail::first_of<I>(first);
+  const I to = detail::end_of<I>(last);
+  result total{};
+  const I rest = detail::plain_paced_loop(
+      from, to, total, [&](result& so_far, I i) { detail::add_term(so_far, body(i)); });
+  if (!(rest < to)) [[likely]]
+    return total;
+  auto make = detail::make_range<I>([body](I f, I t) { return cleave::sum<result>(f, t, body); });
+  detail::add_term(
+      total, detail::divisible([](I f, I t, auto& b,
+                                  auto& m) { return detail::sum_loop<true, result>(f, t, b, m); },
+                               rest, to, body, make));
+  return total;
+}
+
+/// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose
+/// result is their sum. It is called with every step undone that was made since the loop began.
+/// Polls in each iteration; where one takes long and enters no construct, call poll() in it.
+///
+/// The total has the type of sum without a put. What put's tasks return must fit into it.
+///
+/// In the forms with a put the body may also be body(i, total), which returns nothing and adds to
+/// `total`, of the type that the tasks return. It saves a variable where the body has a loop of its
+/// own. What it does with `total` besides is undefined: it starts anew wherever the loop is
+/// divided.
+///
+/// For backtracking, in these forms the body may take one argument more, the last: body(i, total,
+/// wind), in each and reduce body(i, wind). That is the loop's own step, `wind(do, body,
+/// undo)`: a step around a call that searches on.
 ///
 ///     sum(0, b.n,
 ///         [=, &b](int i, long& found, auto wind) {
@@ -55,80 +74,95 @@ template <class A, class B, class Body>
 ///         },
 ///         [=, &b](int from, int to) { return piece{b, row, from, to}; });
 ///
-/// It need not find out whether the loop is divided, which costs 3 % where steps are short. While its body runs, a loop
-/// beyond the cutoff looks for requests in its inner constructs alone.
-template <class A, class B, class Body, class Put>
-  requires detail::range<A, B> CLEAVE_HOT detail::sum_with_put_of<A, B, Body, Put> sum(A first,
-                                                                                       B last,
-                                                                                       Body body,
-                                                                                       Put put) {
-    using I = std::common_type_t<A, B>;
-    static_assert(task<std::invoke_result_t<Put&, I, I>>,
-                  "put(from, to) must return a task: a struct with run()");
-    using result = detail::sum_with_put_of<A, B, Body, Put>;
-    const auto to = static_cast<I>(last);
-    result total{};
-    const I rest = detail::plain_loop<detail::winding<Body, I, result&>>(
-        static_cast<I>(first), to,
-        [&](I i) { detail::add_to<detail::undivided_wind>(total, body, i); });
-    if (!(rest < to)) [[likely]]
-      return total;
-    total += detail::divisible(
-        [](I f, I t, auto& b, auto& p) { return detail::sum_loop<false, result>(f, t, b, p); },
-        rest, to, body, put);
+/// It need not find out whether the loop is divided, which costs 3 % where steps are short. While
+/// its body runs, a loop beyond the cutoff looks for requests in its inner constructs alone.
+template <class Total = detail::unnamed, class A, class B, class Body, class Put>
+requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body, Put put) {
+  using I = detail::index_of<A, B>;
+  static_assert(task<std::invoke_result_t<Put&, I, I>>,
+                "put(from, to) must return a task: a struct with run()");
+  using types = detail::sum_with_put<Total, I, Body, Put>;
+  using result = typename types::type;
+  static_assert(
+      !std::is_same_v<Total, detail::unnamed> || detail::keeps_digits<typename types::part, result>,
+      "what put's tasks return does not fit into what the body returns: name the type of "
+      "the total, as in sum<double>(…)");
+  const I from = detail::first_of<I>(first);
+  const I to = detail::end_of<I>(last);
+  result total{};
+  const I rest = detail::plain_loop<detail::winding<Body, I, result&>>(
+      from, to, [&](I i) { detail::add_to<detail::undivided_wind>(total, body, i); });
+  if (!(rest < to)) [[likely]]
     return total;
-  }
+  detail::add_term(
+      total, detail::divisible([](I f, I t, auto& b,
+                                  auto& p) { return detail::sum_loop<false, result>(f, t, b, p); },
+                               rest, to, body, put));
+  return total;
+}
 
-/// Merges body(i) for i from first to last - 1, in program order, onto `identity`, which must be the neutral
-/// element of merge: every part starts from it. merge(a, b) must be associative, nothing else.
-template <class A, class B, class T, class Body, class Merge>
-  requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
-                                                   Merge merge) {
-    using I = std::common_type_t<A, B>;
-    const auto to = static_cast<I>(last);
-    T total = identity;
-    const I rest = detail::plain_paced_loop(static_cast<I>(first), to,
-                                            [&](I i) { total = merge(std::move(total), body(i)); });
-    if (!(rest < to)) [[likely]]
-      return total;
-    auto make = detail::make_range<I>(
-        [identity, body, merge](I i, I j) { return cleave::reduce(i, j, identity, body, merge); });
-    return detail::divisible(
-        [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
-          return detail::reduce_loop<true>(f, t, std::move(so_far), b, m, p);
-        },
-        rest, to, total, body, merge, make);
-  }
+/// Merges body(i) for i from first to last - 1, in program order, onto `identity`, which must be
+/// the neutral element of merge: every part starts from it. merge(a, b) must be associative,
+/// nothing else. Best a closure or a function object: the compiler does not see through a pointer
+/// to a function.
+///
+/// The result has the type of `identity`. It does not compile if that is a number which cannot hold
+/// all that body or merge return: `reduce<double>(0, n, 0, body, merge)` names the type.
+template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge>
+requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity, Body body,
+                                                    Merge merge) {
+  using I = detail::index_of<A, B>;
+  using result = detail::reduced<Total, T, std::invoke_result_t<Body&, I>, Merge>;
+  const I from = detail::first_of<I>(first);
+  const I to = detail::end_of<I>(last);
+  result total = detail::as_term<result>(identity);
+  const I rest = detail::plain_paced_loop(from, to, total, [&](result& so_far, I i) {
+    detail::merge_term<detail::undivided_wind>(so_far, body, merge, i);
+  });
+  if (!(rest < to)) [[likely]]
+    return total;
+  auto make = detail::make_range<I>([identity, body, merge](I f, I t) {
+    return cleave::reduce<result>(f, t, identity, body, merge);
+  });
+  return detail::divisible(
+      [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
+        return detail::reduce_loop<true>(f, t, std::move(so_far), b, m, p);
+      },
+      rest, to, total, body, merge, make);
+}
 
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
-template <class A, class B, class T, class Body, class Merge, class Put>
-  requires detail::range<A, B> CLEAVE_HOT T reduce(A first, B last, T identity, Body body,
-                                                   Merge merge, Put put) {
-    using I = std::common_type_t<A, B>;
-    const auto to = static_cast<I>(last);
-    T total = std::move(identity);
-    const I rest =
-        detail::plain_loop<detail::winding<Body, I>>(static_cast<I>(first), to, [&](I i) {
-          total = merge(std::move(total), detail::call<detail::undivided_wind>(body, i));
-        });
-    if (!(rest < to)) [[likely]]
-      return total;
-    return detail::divisible(
-        [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
-          return detail::reduce_loop<false>(f, t, std::move(so_far), b, m, p);
-        },
-        rest, to, total, body, merge, put);
-  }
+template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge,
+          class Put>
+requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity, Body body,
+                                                    Merge merge, Put put) {
+  using I = detail::index_of<A, B>;
+  using term = decltype(detail::call<detail::undivided_wind>(body, I()));
+  using result = detail::reduced<Total, T, term, Merge>;
+  const I from = detail::first_of<I>(first);
+  const I to = detail::end_of<I>(last);
+  result total = detail::as_term<result>(std::move(identity));
+  const I rest = detail::plain_loop<detail::winding<Body, I>>(
+      from, to, [&](I i) { detail::merge_term<detail::undivided_wind>(total, body, merge, i); });
+  if (!(rest < to)) [[likely]]
+    return total;
+  return detail::divisible(
+      [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
+        return detail::reduce_loop<false>(f, t, std::move(so_far), b, m, p);
+      },
+      rest, to, total, body, merge, put);
+}
 
-/// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from, to); at
-/// the end, on this worker and in program order, get(result) takes in what each task returned (get() if its
-/// run() returns nothing).
+/// The general form: body(i) for i from first to last - 1. put(from, to) makes a task for [from,
+/// to); at the end, on this worker and in program order, get(result) takes in what each task
+/// returned (get() if its run() returns nothing).
 template <class A, class B, class Body, class Put, class Get>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
-  using I = std::common_type_t<A, B>;
-  const auto to = static_cast<I>(last);
+  using I = detail::index_of<A, B>;
+  const I from = detail::first_of<I>(first);
+  const I to = detail::end_of<I>(last);
   const I rest = detail::plain_loop<detail::winding<Body, I>>(
-      static_cast<I>(first), to, [&](I i) { detail::call<detail::undivided_wind>(body, i); });
+      from, to, [&](I i) { detail::call<detail::undivided_wind>(body, i); });
   if (!(rest < to)) [[likely]]
     return;
   detail::divisible(
@@ -149,16 +183,23 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
 /// The same without a put: a copy of the body is what a thief gets, so it captures by value.
 template <class A, class B, class Body>
 requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
-  using I = std::common_type_t<A, B>;
-  const auto to = static_cast<I>(last);
-  const I rest = detail::plain_paced_loop(static_cast<I>(first), to, [&](I i) { body(i); });
+  using I = detail::index_of<A, B>;
+  const I from = detail::first_of<I>(first);
+  const I to = detail::end_of<I>(last);
+  nothing none;
+  const I rest = detail::plain_paced_loop(from, to, none, [&](nothing, I i) { body(i); });
   if (!(rest < to)) [[likely]]
     return;
   auto make = detail::make_range<I>([body](I i, I j) { cleave::each(i, j, body); });
   detail::divisible(
       [](I f, I t, auto& b, auto& m) {
-        detail::paced_loop(f, t, b, m, []<class Task>(detail::task* part) {
-          detail::merge_parts<Task>(part, [](nothing, nothing) {});
+        auto block = [&b](I begin, I end) {
+          nothing no_total;
+          detail::add_block<detail::copy_if_free<Body, I>>(
+              no_total, begin, end, [](nothing&, I i, auto& one) { one(i); }, b);
+        };
+        detail::paced_loop(f, t, block, m, []<class Task>(detail::task* part) {
+          detail::merge_parts<Task, nothing>(part, [](nothing, nothing) {});
         });
       },
       rest, to, body, make);

@@ -10,7 +10,7 @@ namespace cleave {
 CLEAVE_HOT void poll() {
   // A request that could not be met stays parked until a construct adds something to give.
   if ((detail::signals() & ~std::uint32_t{detail::parked}) != 0) [[unlikely]]
-    detail::answer_in_body(detail::stack_pointer());
+    detail::answer(detail::stack_pointer());
 }
 
 }  // namespace cleave

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cleave/detail/task.hpp>
+#include <cleave/statistics.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +13,6 @@
 
 namespace cleave {
 
-/// How often what happened, over all workers, since the runtime began.
-struct counters {
-  std::uint64_t splits = 0;     // tasks made of frames
-  std::uint64_t spawns = 0;     // tasks of task groups that another worker ran
-  std::uint64_t requests = 0;   // times a worker asked for anything
-  std::uint64_t takebacks = 0;  // times a waiting worker asked for a part of what it waits for
-  std::uint64_t undone = 0;     // steps undone and redone to go back in time
-  std::uint64_t sleeps = 0;     // times a worker blocked
-  std::uint64_t searched = 0;   // frames looked at in search of the oldest with something to give
-  std::uint64_t deepest = 0;    // most frames seen on one worker's stack at once
-};
-
 struct options {
   int workers = 0;  // 0: CLEAVE_WORKERS, else the CPUs this process may really use
   std::size_t stack_bytes =
@@ -32,27 +21,13 @@ struct options {
   bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
   bool timing = false;   // keep account of where the time goes, for spent()
   bool profile = false;  // measure work and span, for profile(); then there is one worker
-  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it, if this is no profile. Written by
-  /// write_trace(), or at the end.
+  /// A file for what each worker did when, which opens in ui.perfetto.dev. CLEAVE_TRACE sets it, if
+  /// this is no profile. Written by write_trace(), or at the end.
   std::string trace = {};
+  /// What joins the processes of a job: "mpi", "none", a plug-in's name; empty: CLEAVE_TRANSPORT,
+  /// else mpi in a process that mpirun or srun has started as one of several.
+  std::string transport = {};
   std::size_t trace_bytes = 0;  // of that file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB
-};
-
-/// Where the time of the workers went while a run() was under way, in seconds; the last four are sums over all workers
-/// and add up to workers * elapsed.
-struct time_spent {
-  double elapsed = 0;
-  double work = 0;      // in the program and its constructs
-  double dividing = 0;  // serving those that asked: going back, making tasks, going on
-  double stealing = 0;  // waits that ended with a task: the work was there, and had to be found
-  double idle = 0;      // there was nothing to be had
-};
-
-/// What a program is, whoever runs it: P workers need at least work / P, and at least span; a greedy scheduler
-/// needs at most work / P + span.
-struct work_span {
-  double work = 0;  // seconds, of all strands
-  double span = 0;  // seconds, of the longest chain of strands that have to wait for each other
 };
 
 /// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave.
@@ -60,36 +35,48 @@ struct check_error : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// The workers of a process. Construction starts them; they sleep while there is nothing to do. Outside run(),
-/// every construct simply runs its sequential program.
+/// Whether this process is the one of its job that runs the program: the first of those that mpirun
+/// or srun has started, or one that was not started so. Any thread.
+bool is_first_node();
+
+/// The workers of a process. Construction starts them; they sleep while there is nothing to do.
+/// Outside run(), every construct simply runs its sequential program.
+///
+/// In a job of several processes, the first one goes on. In the others construction does not
+/// return: they work for the first one until its runtime ends, and then exit with status 0.
 class runtime {
 public:
-  /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
+  /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
+  /// std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
-  /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits with
-  /// status 2 if it or an environment variable is malformed.
+  /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits
+  /// with status 2 if it or an environment variable is malformed.
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
-  /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not written.
+  /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not
+  /// written.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
+  job_statistics job() const;
   counters statistics() const noexcept;
   /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.
   time_spent spent() const;
   /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
   work_span profile() const;
-  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws std::runtime_error if it
-  /// cannot be written; then nothing of it is left behind.
+  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws
+  /// std::runtime_error if it cannot be written; then nothing of it is left behind.
   void write_trace();
 
-  /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f returned, or
-  /// throws what it threw. Any thread; several may call at once. Called by a worker it simply calls f().
+  /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f
+  /// returned, or throws what it threw. Any thread; several may call at once. Called by a worker it
+  /// simply calls f(). Throws std::logic_error if all workers wait for the task of another runtime
+  /// that calls this.
   ///
-  /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results can be
-  /// compared and differ, throws check_error.
+  /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results
+  /// can be compared and differ, throws check_error.
   template <class F>
   auto run(F f) {
     using result = std::remove_cvref_t<std::invoke_result_t<F&>>;
@@ -110,7 +97,8 @@ private:
   auto run_once(F& f) {
     if (is_worker()) return f();
     auto call = [&f] { return f(); };
-    detail::task_of<detail::closure_task<decltype(call)>> root({call});
+    using closure = detail::closure_task<decltype(call)>;
+    detail::task_of<closure> root([&call] { return closure{call}; });
     root.parent = detail::here.current;
     run_root(root);
     if (root.error) std::rethrow_exception(root.error);

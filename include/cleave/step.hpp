@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/cutoff.hpp>
+#include <cleave/detail/undivided.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -12,13 +12,13 @@ namespace cleave {
 /// undoes the steps made since, innermost first, and redoes them afterwards.
 ///
 /// Capture by value what the change needs to know (`[=, &b]`): a captured address forces the
-/// variable into memory. Neither closure may enter a construct or poll; the one that undoes must not
-/// throw, and neither may when called again for a split: that terminates. If `do` throws here, nothing was done.
-/// Source: Tascell's dynamic_wind.
+/// variable into memory. Neither closure may enter a construct or poll; the one that undoes must
+/// not throw, and neither may when called again for a split: that terminates. If `do` throws here,
+/// nothing was done. Source: Tascell's dynamic_wind.
 template <class Do, class Undo>
 class [[nodiscard]] step : detail::frame {
 public:
-  CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
+  [[nodiscard]] CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
     do_();
     outer = detail::here.innermost;
     tag = detail::fresh(type_);
@@ -35,20 +35,14 @@ private:
   static void undo(frame& f) noexcept { static_cast<step&>(f).undo_(); }
   static void redo(frame& f) noexcept { static_cast<step&>(f).do_(); }
   static constexpr detail::frame_type type_{
-      detail::frame_role::step, false, nullptr, nullptr, &undo, &redo};
+      detail::frame_role::step, nullptr, nullptr, nullptr, &undo, &redo};
   [[no_unique_address]] Do do_;
   [[no_unique_address]] Undo undo_;
 };
 
 namespace detail {
 
-template <class Do, class Body, class Undo>
-[[gnu::noinline]] decltype(auto) linked_step(Do& make, Body& body, Undo& undo) {
-  step made{std::move(make), std::move(undo)};
-  return body();
-}
-
-/// A loop's dynamic_wind where the loop can be divided, and its step goes on the list.
+/// A loop's `wind` where the loop can be divided: its step goes on the list.
 struct linked_wind {
   template <class Do, class Body, class Undo>
   CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
@@ -57,12 +51,12 @@ struct linked_wind {
   }
 };
 
-/// dynamic_wind in what is undivided. Whoever uses it has said so: here.stepped.
+/// The same where the loop runs undivided: its step is on no list, and counted while it is done.
 struct undivided_wind {
   template <class Do, class Body, class Undo>
   CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
     make();
-    undo_at_exit<Undo> made{undo};
+    undo_unlisted<Undo> made{undo};
     if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
       body();
       made.by_exception = false;
@@ -76,20 +70,5 @@ struct undivided_wind {
 };
 
 }  // namespace detail
-
-/// A step around a call: makes it, returns body(), undoes it. The same rules as for step. Costs less than an object
-/// where the call is short: beyond the cutoff nothing is stored. In the body of a loop, the loop's own costs less still
-/// (loop.hpp). Source: Tascell's dynamic_wind.
-template <class Do, class Body, class Undo>
-CLEAVE_HOT decltype(auto) dynamic_wind(Do make, Body body, Undo undo) {
-  if (detail::beyond_cutoff()) [[likely]] {
-    detail::here.stepped = true;
-    return detail::undivided_wind()(std::move(make), std::move(body), std::move(undo));
-  }
-  detail::copy_if_small<Do> m = make;
-  detail::copy_if_small<Body> b = body;
-  detail::copy_if_small<Undo> u = undo;
-  return detail::linked_step(m, b, u);
-}
 
 }  // namespace cleave

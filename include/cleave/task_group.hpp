@@ -10,37 +10,40 @@
 
 namespace cleave {
 
-/// Tasks that need no going back: each is ready as soon as it is spawned, and a thief takes it without
-/// the help of the worker that spawned it. For work that is not a call tree; `both` and the loops cost less.
+/// Tasks that need no going back: each is ready as soon as it is spawned, and a thief takes it
+/// without the help of the worker that spawned it. For work that is not a call tree; `both` and the
+/// loops cost less.
 ///
 ///     task_group g;
 ///     for (auto& file : files) g.spawn([&file] { parse(file); });
 ///     g.wait();
 ///
-/// A group belongs to the thread that made it: only that one waits. Its tasks may spawn into it too, and may use
-/// every construct. On a thread that is no worker, spawn runs the task at once.
+/// A group belongs to the thread that made it: only that one waits. Its tasks may spawn into it
+/// too, and may use every construct. On a thread that is no worker, spawn runs the task at once.
 class task_group : detail::group_scope {
 public:
   task_group() noexcept = default;
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
-  /// Cancels if left by an exception, and waits. What a task threw is lost: call wait() to learn of it.
+  /// Cancels if left by an exception, and waits. What a task threw is lost: call wait() to learn of
+  /// it.
   ~task_group() {
     if (std::uncaught_exceptions() > uncaught_) cancel();
     detail::wait(*this);
   }
 
-  /// Makes f() (or f.run(), of a task struct) ready. Polls, so it may throw if the group's scope was cancelled.
+  /// Makes f() (or f.run(), of a task struct) ready. Polls, so it may throw if the group's scope
+  /// was cancelled.
   template <class F>
   void spawn(F f) {
     std::uint64_t order = spawned_.fetch_add(1, std::memory_order_relaxed);
     detail::spawn(*new spawned<F>(*this, order, std::move(f)));
   }
 
-  /// Blocks until all tasks are done, helping with them and with nothing else. Returns false if the group was cancelled.
-  /// Throws what the earliest spawned of the tasks that threw did; the others have run all the same. Throws
-  /// std::logic_error on a thread that did not make the group.
+  /// Blocks until all tasks are done, helping with them and with nothing else. Returns false if the
+  /// group was cancelled. Throws what the earliest spawned of the tasks that threw did; the others
+  /// have run all the same. Throws std::logic_error on a thread that did not make the group.
   bool wait() {
     if (!detail::is_mine(*this))
       throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
@@ -60,10 +63,10 @@ private:
         : group_task(g), order(number), f(std::move(work)) {}
     void execute() noexcept override {
       try {
-        if constexpr (std::is_invocable_v<F&>) {
-          f();
-        } else {
+        if constexpr (cleave::task<F>) {
           f.run();
+        } else {
+          f();
         }
       } catch (const detail::cancelled&) {
         // The group, or a scope around it, was cancelled: wait() tells.

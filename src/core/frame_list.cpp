@@ -1,6 +1,7 @@
-#include "core/worker.hpp"
+#include "core/frame_list.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace cleave::detail {
 namespace {
@@ -28,9 +29,7 @@ void frame_list::update(frame* innermost) {
   while (!scopes_.empty() && scopes_.back() >= standing) scopes_.pop_back();
   const auto limit = static_cast<std::uint32_t>(standing);
   for (std::size_t k = 0; k < scopes_.size(); ++k)
-    scope_at(k).cursor = std::min(scope_at(k).cursor, limit);
-
-  blocked = std::min(blocked, limit);
+    for (std::uint32_t& cursor : scope_at(k).cursors) cursor = std::min(cursor, limit);
 
   seen_.resize(total);
   f = innermost;
@@ -40,16 +39,18 @@ void frame_list::update(frame* innermost) {
     g.index = static_cast<std::uint32_t>(i);
     g.tag |= frame::seen;
     const frame_role role = g.type().role;
+    // A number for all, so that they never fall inward: steps and scopes are not given.
+    if (role != frame_role::work) g.unlisted = i == 0 ? 0 : seen_[i - 1]->unlisted;
     if (role == frame_role::step) steps_.push_back(g.index);
     if (role == frame_role::scope) {
       scopes_.push_back(g.index);
-      static_cast<scope_frame&>(g).cursor = g.index + 1;
+      for (std::uint32_t& cursor : static_cast<scope_frame&>(g).cursors) cursor = g.index + 1;
     }
   }
   searched += fresh_frames;
 }
 
-frame* frame_list::oldest(const scope* wanted, bool& mine) {
+frame* frame_list::oldest(const scope* wanted, bool outside, bool& mine) {
   mine = false;
   for (std::size_t k = 0; k < scopes_.size(); ++k) {
     scope_frame& base = scope_at(k);
@@ -57,14 +58,26 @@ frame* frame_list::oldest(const scope* wanted, bool& mine) {
     while (wanted != nullptr && s != nullptr && s != wanted) s = s->parent;
     if (wanted != nullptr && s == nullptr) continue;
     mine = true;
-    // What has nothing left to give never will again, so the cursor only moves inward. What is blocked may have.
-    std::uint32_t unblocked = blocked;
-    std::uint32_t& i = base.cursor < blocked ? unblocked : base.cursor;
-    for (; i < seen_.size(); ++i, ++searched) {
-      frame& f = *seen_[i];
-      if (f.type().role == frame_role::work && f.type().splittable(f)) return &f;
-    }
-    return nullptr;
+    return oldest_from(base.cursors[outside ? 1 : 0], outside);
+  }
+  return nullptr;
+}
+
+/// What has nothing left to give never will again, so the cursor only moves inward. What may not be
+/// given now, because of steps that are on no list, is passed over.
+frame* frame_list::oldest_from(std::uint32_t& cursor, bool outside) {
+  const auto begin = seen_.begin() + cursor;
+  const auto may = std::partition_point(begin, seen_.end(),
+                                        [](const frame* f) { return f->unlisted < here.unlisted; });
+  auto passed = static_cast<std::uint32_t>(may - seen_.begin());
+  std::uint32_t& i = may == begin ? cursor : passed;
+  for (; i < seen_.size(); ++i, ++searched) {
+    frame& f = *seen_[i];
+    const frame_type& type = f.type();
+    if (type.role != frame_role::work || !type.splittable(f) || (outside && type.wire == nullptr))
+      continue;
+    assert(f.unlisted == here.unlisted);
+    return f.unlisted == here.unlisted ? &f : nullptr;
   }
   return nullptr;
 }

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-/// How workers ask each other for work, hand it over, and sleep. All of the protocol's shared state and every
-/// transition of it is in this file; README.md argues why nothing can be lost, and
+/// How workers ask each other for work, hand it over, and sleep. All of the protocol's shared state
+/// and every transition of it is in this file; README.md argues why nothing can be lost, and
 /// tests/model runs this code through every interleaving.
 namespace cleave::detail {
 
@@ -18,37 +18,43 @@ namespace cleave::detail {
 ///        +---------------------------------------------- collect --+- reclaimed
 ///
 /// The worker itself posts, withdraws and collects; a victim claims, reopens, hands and reclaims.
-/// Encoded in one word: asking is the wanted scope (0: anything) with the lowest bit set, a task its address.
+/// Encoded in one word: asking is the wanted scope (0: anything) with the lowest bit set, a task
+/// its address.
 using request = std::uintptr_t;
 inline constexpr request resting = 0;
 inline constexpr request claimed = 2;
 inline constexpr request reclaimed = 4;
 
-inline request asking(const scope* wanted) noexcept {
+inline request request_for(const scope* wanted) noexcept {
   return reinterpret_cast<request>(wanted) | 1;
 }
 inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
-inline request wanted_by(request r) noexcept { return r & ~request{1}; }
+inline const scope* wanted_by(request r) noexcept {
+  return reinterpret_cast<const scope*>(r & ~request{1});
+}
 
 /// How to wait for a moment: go on looking; block, but not for long; block.
 enum class waiting { spin, nap, sleep };
 
-/// Platform says what an atomic is and how to block on one, so that the model checker can stand in.
+/// Platform says what an atomic is, how to block on one, and how many workers there may be, so that
+/// the model checker can stand in.
 template <class Platform>
 class mailbox {
 public:
   using word_type = typename Platform::template atomic<std::uint32_t>;
   using cutoff_type = typename Platform::cutoff;
 
-  mailbox(word_type& polled, cutoff_type& cutoff) noexcept : word_(&polled), cutoff_(&cutoff) {}
+  /// `bell` is what wakes the owner, if it does not block on the word itself.
+  mailbox(word_type& polled, cutoff_type& cutoff, typename Platform::bell bell = {}) noexcept
+      : word_(&polled), cutoff_(&cutoff), bell_(bell) {}
 
   // Any thread.
 
-  /// Sets bits in the word that the owner polls and sleeps on. Release: what the bits announce was written
-  /// before; acquired by take_signals().
+  /// Sets bits in the word that the owner polls and sleeps on. Release: what the bits announce was
+  /// written before; acquired by take_signals().
   void ring(std::uint32_t bits) noexcept {
     const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
-    if ((old & sleeping) != 0) Platform::wake(*word_);
+    if ((old & sleeping) != 0) Platform::wake(*word_, bell_);
   }
 
   /// The same, and the owner shall see them in a construct that it would otherwise run undivided.
@@ -59,8 +65,8 @@ public:
 
   request posted() const noexcept { return request_.load(std::memory_order_acquire); }
 
-  /// Takes on a request seen before: nobody else will answer it, and the asker waits for the answer. Acquire:
-  /// from the asker's post.
+  /// Takes on a request seen before: nobody else will answer it, and the asker waits for the
+  /// answer. Acquire: from the asker's post.
   bool claim(request seen) noexcept {
     return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel,
                                             std::memory_order_relaxed);
@@ -75,7 +81,8 @@ public:
     request_.store(task, std::memory_order_release);
     ring(news);
   }
-  /// Takes a task back that its thief has not collected. The asker then finds nothing and asks again.
+  /// Takes a task back that its thief has not collected. The asker then finds nothing and asks
+  /// again.
   bool reclaim(request task) noexcept {
     return request_.compare_exchange_strong(task, reclaimed, std::memory_order_acq_rel,
                                             std::memory_order_relaxed);
@@ -83,7 +90,7 @@ public:
 
   // The owner only.
 
-  /// seq_cst: partner of the victims' look at the board after they begin to work (see README).
+  /// seq_cst: partner of the victims' look at the board after they begin to work (README.md).
   void post(request what) noexcept { request_.store(what, std::memory_order_seq_cst); }
   /// Withdraws; false if a victim has claimed the request meanwhile.
   bool withdraw(request what) noexcept {
@@ -91,7 +98,7 @@ public:
                                             std::memory_order_acquire);
   }
   /// Whether an answer is there to collect.
-  bool answered() const noexcept {
+  bool has_answer() const noexcept {
     const request r = posted();
     return r != claimed && !is_asking(r);
   }
@@ -110,20 +117,26 @@ public:
     word_->fetch_or(bits, std::memory_order_relaxed);
     cutoff_->store(0, std::memory_order_relaxed);
   }
-  /// Lets constructs below this address of the stack run undivided, unless there are signals. Returns whether it does.
-  bool set_cutoff(std::uintptr_t address) noexcept {
+  /// Lets constructs below this address of the stack run undivided, unless there are signals.
+  void set_cutoff(std::uintptr_t address) noexcept {
     cutoff_->store(address, std::memory_order_seq_cst);
     // After the store: an insist() that it overwrote has set its bits.
-    if (address == 0 || (word_->load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) == 0)
-      return address != 0;
-    cutoff_->store(0, std::memory_order_relaxed);
-    return false;
+    if (address != 0 && (word_->load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) != 0)
+      cutoff_->store(0, std::memory_order_relaxed);
   }
   bool insisted() const noexcept { return cutoff_->load(std::memory_order_relaxed) == 0; }
+  /// Says that the owner blocks on something else until its bell is rung; false if there are
+  /// signals. wake_up() ends it.
+  bool fall_asleep() noexcept {
+    std::uint32_t none = 0;
+    return word_->compare_exchange_strong(none, sleeping, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed);
+  }
+  void wake_up() noexcept { word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel); }
   void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
 
-  /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever there are
-  /// signals; serve takes them. Each time in between does what pause() says.
+  /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever
+  /// there are signals; serve takes them. Each time in between does what pause() says.
   template <class Ready, class Serve, class Pause>
   void wait(Ready ready, Serve serve, Pause pause) {
     while (!ready()) {
@@ -137,7 +150,7 @@ public:
           continue;
         }
         Platform::block(*word_, bits | sleeping, how == waiting::nap);
-        word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel);
+        wake_up();
       }
     }
   }
@@ -145,18 +158,47 @@ public:
 private:
   word_type* word_;
   cutoff_type* cutoff_;
+  [[no_unique_address]] typename Platform::bell bell_;
   alignas(64) typename Platform::template atomic<request> request_{resting};
 };
 
-/// Which workers ask, one bit each, and which compute. A worker that begins to compute sets its bit and then looks
-/// for askers; one that asks posts and then looks for workers that compute: one of the two sees the other.
+/// The word and the cutoff of a thread that is no worker: only a cancellation rings it. Whoever
+/// cancels marks the scope and then rings; the thread takes the ring and then looks at the scope.
+/// So either it finds the mark, or its next poll looks again.
+template <class Platform>
+struct interruption {
+  typename mailbox<Platform>::word_type& word;
+  typename mailbox<Platform>::cutoff_type& cutoff;
+
+  /// Any thread, after the mark.
+  void ring() const noexcept {
+    word.fetch_or(attention, std::memory_order_seq_cst);
+    cutoff.store(0, std::memory_order_seq_cst);
+  }
+  /// The thread itself. The cutoff before the exchange: what ring() makes of it comes after.
+  void take() const noexcept {
+    cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+    word.exchange(0, std::memory_order_acq_rel);
+  }
+  /// The thread rings itself.
+  void remind() const noexcept {
+    word.fetch_or(attention, std::memory_order_relaxed);
+    cutoff.store(0, std::memory_order_relaxed);
+  }
+};
+
+/// Which workers ask, one bit each, and which compute. A worker that begins to compute sets its bit
+/// and then looks for askers; one that asks posts and then looks for workers that compute: one of
+/// the two sees the other.
 template <class Platform>
 class bit_board {
 public:
   static constexpr unsigned bits = 64;
-  static constexpr unsigned capacity = 1024;
+  static constexpr unsigned capacity = Platform::most_workers;
 
-  explicit bit_board(unsigned size) noexcept : used_((size + bits - 1) / bits) {}
+  explicit bit_board(unsigned n) noexcept : size_(n), used_((n + bits - 1) / bits) {}
+
+  unsigned size() const noexcept { return size_; }
 
   void set(unsigned i) noexcept {
     words_[i / bits].fetch_or(std::uint64_t{1} << i % bits, std::memory_order_seq_cst);
@@ -173,10 +215,11 @@ public:
   unsigned count() const noexcept {
     unsigned n = 0;
     for (unsigned i = 0; i < used_; ++i)
-      n += static_cast<unsigned>(__builtin_popcountll(words_[i].load(std::memory_order_relaxed)));
+      n += static_cast<unsigned>(__builtin_popcountll(words_[i].load(std::memory_order_seq_cst)));
     return n;
   }
-  /// Calls f(i) for the set bits from `start` on, round about, until one returns true; returns whether one did.
+  /// Calls f(i) for the set bits from `start` on, round about, until one returns true; returns
+  /// whether one did.
   template <class F>
   bool visit(unsigned start, F f) const {
     for (unsigned k = 0; k <= used_; ++k) {
@@ -193,8 +236,9 @@ public:
   }
 
 private:
+  unsigned size_;
   unsigned used_;
-  typename Platform::template atomic<std::uint64_t> words_[capacity / bits]{};
+  typename Platform::template atomic<std::uint64_t> words_[(capacity + bits - 1) / bits]{};
 };
 
 }  // namespace cleave::detail

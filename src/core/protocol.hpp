@@ -2,121 +2,234 @@
 
 #include "core/mailbox.hpp"
 
-/// The sequences of mailbox and board operations that asking, serving and beginning to work consist of. They are
-/// templates so that tests/model can run them, with what a worker does in between left to the caller.
+#include <array>
+
+/// What asking, serving and beginning to work do with mailboxes and boards, in which order. No step
+/// blocks but open_request::wait. Templates, so that tests/model runs them; what a worker does in
+/// between is left to the caller.
 namespace cleave::detail {
 
+/// Where the workers of a pool meet, and the one who speaks for other nodes (outside.hpp). It has
+/// no stack; it asks with a number of slots, each with a mailbox, whose numbers follow the
+/// workers'.
 template <class Platform>
-struct boards {
-  explicit boards(unsigned workers) noexcept : askers(workers), computing(workers) {}
+struct exchange {
+  static constexpr unsigned first_slot = Platform::most_workers;
+
+  explicit exchange(unsigned workers) noexcept
+      : askers(workers), computing(workers), crowd(workers), hungry(workers) {}
+
+  mailbox<Platform>& box(unsigned i) const noexcept { return *boxes[i]; }
+  bool anybody_asks() const noexcept { return askers.any() || slots.any(); }
 
   bit_board<Platform> askers;     // workers with a request posted
   bit_board<Platform> computing;  // workers with a task: they poll, or wait for a part of it
+  bit_board<Platform> crowd;      // workers that wait to ask: enough others do
+  bit_board<Platform> hungry;     // workers that found nothing here
+  bit_board<Platform> slots{Platform::most_slots};  // of other nodes, with a request posted
+  mailbox<Platform>* outside = nullptr;             // of who speaks for them, if there are any
+  std::array<mailbox<Platform>*, first_slot + Platform::most_slots> boxes{};
 };
 
-/// Asks for `what` until ready() or there is an answer; returns the task handed, or 0. Rings the worker `first`, or
-/// if that is not another one, some worker that computes; then all that compute. Insists with all before it blocks for
-/// long, but takes naps while it is patient(). at(i) is the mailbox of worker i. While waiting runs serve() for
-/// every signal; spin() says whether to go on spinning, and restart() begins a new spin.
-template <class Platform, class At, class Ready, class Serve, class Spin, class Restart,
-          class Patient>
-request ask(mailbox<Platform>& box, boards<Platform>& board, unsigned id, request what,
-            unsigned first, At at, Ready ready, Serve serve, Spin spin, Restart restart,
-            Patient patient) {
-  box.post(what);
-  board.askers.set(id);
-  board.computing.visit(first, [&](unsigned i) {
-    if (i != id) at(i).ring(asked);
-    return i != id;
+/// A worker and where it meets the others.
+template <class Platform>
+struct member {
+  exchange<Platform>& of;
+  mailbox<Platform>& box;
+  unsigned id;
+};
+
+/// Tells one of those who wait for room that there may be some. Partner of wait_for_room(): one
+/// clears a bit of the askers and then looks at the crowd, the other joins the crowd and then
+/// counts askers, all with sequential consistency.
+template <class Platform>
+void call_from_crowd(const member<Platform>& self) noexcept {
+  self.of.crowd.visit(self.id, [&](unsigned i) {
+    self.of.box(i).ring(news);
+    return true;
   });
-  enum { rung_one, rung_all, insisted_with_all } done = rung_one;
-  auto to_all = [&](bool insist) {
-    board.computing.visit(0, [&](unsigned i) {
-      if (i != id) insist ? at(i).insist(asked) : at(i).ring(asked);
+}
+
+/// A worker's request, from posting it to its end:
+///
+///     rung_one --press--> rung_all --press(insist)--> insisted --ask_outside--> asked_outside
+///         +-------------------press(insist)--------------^
+///
+/// It rings one worker that computes, then all, insists, and asks other nodes before it blocks for
+/// long. Whatever is rung finds the request on the board: it was posted before.
+template <class Platform>
+class open_request {
+public:
+  /// Asks for `what`: the worker `first`, or if that is not another one, some worker that computes.
+  open_request(member<Platform> self, request what, unsigned first) noexcept
+      : self_(self), what_(what) {
+    self_.box.post(what);
+    self_.of.askers.set(self_.id);
+    self_.of.computing.visit(first, [&](unsigned i) {
+      if (i != self_.id) self_.of.box(i).ring(asked);
+      return i != self_.id;
+    });
+  }
+  open_request(const open_request&) = delete;
+  open_request& operator=(const open_request&) = delete;
+
+  bool has_answer() const noexcept { return self_.box.has_answer(); }
+  /// Whether nobody has taken it on.
+  bool is_open() const noexcept { return is_asking(self_.box.posted()); }
+
+  /// Asks all that compute.
+  void press(bool insist) noexcept {
+    stage_ = insist ? stage::insisted : stage::rung_all;
+    self_.of.computing.visit(0, [&](unsigned i) {
+      if (i != self_.id) insist ? self_.of.box(i).insist(asked) : self_.of.box(i).ring(asked);
       return false;
     });
-  };
-  box.wait([&] { return box.answered() || (is_asking(box.posted()) && ready()); }, serve,
-           [&] {
-             if (spin()) return waiting::spin;
-             if (done == insisted_with_all) return waiting::sleep;
-             const bool insist = !patient();
-             if (!insist && done == rung_all) return waiting::nap;
-             done = insist ? insisted_with_all : rung_all;
-             to_all(insist);
-             restart();
-             return waiting::spin;
-           });
-  board.askers.clear(id);
-  while (!box.answered()) {
-    if (box.withdraw(what)) {
-      board.askers.clear(id);  // a victim that reopened the request has set it again
-      return 0;
-    }
-    // Claimed at the last moment: it will be answered or reopened.
-    box.wait([&] { return box.posted() != claimed; }, serve,
-             [&] { return spin() ? waiting::spin : waiting::sleep; });
   }
-  return box.collect();
+  /// Tells who speaks for other nodes that nothing was found here.
+  void ask_outside() noexcept {
+    stage_ = stage::asked_outside;
+    self_.of.hungry.set(self_.id);
+    self_.of.outside->ring(asked);
+  }
+  /// What to do while there is no answer. It spins(), begins anew after restart(), and may be
+  /// patient() beyond that, with workers that are off their CPU.
+  template <class Persistence>
+  waiting next(Persistence& with) noexcept {
+    if (with.spins()) return waiting::spin;
+    if (stage_ == stage::asked_outside) return waiting::sleep;
+    if (stage_ == stage::insisted) {
+      if (self_.of.outside == nullptr) return waiting::sleep;
+      ask_outside();
+      return waiting::spin;
+    }
+    const bool insist = !with.patient();
+    if (!insist && stage_ == stage::rung_all) return waiting::nap;
+    press(insist);
+    with.restart();
+    return waiting::spin;
+  }
+
+  /// Takes it back, if nobody has taken it on or answered it.
+  bool withdraw() noexcept {
+    const bool withdrawn = self_.box.withdraw(what_);
+    if (withdrawn) leave();  // a victim that reopened the request has set the bit again
+    return withdrawn;
+  }
+  /// Ends it. Returns the task, or 0 if its owner has taken it back.
+  request collect() noexcept {
+    leave();
+    return self_.box.collect();
+  }
+
+  /// Waits for an answer until finished(); returns the task, or 0. While waiting runs serve() for
+  /// every signal.
+  template <class Finished, class Serve, class Persistence>
+  request wait(Finished finished, Serve serve, Persistence& with) {
+    self_.box.wait([&] { return has_answer() || (is_open() && finished()); }, serve,
+                   [&] { return next(with); });
+    while (!has_answer()) {
+      if (withdraw()) return 0;
+      // Claimed at the last moment: it will be answered or reopened.
+      self_.box.wait([&] { return self_.box.posted() != claimed; }, serve,
+                     [&] { return with.spins() ? waiting::spin : waiting::sleep; });
+    }
+    return collect();
+  }
+
+private:
+  enum class stage { rung_one, rung_all, insisted, asked_outside };
+
+  void leave() noexcept {
+    if (stage_ == stage::asked_outside) self_.of.hungry.clear(self_.id);
+    self_.of.askers.clear(self_.id);
+    call_from_crowd(self_);
+  }
+
+  member<Platform> self_;
+  const request what_;
+  stage stage_ = stage::rung_one;
+};
+
+/// Waits until fewer than `most` ask, or finished(): where many more wait than there are CPUs,
+/// asking would only cut the work of those that run into crumbs.
+template <class Platform, class Finished, class Serve>
+void wait_for_room(member<Platform> self, unsigned most, Finished finished, Serve serve) {
+  if (self.of.askers.count() < most) return;
+  self.of.crowd.set(self.id);
+  self.box.wait([&] { return finished() || self.of.askers.count() < most; }, serve,
+                [] { return waiting::sleep; });
+  self.of.crowd.clear(self.id);
+  // Several that left the board may have called the same one: it calls the next.
+  if (self.of.askers.count() + 1 < most) call_from_crowd(self);
 }
 
 enum class outcome { given, nothing, not_mine, failed };
 
-/// Serves the request `seen` of worker `asker` if it can. look(wanted) says whether there is something to
-/// give (given), nothing now, or nothing of what is wanted here; make() makes the task and returns it, or 0 if that failed.
+/// Serves the request `seen` in mailbox `asker`, shown at `place` on that board, if it can.
+/// look(wanted, outside) says whether there is something to give (given), nothing now, or nothing
+/// of what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
 template <class Platform, class Look, class Make>
-outcome serve(mailbox<Platform>& own, boards<Platform>& board, mailbox<Platform>& asker_box,
-              unsigned asker, request seen, Look look, Make make) {
-  if (const outcome o = look(wanted_by(seen)); o != outcome::given) return o;
-  if (!asker_box.claim(seen)) return outcome::not_mine;
-  board.askers.clear(asker);
-  if (const request task = make(); task != 0) {
-    asker_box.hand(task);
+outcome serve(member<Platform> self, bit_board<Platform>& board, unsigned place, unsigned asker,
+              request seen, Look look, Make make) {
+  const bool outside = &board == &self.of.slots;
+  if (const outcome o = look(wanted_by(seen), outside); o != outcome::given) return o;
+  auto& box = self.of.box(asker);
+  if (!box.claim(seen)) return outcome::not_mine;
+  board.clear(place);
+  if (const request task = make(asker); task != 0) {
+    box.hand(task);
     return outcome::given;
   }
-  board.askers.set(asker);  // before it is rung: whoever looks for askers then finds it
-  asker_box.reopen(seen);
-  own.remind(parked);
+  board.set(place);  // before it is rung: whoever looks for askers then finds it
+  box.reopen(seen);
+  // Who is hungry was not looked at while it was claimed.
+  if (self.of.outside != nullptr) self.of.outside->ring(asked);
+  self.box.remind(parked);
   return outcome::failed;
 }
 
-/// Serves one of the workers that ask. try_serve(i, seen) is serve(), for worker i.
-template <class Platform, class At, class TryServe>
-outcome serve_one(mailbox<Platform>& own, boards<Platform>& board, unsigned id, At at,
-                  TryServe try_serve) {
+/// Serves one of those that ask, if it can: a worker, or if none of them can be served, a slot.
+template <class Platform, class Look, class Make>
+outcome serve_one(member<Platform> self, Look look, Make make) {
   bool nothing_now = false;
   outcome last = outcome::not_mine;
-  board.askers.visit(id, [&](unsigned i) {
-    const request seen = at(i).posted();
-    if (i == id || !is_asking(seen)) return false;
-    last = try_serve(i, seen);
-    nothing_now |= last == outcome::nothing;
-    return last == outcome::given || last == outcome::failed;
-  });
+  auto visit = [&](bit_board<Platform>& board, unsigned first) {
+    board.visit(self.id % board.size(), [&](unsigned i) {
+      const request seen = self.of.box(first + i).posted();
+      if (first + i == self.id || !is_asking(seen)) return false;
+      last = serve(self, board, i, first + i, seen, look, make);
+      nothing_now |= last == outcome::nothing;
+      return last == outcome::given || last == outcome::failed;
+    });
+  };
+  visit(self.of.askers, 0);
+  if (last != outcome::given && last != outcome::failed)
+    visit(self.of.slots, exchange<Platform>::first_slot);
   // One part for each poll: whoever got it helps to serve the others.
-  if (last == outcome::given && board.askers.any()) {
-    own.remind(asked);
+  if (last == outcome::given && self.of.anybody_asks()) {
+    self.box.remind(asked);
   } else if (nothing_now) {
-    own.remind(parked);
+    self.box.remind(parked);
   }
   return last;
 }
 
-/// Called by a worker that begins a task, `idle` before: from now on askers ring it, and of those that asked
-/// before it is reminded. Partner of ask(): post, then ring those that compute.
+/// Called by a worker that begins a task, `idle` before: from now on askers ring it, and of those
+/// that asked before it is reminded. Partner of open_request: post, then ring those that compute.
 template <class Platform>
-void begin_to_compute(mailbox<Platform>& own, boards<Platform>& board, unsigned id, bool idle) {
-  if (idle) board.computing.set(id);
-  if (board.askers.any()) own.remind(asked);
+void begin_to_compute(member<Platform> self, bool idle) {
+  if (idle) self.of.computing.set(self.id);
+  if (self.of.anybody_asks()) self.box.remind(asked);
 }
 
 /// Tells the workers that ask for anything of work that is not on a stack (a root task), which
-/// publish() makes visible with sequential consistency. Partner of ask(): post, then ready().
-template <class Platform, class At, class Publish>
-void announce(boards<Platform>& board, At at, Publish publish) {
+/// publish() makes visible with sequential consistency. Partner of open_request: post, then
+/// finished(); and of wait_for_room().
+template <class Platform, class Publish>
+void announce(exchange<Platform>& to, Publish publish) {
   publish();
-  board.askers.visit(0, [&](unsigned i) {
-    at(i).ring(news);
+  to.askers.visit(0, [&](unsigned i) {
+    to.box(i).ring(news);
     return false;
   });
 }

@@ -1,50 +1,29 @@
 #include "core/worker.hpp"
 
 #include "core/pool.hpp"
+#include "core/proxy.hpp"
 #include "machine/futex.hpp"
-#include "machine/thread.hpp"
+#include "machine/spinner.hpp"
 
-#include <cleave/detail/cutoff.hpp>
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/clock.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace cleave::detail {
 namespace {
-
-/// How long a waiter spins before it blocks: about what blocking and being woken costs.
-constexpr std::chrono::nanoseconds spin_time = std::chrono::microseconds(20);
-
-/// True until `spin_time` has passed since the first call; at once false where others want the CPU.
-class spinner {
-public:
-  explicit spinner(bool oversubscribed) noexcept : over_(oversubscribed) {}
-
-  bool operator()() noexcept {
-    if (over_) return false;
-    for (int i = 0; i < 4; ++i) machine::pause();
-    const auto now = std::chrono::steady_clock::now();
-    if (end_ == std::chrono::steady_clock::time_point{}) end_ = now + spin_time;
-    return now < end_;
-  }
-
-private:
-  bool over_;
-  std::chrono::steady_clock::time_point end_{};
-};
 
 /// Longer than a thread that shares its CPU is off it.
 constexpr int nap_milliseconds = 50;
 
 /// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
 unsigned maker_of(const task& t) noexcept {
-  const worker* const w = t.detached ? static_cast<group_scope*>(t.parent)->owner : t.owner;
+  const bool spawned = t.is_kept == task::kept::by_itself;
+  const worker* const w = spawned ? static_cast<group_scope*>(t.parent)->owner : t.owner;
   return w != nullptr ? w->id : 0;
 }
-
-request address(task& t) noexcept { return reinterpret_cast<request>(&t); }
 
 }  // namespace
 
@@ -52,15 +31,21 @@ void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expecte
                    bool nap) noexcept {
   machine::block(word, expected, nap ? nap_milliseconds : machine::forever);
 }
-void native::wake(const std::atomic<std::uint32_t>& word) noexcept { machine::wake(word); }
+void native::wake(const std::atomic<std::uint32_t>& word, bell b) noexcept {
+  b.ring != nullptr ? b.ring(b.of) : machine::wake(word);
+}
 
 worker::worker(pool& p, unsigned number) noexcept
     : of(p),
       id(number),
       box_(here.word, here.cutoff),
+      self_{p.meeting, box_, number},
+      cutoff_(p.cutoff),
       recorder_(p.recording ? p.recording->of(number) : nullptr),
       strands_(p.recording ? p.recording->strands() : nullptr),
-      random_(number * 2654435761u + 1) {}
+      random_(number * 2654435761u + 1) {
+  p.meeting.boxes[number] = &box_;  // read by others after `started` of the pool
+}
 
 void worker::set(count c, std::uint64_t n) noexcept {
   counted_[c].store(n, std::memory_order_relaxed);
@@ -75,132 +60,7 @@ counters worker::read_counters() const noexcept {
           get(undone), get(sleeps), get(searched), get(deepest)};
 }
 
-// ---- victim
-
-void worker::answer(std::uintptr_t at) {
-  if (at < stretch_.undivided_below && stretch_.cutoff_was_set && over_soon()) {
-    if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
-      throw cancelled{};
-    return;
-  }
-  trace::between_strands pause(strands_);
-  if (strands_ != nullptr) strands_->next_branch(at);
-  struct leave_at_exit {
-    worker& w;
-    ~leave_at_exit() { w.leave_slow_path(); }
-  } leave{*this};
-  enter_slow_path(at);
-  const std::uint32_t signals = box_.take_signals();
-  if ((signals & checking) != 0) split_everywhere();
-  if ((signals & (asked | parked)) != 0) serve_askers();
-  if ((signals & attention) != 0 || interrupted_) {
-    interrupted_ = false;
-    if (stopped(here.current)) throw cancelled{};
-  }
-}
-
-/// The same in a body, where an undivided construct may be around the poll. If it polls in vain for longer than any such
-/// construct should take, the cutoff is too high up.
-void worker::answer_in_body(std::uintptr_t at) {
-  if (at < stretch_.undivided_below && here.stepped) {
-    const std::uint64_t now = ticks();
-    if (polling_in_ != here.construct || polling_since_ == 0) {
-      polling_in_ = here.construct;
-      polling_since_ = now;
-    } else if (cutoff_learner::is_far_too_long(now - polling_since_)) {
-      cutoff_.add_poll(depth_of(at));
-      polling_since_ = 0;
-    }
-  } else {
-    polling_since_ = 0;
-  }
-  answer(at);
-}
-
-/// Answers without throwing, while waiting: a cancellation is kept for the next poll, and a put that throws gives nothing.
-void worker::respond() noexcept {
-  const std::uint32_t signals = box_.take_signals();
-  if ((signals & attention) != 0) interrupted_ = true;
-  if ((signals & (asked | parked)) != 0) {
-    try {
-      enter_slow_path(stack_pointer());
-      serve_askers();
-    } catch (...) {  // a put threw: it has given nothing
-    }
-    leave_slow_path();
-  }
-}
-
-void worker::serve_askers() {
-  trace::recorded serving(recorder_, trace::activity::divide);
-  frame* oldest = nullptr;
-  std::exception_ptr error;
-  auto try_serve = [&](unsigned i, request seen) {
-    worker& asker = of.at(i);
-    auto* const wanted = reinterpret_cast<const scope*>(wanted_by(seen));
-    auto find = [&](request) {
-      oldest = nullptr;
-      if (wanted == nullptr ? !ready.empty() : ready.holds(wanted)) return outcome::given;
-      look();
-      bool mine = false;
-      oldest = frames_.oldest(wanted, mine);
-      if (!mine) return outcome::not_mine;
-      return oldest == nullptr ? outcome::nothing : outcome::given;
-    };
-    auto make = [&]() -> request {
-      try {
-        task* const t = oldest == nullptr
-                            ? (wanted == nullptr ? ready.steal(nullptr) : take_ready(wanted))
-                            : &split(*oldest);
-        if (t != nullptr) t->runner = &asker;
-        return reinterpret_cast<request>(t);
-      } catch (...) {
-        error = std::current_exception();
-        return 0;
-      }
-    };
-    return serve(box_, of.board, asker.box_, i, seen, find, make);
-  };
-  serving.found = serve_one(
-                      box_, of.board, id, [this](unsigned i) -> auto& { return of.at(i).box_; },
-                      try_serve) == outcome::given;
-  if (error) std::rethrow_exception(error);
-}
-
-void worker::look() {
-  frames_.update(here.innermost);
-  set(searched, frames_.searched);
-  if (frames_.size() > counted_[deepest].load(std::memory_order_relaxed))
-    set(deepest, frames_.size());
-}
-
-task& worker::split(frame& f) {
-  struct redo_at_exit {
-    frame_list& list;
-    frame& from;
-    ~redo_at_exit() { list.redo_from(from); }
-  };
-  frames_.undo_to(f);
-  set(undone, frames_.undone);
-  redo_at_exit redo{frames_, f};
-  task& t = *f.type().split(f);
-  t.parent = frames_.scope_of(f);
-  t.owner = this;
-  t.depth = depth_of(reinterpret_cast<std::uintptr_t>(&f));
-  t.ticks = shared_at_ = ticks();
-  add(splits);
-  return t;
-}
-
-/// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as it is now: a
-/// part that shares it by mistake shows.
-void worker::split_everywhere() {
-  look();
-  bool mine = false;
-  if (frame* f = frames_.oldest(here.current, mine)) execute(split(*f));
-}
-
-// ---- thief
+// ---- finding work
 
 void worker::work() {
   here.self = this;
@@ -223,7 +83,7 @@ task* worker::next_task() noexcept {
       if (of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) box_.remind(checking);
       return t;
     }
-    task* const t = obtain(nullptr, nullptr, [&] {
+    task* const t = obtain(nullptr, task::nobody, [&] {
       if (stopping() || of.has_root()) return true;
       for (unsigned i = 0; i < of.size(); ++i) {
         if (!of.at(i).ready.empty()) return true;
@@ -250,44 +110,55 @@ task* worker::find_ready(const scope* group) noexcept {
   return nullptr;
 }
 
-/// Asks for a part of `wanted` (null: for anything) until finished() or there is a task; returns the
-/// task. Asks `likely` first, if that is not null.
-template <class Ready>
-task* worker::obtain(const scope* wanted, worker* likely, Ready finished) noexcept {
+/// How long an asker spins, and whether it waits for workers that are off their CPU.
+struct worker::persistence {
+  explicit persistence(worker& w) noexcept
+      : of(w), spin(w.of.oversubscribed), until(std::chrono::steady_clock::now() + w.of.off_cpu) {}
+
+  bool spins() noexcept {
+    if (spin()) return true;
+    of.add(sleeps);
+    return false;
+  }
+  void restart() noexcept { spin.restart(); }
+  bool patient() const noexcept { return std::chrono::steady_clock::now() < until; }
+
+  worker& of;
+  machine::spinner spin;
+  const std::chrono::steady_clock::time_point until;
+};
+
+/// Asks for a part of `wanted` (null: for anything) until finished() or there is a task; returns
+/// the task. Asks the worker `likely` first, if there is such a one.
+template <class Finished>
+task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) noexcept {
   trace::recorded joining(wanted != nullptr ? recorder_ : nullptr, trace::activity::join);
-  // Where many more wait than there are CPUs, asking would only cut the work of those that run into crumbs.
-  auto crowded = [this] { return of.board.askers.count() >= of.most_askers; };
-  if (wanted == nullptr && crowded()) {
-    box_.wait([&] { return finished() || !crowded(); }, [this] { respond(); },
-              [] { return waiting::nap; });
+  auto serve_meanwhile = [this] { answer_while_waiting(); };
+  if (wanted == nullptr) {
+    wait_for_room(self_, of.most_askers, finished, serve_meanwhile);
     if (finished()) return nullptr;
   }
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
-  spinner spin(of.oversubscribed);
-  const auto impatient = std::chrono::steady_clock::now() + of.patience;
-  const request handed = ask(
-      box_, of.board, id, asking(wanted),
-      likely != nullptr ? likely->id : (random_ >> 8) % of.size(),
-      [this](unsigned i) -> auto& { return of.at(i).box_; }, finished, [this] { respond(); },
-      [&] {
-        if (spin()) return true;
-        add(sleeps);
-        return false;
-      },
-      [&] { spin = spinner(of.oversubscribed); },
-      [&] { return std::chrono::steady_clock::now() < impatient; });
-  joining.found = handed != 0;
-  return reinterpret_cast<task*>(handed);
+  const unsigned first = likely < of.size() ? likely : (random_ >> 8) % of.size();
+  persistence with(*this);
+  open_request<native> asking(self_, request_for(wanted), first);
+  auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
+  joining.found = t != nullptr;
+  return t;
 }
+
+// ---- running it
 
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
     trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t));
-    const stretch outer = begin_stretch(t.depth);
+    const cutoff::of_task outer = cutoff_.begin_task(t.depth);
+    set_cutoff();
+    const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const std::uint64_t since = ticks();
-    begin_to_compute(box_, of.board, id, inside.previous == nullptr);
+    begin_to_compute(self_, inside.previous == nullptr);
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {
@@ -295,41 +166,48 @@ void worker::execute(task& t) noexcept {
       t.execute();
       if (strands_ != nullptr) strands_->pause();
     }
-    if (inside.previous == nullptr) of.board.computing.clear(id);
-    end_stretch(outer);
-    t.ticks = ticks() - since;
-    if (cutoff_learner::is_long(t.ticks) && preempted_since(since)) t.ticks = 0;
+    if (inside.previous == nullptr) of.meeting.computing.clear(id);
+    generation_ = outer_generation;
+    cutoff_.end_task(outer);
+    set_cutoff();
+    t.ticks = cutoff_.time_since(since);
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
   if (stopped(here.current)) box_.remind(attention);
-  if (t.detached) {
+  finish(t);
+}
+
+/// Tells whoever waits for it. Then it may be gone.
+void worker::finish(task& t) noexcept {
+  if (t.is_kept == task::kept::by_proxy) return of.outside()->finished_here(t);
+  worker* owner = t.owner;
+  std::atomic<std::uint32_t>* word = &t.progress;
+  if (t.is_kept == task::kept::by_itself) {
     auto& group = static_cast<group_scope&>(*t.parent);
-    worker* const owner = group.owner;
+    owner = group.owner, word = &group.pending;
     delete &t;
-    // Release: what the task wrote, to the owner that sees zero. The group may be gone afterwards.
+    // Release: what the task wrote, to the owner that sees zero (wait(), task_group).
     if (group.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    if (owner == nullptr) {
-      machine::wake(group.pending);
-    } else if (owner != this) {
-      owner->box_.ring(news);
-    }
-    return;
+  } else {
+    t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
   }
-  worker* const owner = t.owner;
-  t.progress.store(task::finished, std::memory_order_release);  // from here on t may be gone
   if (owner == nullptr) {
-    machine::wake(t.progress);
+    machine::wake(*word);
   } else if (owner != this) {
     owner->box_.ring(news);
   }
 }
 
-// ---- joins
+/// Whether the task was taken back from a thief that had not collected it.
+bool worker::reclaim(task& t) noexcept {
+  return t.runner != task::nobody &&
+         of.meeting.box(t.runner).reclaim(reinterpret_cast<request>(&t));
+}
 
 void worker::join(task& t) noexcept {
-  shared_at_ = ticks();
+  cutoff_.shared(ticks());
   // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
-  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return execute(t);
+  if (reclaim(t)) return execute(t);
   while (!t.done()) {
     if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
   }
@@ -338,15 +216,31 @@ void worker::join(task& t) noexcept {
 }
 
 void worker::await_abandoned(task& t) noexcept {
-  if (t.runner != nullptr && t.runner->box_.reclaim(address(t))) return;
-  spinner spin(of.oversubscribed);
-  box_.wait([&] { return t.done(); }, [this] { respond(); },
+  if (reclaim(t)) return;
+  machine::spinner spin(of.oversubscribed);
+  box_.wait([&] { return t.done(); }, [this] { answer_while_waiting(); },
             [&] { return spin() ? waiting::spin : waiting::sleep; });
   if (interrupted_) box_.remind(attention);
 }
 
+// ---- task groups
+
+void worker::spawn(group_task& t) {
+  std::unique_ptr<group_task> owned(&t);
+  auto& group = static_cast<group_scope&>(*t.parent);
+  ready.reserve();  // throws before anything has happened
+  group.pending.fetch_add(1, std::memory_order_relaxed);
+  owned.release();
+  t.depth = cutoff_.depth_of(stack_pointer());
+  if (strands_ != nullptr) return run_as_spawned(t);
+  if (recorder_ != nullptr) t.ticks = ticks();
+  ready.push(t);
+  // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
+  if (here.word.load(std::memory_order_seq_cst) != 0) answer(stack_pointer());
+}
+
 /// A profile: at once, so that how long it takes is known when it is waited for.
-void worker::run_as_spawned(task& t) {
+void worker::run_as_spawned(group_task& t) {
   trace::between_strands pause(strands_);
   auto& group = static_cast<group_scope&>(*t.parent);
   const std::uint64_t here_is = strands_->position();
@@ -355,32 +249,12 @@ void worker::run_as_spawned(task& t) {
   strands_->go_back(here_is);
 }
 
-void worker::spawn(task& t) {
-  t.depth = depth_of(stack_pointer());
-  if (strands_ != nullptr) return run_as_spawned(t);
-  if (recorder_ != nullptr) t.ticks = ticks();
-  ready.push(t);
-  // seq_cst, after the push: partner of an asker that rings and then looks into the deques.
-  if (here.word.load(std::memory_order_seq_cst) != 0) answer(stack_pointer());
-}
-
-task* worker::take_ready(const scope* group) noexcept {
-  task* others = nullptr;
-  task* found = nullptr;
-  while (found == nullptr) {
-    task* const t = ready.take();
-    if (t == nullptr) break;
-    if (t->parent == group) found = t;
-    else t->before = std::exchange(others, t);
-  }
-  if (others == nullptr) return found;
-  while (others != nullptr) {
-    task& t = *others;
-    others = std::exchange(t.before, nullptr);
-    ready.push(t);
-  }
-  if (of.board.askers.any()) box_.remind(asked);
-  return found;
+task* worker::take_ready(const group_scope& group) noexcept {
+  bool moved = false;
+  task* const t = ready.take(group, moved);
+  // Somebody may have looked while they were out.
+  if (moved && of.meeting.anybody_asks()) box_.remind(asked);
+  return t;
 }
 
 void worker::wait(group_scope& group) noexcept {
@@ -388,12 +262,29 @@ void worker::wait(group_scope& group) noexcept {
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   while (!finished()) {
-    task* t = take_ready(&group);
+    task* t = take_ready(group);
     if (t == nullptr) t = find_ready(&group);
-    if (t == nullptr) t = obtain(&group, nullptr, finished);
+    if (t == nullptr) t = obtain(&group, task::nobody, finished);
     if (t != nullptr) execute(*t);
   }
+  group.lowest = std::numeric_limits<std::int64_t>::max();
   if (interrupted_) box_.remind(attention);
+}
+
+// ---- timing
+
+std::uint64_t worker::begin_timing(std::uintptr_t construct) noexcept {
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->begin_construct(construct);
+  if (cutoff_.begin_timing(construct, strands_ != nullptr)) set_cutoff();
+  return cutoff_.timing_since();
+}
+
+void worker::end_timing(std::uint64_t since, std::uintptr_t construct) noexcept {
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->end_construct(construct);
+  cutoff_.end_timing(since, construct);
+  set_cutoff();
 }
 
 }  // namespace cleave::detail

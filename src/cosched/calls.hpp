@@ -1,5 +1,5 @@
-// MPI's calls, included once by interpose.cpp. BLOCKS: returns when something has happened. RETURNS: at once, but
-// may send or receive something meanwhile. JOINS: brings together two jobs.
+// MPI's calls, included once by interpose.cpp. BLOCKS: returns when something has happened.
+// RETURNS: at once, but may send or receive something meanwhile. JOINS: brings together two jobs.
 
 BLOCKS(Send)
 BLOCKS(Bsend)

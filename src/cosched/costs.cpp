@@ -17,7 +17,8 @@ namespace {
 constexpr costs usual{1'000, 30'000}, least{100, 1'000}, most{20'000, 100'000};
 constexpr int most_turns = 200;
 
-/// Two threads that block by turns: even values are the first one's turn, odd values the second one's.
+/// Two threads that block by turns: even values are the first one's turn, odd values the second
+/// one's.
 class turns {
 public:
   void pass(std::uint32_t from) noexcept {
@@ -40,7 +41,8 @@ void stay_on(int cpu) noexcept {
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-/// One way, there or back: the lower quartile, because others may have wanted the CPU meanwhile. With a CPU both threads stay on it.
+/// One way, there or back: the lower quartile, because others may have wanted the CPU meanwhile.
+/// With a CPU both threads stay on it.
 nanoseconds one_way(int cpu, nanoseconds longest, nanoseconds otherwise) {
   turns t;
   std::atomic<std::uint32_t> end{2 * most_turns};

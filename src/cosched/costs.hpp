@@ -4,14 +4,15 @@
 
 namespace cleave::cosched {
 
-/// What it costs on this machine to give up a CPU and get it back. Lower quartiles; both are measured between two threads that
-/// block by turns, some milliseconds in all.
+/// What it costs on this machine to give up a CPU and get it back. Lower quartiles; both are
+/// measured between two threads that block by turns, some milliseconds in all.
 struct costs {
   nanoseconds context_switch;  // from one thread to another on one CPU
   nanoseconds wake;  // from the call that wakes to running, on whichever CPU the kernel chooses
 };
 
-/// Measures, and takes at most `longest` about it. Throws nothing: what cannot be measured is the usual value.
+/// Measures, and takes at most `longest` about it. Throws nothing: what cannot be measured is the
+/// usual value.
 costs measure_costs(nanoseconds longest) noexcept;
 
 }  // namespace cleave::cosched

@@ -6,16 +6,16 @@
 #include <cassert>
 #include <cstdint>
 
-/// How a rank that waits inside MPI goes to sleep, and how the others wake it. All of the protocol's shared state
-/// and every transition of it is in this file; README.md argues why no wake-up is lost, and tests/model
-/// runs this code through every interleaving.
+/// How a rank that waits inside MPI goes to sleep, and how the others wake it. All of the
+/// protocol's shared state and every transition of it is in this file; README.md argues why no
+/// wake-up is lost, and tests/model runs this code through every interleaving.
 ///
 /// The invariant: whoever sleeps has announced it, and has tested once more after that. Whoever
 /// may have made progress for others does so, fences, and then rings whom it finds announced.
 namespace cleave::cosched {
 
-/// One rank's: a ticket that changes when it is rung. Its owner announces and sleeps, the others ring. In one word: the
-/// lowest bit says `announced`, the others count the rings.
+/// One rank's: a ticket that changes when it is rung. Its owner announces and sleeps, the others
+/// ring. In one word: the lowest bit says `announced`, the others count the rings.
 template <class Platform>
 class doorbell {
 public:
@@ -37,8 +37,8 @@ public:
 
   // Everybody.
 
-  /// After a fence. Wakes the owner if it has announced, and before that calls about_to_wake(); returns
-  /// whether this call did.
+  /// After a fence. Wakes the owner if it has announced, and before that calls about_to_wake();
+  /// returns whether this call did.
   template <class F>
   bool ring(F about_to_wake) noexcept {
     ticket t = word_.load(std::memory_order_relaxed);
@@ -61,7 +61,8 @@ private:
 template <class Platform>
 using board = detail::bit_board<Platform>;
 
-/// Rings all that may have announced, but for one, by ring(i). Called after whatever may be progress for them.
+/// Rings all that may have announced, but for one, by ring(i). Called after whatever may be
+/// progress for them.
 template <class Platform, class Ring>
 void ring_others(const board<Platform>& sleepers, unsigned me, Ring ring) {
   Platform::fence();  // partner of announce(): one of the two sees the other
@@ -76,7 +77,8 @@ void ring_others(const board<Platform>& sleepers, unsigned me, Ring ring) {
 ///                 enough spun                  nothing found in so many tests
 ///     spinning ---------------> announced ----------------------------------> asleep
 ///         ^                         | progress, or the end of the wait          |
-///         +-------------------------+-------------------------------------------+ rung, or long enough
+///         +-------------------------+-------------------------------------------+ rung, or long
+///         enough
 template <class Platform>
 class waiter {
 public:
@@ -88,8 +90,8 @@ public:
 
   phase now() const noexcept { return phase_; }
 
-  /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last one, after
-  /// before_sleep(), which rings the others for all that was done since.
+  /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last
+  /// one, after before_sleep(), which rings the others for all that was done since.
   template <class F>
   woken tested(bool spun_enough, F before_sleep) {
     if (phase_ == phase::spinning) {

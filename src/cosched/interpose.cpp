@@ -1,5 +1,6 @@
-// Stands in front of MPI's functions, under both of their names: MPI_Recv is what a program in C calls, PMPI_Recv what the
-// Fortran bindings call. Which ones, and which of them wait, is at the end.
+// Stands in front of MPI's functions, under both of their names: MPI_Recv is what a program in C
+// calls, PMPI_Recv what the Fortran bindings call. Which ones, and which of them wait, is at the
+// end.
 #include "cosched/interpose.hpp"
 
 #include <dlfcn.h>
@@ -88,7 +89,8 @@ int finalize() {
 }  // namespace
 }  // namespace cleave::cosched
 
-// A definition needs no list of parameters if it is found by a resolver: MPI's header has the types.
+// A definition needs no list of parameters if it is found by a resolver: MPI's header has the
+// types.
 #define CLEAVE_STAND_IN(name, function)                                                           \
   extern "C" {                                                                                    \
   static decltype(&PMPI_##name) resolve_##name() { return &function; }                            \

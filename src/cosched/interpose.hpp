@@ -8,9 +8,11 @@ namespace cleave::cosched {
 /// This process.
 extern rank here;
 
-/// The next function of this name behind this library: MPI's, or the C library's. Ends the process with a message if there is none.
+/// The next function of this name behind this library: MPI's, or the C library's. Ends the process
+/// with a message if there is none.
 void* next_function(const char* name) noexcept;
-/// An object of MPI. The program's own copy if it has one, as programs that are linked to Open MPI do.
+/// An object of MPI. The program's own copy if it has one, as programs that are linked to Open MPI
+/// do.
 void* object(const char* name) noexcept;
 
 /// In the file of each MPI: how its progress loop is watched.

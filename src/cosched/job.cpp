@@ -104,7 +104,8 @@ settings settings_of_job(const mpi& m) {
   }
 }
 
-/// The first rank makes the memory, the others open it by its name. Null on all of them if one fails.
+/// The first rank makes the memory, the others open it by its name. Null on all of them if one
+/// fails.
 std::unique_ptr<node> share_node(const mpi& m, MPI_Comm here_all) {
   const int me = rank_in(m, here_all), ranks = size_of(m, here_all);
   std::unique_ptr<node> shared;

@@ -19,7 +19,8 @@ struct alignas(128) slot {
 
 class node {
 public:
-  /// Makes the memory, under a random name that others can open until forget_name(). Null if it cannot be had.
+  /// Makes the memory, under a random name that others can open until forget_name(). Null if it
+  /// cannot be had.
   static std::unique_ptr<node> make(unsigned ranks);
   /// Opens it. Null if it cannot be had.
   static std::unique_ptr<node> open(const std::string& name, unsigned ranks);

@@ -1,6 +1,7 @@
-// How MPICH's progress loop is watched (device ch4:ucx). Every wait calls ucp_worker_progress() until it is over, which tells
-// what came over the network. What comes through shared memory MPICH sees by itself; but whatever it sends or
-// receives there it copies by memcpy(), header at least, and that call goes through a table of addresses in libmpich.
+// How MPICH's progress loop is watched (device ch4:ucx). Every wait calls ucp_worker_progress()
+// until it is over, which tells what came over the network. What comes through shared memory MPICH
+// sees by itself; but whatever it sends or receives there it copies by memcpy(), header at least,
+// and that call goes through a table of addresses in libmpich.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>

@@ -1,6 +1,7 @@
-// How Open MPI's progress loop is watched. Every wait, of whichever call and within whichever collective algorithm, calls
-// opal_progress() until it is over. opal_progress() calls sched_yield() if it has found nothing, provided that
-// it was told to (the parameter mpi_yield_when_idle); libopen-pal finds both here first.
+// How Open MPI's progress loop is watched. Every wait, of whichever call and within whichever
+// collective algorithm, calls opal_progress() until it is over. opal_progress() calls sched_yield()
+// if it has found nothing, provided that it was told to (the parameter mpi_yield_when_idle);
+// libopen-pal finds both here first.
 #include <dlfcn.h>
 #include <sched.h>
 

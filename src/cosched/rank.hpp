@@ -11,11 +11,13 @@
 
 namespace cleave::cosched {
 
-/// This process, as MPI's callers see it: which call it is in, and how it waits there. Told by interpose.cpp where calls
-/// begin and end, and by the progress hook whether MPI, looking once at everything, found anything.
+/// This process, as MPI's callers see it: which call it is in, and how it waits there. Told by
+/// interpose.cpp where calls begin and end, and by the progress hook whether MPI, looking once at
+/// everything, found anything.
 ///
 /// The invariant: only the thread that is inside a call touches it. MPI sees to that, except under
-/// MPI_THREAD_MULTIPLE; there the first call from a second thread makes the rank stand aside for good.
+/// MPI_THREAD_MULTIPLE; there the first call from a second thread makes the rank stand aside for
+/// good.
 ///
 ///             start()          stand_aside()
 ///     absent ---------> active --------------> aside
@@ -33,7 +35,8 @@ public:
   void stop() noexcept { state_.store(state::absent, std::memory_order_relaxed); }
   state now_is() const noexcept { return state_.load(std::memory_order_relaxed); }
 
-  /// A call into MPI begins; returns whether it must be ended by end_call(). `blocking`: it returns when something has happened.
+  /// A call into MPI begins; returns whether it must be ended by end_call(). `blocking`: it returns
+  /// when something has happened.
   bool begin_call(bool blocking) noexcept;
   void end_call(bool blocking) noexcept;
 

@@ -16,15 +16,17 @@ enum class policy : unsigned { spin, block, two_phase, adaptive };
 std::optional<policy> policy_named(std::string_view name) noexcept;
 const char* name_of(policy p) noexcept;
 
-/// Chooses among some fixed times by the multiplicative weights of Littlestone and Warmuth ("The weighted majority
-/// algorithm", 1994). A wait of length w costs w if it ends while spinning, otherwise the time spun and what
-/// blocking costs; so after each wait it is known what it would have cost with every one of the times. With
-/// weights w_i (1 - η)^(cost_i / largest cost), the expected cost of all waits is at most
+/// Chooses among some fixed times by the multiplicative weights of Littlestone and Warmuth ("The
+/// weighted majority algorithm", 1994). A wait of length w costs w if it ends while spinning,
+/// otherwise the time spun and what blocking costs; so after each wait it is known what it would
+/// have cost with every one of the times. With weights w_i (1 - η)^(cost_i / largest cost), the
+/// expected cost of all waits is at most
 ///
 ///     (1 + η) · that of the best of the times  +  (ln N / η) · the largest cost of one wait,
 ///
-/// whatever the waits are. And the best of the times costs at most twice what somebody who knows the future pays,
-/// because one of them is the cost of blocking itself (Karlin et al., "Empirical studies of competitive spinning", 1991).
+/// whatever the waits are. And the best of the times costs at most twice what somebody who knows
+/// the future pays, because one of them is the cost of blocking itself (Karlin et al., "Empirical
+/// studies of competitive spinning", 1991).
 class learner {
 public:
   learner(nanoseconds block_cost, std::uint64_t seed) noexcept;

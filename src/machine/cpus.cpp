@@ -111,7 +111,8 @@ int quota_cpus(const fs::path& root) {
     if (!version2 && !lists(m.options, "cpu")) continue;
     for (const membership& group : groups) {
       if (version2 ? !group.controllers.empty() : !lists(group.controllers, "cpu")) continue;
-      // Inside a container the mount shows a part of the hierarchy, or the path is already relative to it.
+      // Inside a container the mount shows a part of the hierarchy, or the path is already relative
+      // to it.
       fs::path below = fs::path(group.path).lexically_relative(m.top);
       if (below.empty() || *below.begin() == "..") below = fs::path(group.path).relative_path();
       const fs::path point = root / m.point.relative_path();

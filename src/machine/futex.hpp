@@ -9,8 +9,8 @@ namespace cleave::machine {
 
 inline constexpr int forever = -1;
 
-/// Blocks while the word holds `expected`, for so long at most; may return early. std::atomic::wait would do the same after spinning
-/// on its own account, which the caller has already done.
+/// Blocks while the word holds `expected`, for so long at most; may return early. std::atomic::wait
+/// would do the same after spinning on its own account, which the caller has already done.
 void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
            int milliseconds = forever) noexcept;
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-/// Numbers that the user sets. All functions throw std::invalid_argument, which names the setting, what was
-/// expected and what was found.
+/// Numbers that the user sets. All functions throw std::invalid_argument, which names the setting,
+/// what was expected and what was found.
 namespace cleave::machine {
 
 /// A whole number from `least` to `most`.

@@ -6,8 +6,8 @@
 
 namespace cleave::machine {
 
-/// A thread with a stack of a chosen size, of which only what is touched costs memory. Going past its end prints
-/// one line that says so and how to raise the limit, and exits with status 2.
+/// A thread with a stack of a chosen size, of which only what is touched costs memory. Going past
+/// its end prints one line that says so and how to raise the limit, and exits with status 2.
 class thread {
 public:
   /// Starts call(argument). Throws std::system_error if memory or threads run out.

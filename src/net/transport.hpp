@@ -21,8 +21,18 @@ struct incoming {
 /// How far a peer is.
 enum class distance : std::uint8_t { same_host, same_site, far };
 
-/// What carries messages between nodes. One thread, the driver's, calls everything but ring(). Nothing blocks
-/// but wait(). Between two nodes messages arrive in the order in which they were sent, whole, or not at all.
+/// What a transport has done so far.
+struct traffic {
+  std::uint64_t sent = 0, received = 0;              // messages
+  std::uint64_t sent_bytes = 0, received_bytes = 0;  // without what the transport adds
+  std::uint64_t sleeps = 0;                          // waits that blocked
+  std::uint64_t naps = 0;  // sleeps that a timer ended, not a message or a ring
+  std::uint64_t late = 0;  // messages that nobody rang for: found after such a nap
+};
+
+/// What carries messages between nodes. One thread, the driver's, calls everything but ring().
+/// Nothing blocks but wait(). Between two nodes messages arrive in the order in which they were
+/// sent, whole, or not at all.
 class transport {
 public:
   virtual ~transport() = default;
@@ -39,10 +49,13 @@ public:
   /// A peer that the transport knows to be gone, once for each.
   virtual std::optional<address> lost() = 0;
 
-  /// Blocks until a message may be there, ring() was called since the last wait, or the time is up. Does not spin.
+  /// Blocks until a message may be there, ring() was called since the last wait, or the time is up.
+  /// Does not spin.
   virtual void wait(std::chrono::microseconds at_most) = 0;
   /// Ends a wait. Any thread.
   virtual void ring() noexcept = 0;
+
+  virtual traffic counted() const noexcept { return {}; }
 };
 
 }  // namespace cleave::net

@@ -97,7 +97,8 @@ void write_json(std::FILE* out, std::vector<recorder::snapshot> workers, std::ui
                  i + 1, i);
   for (const event& e : all) {
     const span& s = *e.of;
-    // A task that was made before the trace began cannot be: but clocks of two processors may differ a little.
+    // A task that was made before the trace began cannot be: but clocks of two processors may
+    // differ a little.
     const double ts = e.at > first_tick ? in_microseconds(e.at - first_tick) : 0;
     std::fprintf(out, ",\n{\"pid\": 1, \"tid\": %u, \"ts\": %.3f, ", e.worker + 1, ts);
     switch (e.what) {

@@ -2,7 +2,7 @@
 
 #include "trace/recorder.hpp"
 
-#include <cleave/runtime.hpp>
+#include <cleave/statistics.hpp>
 
 #include <cstdio>
 #include <vector>
@@ -14,8 +14,8 @@ namespace cleave::trace {
 constexpr std::size_t header_bytes(std::size_t workers) noexcept { return 2048 + 128 * workers; }
 inline constexpr std::size_t most_bytes_per_span = 512;
 
-/// Begins and ends in the order of time, matched on each worker, and an arrow from where a task was made to where it ran.
-/// Errors are the stream's.
+/// Begins and ends in the order of time, matched on each worker, and an arrow from where a task was
+/// made to where it ran. Errors are the stream's.
 void write_json(std::FILE* out, std::vector<recorder::snapshot> workers, std::uint64_t first_tick,
                 double microseconds_per_tick, const time_spent& spent);
 

@@ -1,6 +1,6 @@
 #include "trace/recorder.hpp"
 
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/clock.hpp>
 
 #include <algorithm>
 

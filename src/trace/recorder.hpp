@@ -24,9 +24,10 @@ struct span {
   bool found;  // of what is no task: whether there is one now
 };
 
-/// What one worker did. Spans nest; the worker alone begins and ends them, anybody may read. Memory is bounded: when
-/// there is no room left the shorter half of the spans is dropped, and from then on all that are as short, so that those
-/// that remain cover the whole run. What the time was spent on is added up exactly.
+/// What one worker did. Spans nest; the worker alone begins and ends them, anybody may read. Memory
+/// is bounded: when there is no room left the shorter half of the spans is dropped, and from then
+/// on all that are as short, so that those that remain cover the whole run. What the time was spent
+/// on is added up exactly.
 class recorder {
 public:
   struct totals {  // ticks

@@ -2,7 +2,7 @@
 
 #include "trace/perfetto.hpp"
 
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/clock.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "trace/recorder.hpp"
 #include "trace/strand_clock.hpp"
 
-#include <cleave/runtime.hpp>
+#include <cleave/statistics.hpp>
 
 #include <chrono>
 #include <memory>
@@ -21,7 +21,8 @@ public:
     std::size_t bytes = 0;  // of it, at most
     bool strands = false;   // work and span
   };
-  /// Throws std::invalid_argument if the file cannot be written, or so few bytes hold next to nothing.
+  /// Throws std::invalid_argument if the file cannot be written, or so few bytes hold next to
+  /// nothing.
   session(plan p, unsigned workers);
 
   recorder* of(unsigned worker) noexcept { return recorders_[worker].get(); }

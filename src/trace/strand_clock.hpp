@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/clock.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -9,9 +9,10 @@
 
 namespace cleave::trace {
 
-/// Work and span of a program that one worker runs, undivided. Its strands, what lies between where a construct or
-/// a branch of one begins or ends, are timed. Times are in ticks; positions are on the longest path from where the program
-/// began. The branches of a construct all begin where it does. Times when the worker's thread was not on a CPU do not count.
+/// Work and span of a program that one worker runs, undivided. Its strands, what lies between where
+/// a construct or a branch of one begins or ends, are timed. Times are in ticks; positions are on
+/// the longest path from where the program began. The branches of a construct all begin where it
+/// does. Times when the worker's thread was not on a CPU do not count.
 class strand_clock {
 public:
   strand_clock() noexcept;

@@ -68,7 +68,8 @@ TEST(pentomino, is_right) {
       apps::pentomino::trial_of(apps::pentomino::puzzle(p), apps::pentomino::solutions{8, 2}));
 }
 
-// Pieces of one and two cells, for which there are no pockets too small; of more than five; and many of a kind.
+// Pieces of one and two cells, for which there are no pockets too small; of more than five; and
+// many of a kind.
 TEST(pentomino, pieces_of_any_size_and_number) {
   using namespace apps::pentomino;
   const auto piece_of = [](int cells, int count) {

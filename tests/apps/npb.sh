@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
+# labels: slow once
 # cg and ft find the official values, with every MPI and several numbers of ranks, and refuse bad input.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
-source "$CLEAVE_SOURCE_DIR/tests/mpi.bash"
+source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
 solves() {  # MPI RANKS PROGRAM CLASS
   local said
@@ -11,7 +12,7 @@ solves() {  # MPI RANKS PROGRAM CLASS
   [[ $said == *'"verified":true'* ]] || fail "$*: $said"
 }
 
-for mpi in $(mpis_built); do
+for mpi in "${mpis[@]}"; do
   most="1 2 4 8"
   [[ $mpi != mpich ]] || most="1 2 4"  # it spins: more ranks than CPUs take long
   for ranks in $most; do

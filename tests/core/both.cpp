@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 namespace cleave::tests {
@@ -209,6 +210,41 @@ TEST_P(both_with, closures_that_change_themselves) {
   });
 }
 
+/// Its copy may throw, and so may its move, after which it would be empty.
+struct fragile {
+  std::vector<int> content{1, 2, 3};
+  bool* armed;
+  explicit fragile(bool* a) : armed(a) {}
+  fragile(const fragile& other) : content((other.check(), other.content)), armed(other.armed) {}
+  fragile(fragile&& other) : content(std::move(other.content)), armed(other.armed) { check(); }
+  void check() const {
+    if (*armed) throw std::runtime_error("x");
+  }
+};
+
+/// A branch that could not be given is as it was: it is given later, or runs here.
+TEST(both_alone, a_branch_whose_copy_throws) {
+  runtime rt(options{.workers = 1});
+  for (const bool given_later : {false, true}) {
+    rt.run([given_later] {
+      bool armed = false;
+      auto [a, b] = both(
+          [&armed, given_later] {
+            armed = true;
+            EXPECT_THROW(force_split(), std::runtime_error);
+            EXPECT_THROW(force_split(), std::runtime_error);
+            armed = false;
+            if (given_later) force_split();
+            return 1;
+          },
+          [f = fragile(&armed)] { return f.content.size(); });
+      EXPECT_EQ(a, 1);
+      EXPECT_EQ(b, 3u);
+    });
+    EXPECT_EQ(rt.statistics().splits, given_later ? 1u : 0u);
+  }
+}
+
 TEST_P(both_with, function_pointers) {
   rt.run([] {
     int (*one)() = [] {
@@ -245,6 +281,25 @@ TEST_P(both_with, results_in_program_order) {
   std::string expected;
   for (int i = 0; i < 300; ++i) expected += std::to_string(i) + ",";
   for (int k = 0; k < 10; ++k) ASSERT_EQ(rt.run([] { return spell(0, 300); }), expected);
+}
+
+/// run() is what a task does, whatever else it can do.
+struct task_and_call {
+  long run() { return 1; }
+  long operator()() { return 2; }
+};
+
+TEST_P(both_with, a_task_that_can_also_be_called) {
+  EXPECT_EQ(rt.run([] {
+    auto [x, y] = both(
+        [] {
+          disturb(1, 2);
+          return 3L;
+        },
+        task_and_call{});
+    return x + y;
+  }),
+            4);
 }
 
 }  // namespace

@@ -241,7 +241,8 @@ TEST_P(cancel_with, a_scope_around_a_group) {
   });
 }
 
-/// The attention that a cancellation calls for must not be spent by a group's task that is none of its business.
+/// The attention that a cancellation calls for must not be spent by a group's task that is none of
+/// its business.
 TEST_P(cancel_with, while_waiting_for_a_group_from_outside_the_scope) {
   rt.run([] {
     task_group g;
@@ -256,6 +257,72 @@ TEST_P(cancel_with, while_waiting_for_a_group_from_outside_the_scope) {
       ADD_FAILURE() << "the scope went on";
     }));
   });
+}
+
+/// What a scope runs cannot run it again: it would be inside itself.
+void run_again_inside() {
+  cancel_scope s, between;
+  int runs = 0;
+  EXPECT_TRUE(s.run([&] {
+    ++runs;
+    EXPECT_THROW(s.run([&runs] { ++runs; }), std::logic_error);
+    EXPECT_TRUE(between.run([&] { EXPECT_THROW(s.run([&runs] { ++runs; }), std::logic_error); }));
+    poll();
+  }));
+  EXPECT_EQ(runs, 1);
+  EXPECT_THROW(s.run([] { throw std::runtime_error("x"); }), std::runtime_error);
+  EXPECT_TRUE(s.run([&runs] { ++runs; }));
+  EXPECT_EQ(runs, 2);
+}
+
+TEST_P(cancel_with, not_inside_itself) { rt.run(run_again_inside); }
+TEST(cancel_outside, not_inside_itself) { run_again_inside(); }
+
+struct one {
+  int run() { return 1; }
+};
+
+/// A poll finds a cancellation, and divides: the put throws. The cancellation is still to be found.
+TEST(cancel_alone, and_a_put_throws_at_the_same_poll) {
+  runtime rt(options{.workers = 1});  // another may be given the branch
+  rt.run([] {
+    cancel_scope s;
+    EXPECT_FALSE(s.run([&s] {
+      both(
+          [&s] {
+            s.cancel();
+            EXPECT_THROW(force_split(), std::runtime_error);
+            poll();
+            ADD_FAILURE() << "a poll went on in a cancelled scope";
+            return 0;
+          },
+          [] { return 1; }, []() -> one { throw std::runtime_error("x"); });
+    }));
+    poll();
+  });
+}
+
+TEST(cancel_outside, while_a_group_made_outside_the_scope_runs_a_task) {
+  task_group g;
+  cancel_scope s;
+  EXPECT_FALSE(s.run([&] {
+    g.spawn([&s] {
+      s.cancel();
+      poll();
+    });
+    poll();
+    ADD_FAILURE() << "the scope went on";
+  }));
+  EXPECT_TRUE(g.wait());
+}
+
+/// Once left, whatever way, the thread is not rung.
+TEST(cancel_outside, a_scope_left_by_an_exception_knows_its_thread_no_more) {
+  cancel_scope s;
+  EXPECT_THROW(s.run([] { throw 1; }), int);
+  std::thread([&s] { s.cancel(); }).join();
+  EXPECT_EQ(detail::here.word, 0u);
+  EXPECT_FALSE(s.run([] {}));
 }
 
 TEST(cancel_outside, sequential_programs_can_be_cancelled) {

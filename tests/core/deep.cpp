@@ -1,5 +1,6 @@
 // labels: deep
-// Recursion a million frames deep, with splits at every depth: the search for the oldest frame is amortised.
+// Recursion a million frames deep, with splits at every depth: the search for the oldest frame is
+// amortised.
 #include "core/requests.hpp"
 
 namespace cleave::tests {
@@ -38,8 +39,8 @@ TEST(deep, both_with_splits_on_the_way) {
     runtime rt(options{.workers = workers, .stack_bytes = stack_bytes});
     EXPECT_EQ(rt.run([] { return through_both_split(million); }), million);
     EXPECT_GE(rt.statistics().splits, 9'999u);  // the first finds nothing to give
-    // Each frame is taken in once and passed once by the cursor of each scope that encloses it here: at
-    // most the root and one part.
+    // Each frame is taken in once and passed once by the cursor of each scope that encloses it
+    // here: at most the root and one part.
     EXPECT_LE(rt.statistics().searched, 4u * million + rt.statistics().splits);
   }
 }
@@ -51,8 +52,8 @@ TEST(deep, both_split_at_every_poll) {
   EXPECT_LE(rt.statistics().searched, 3u * million);
 }
 
-/// A path whose every level is a loop with a step. One loop in a hundred thousand has a second iteration to
-/// give: every split goes back through all the steps since.
+/// A path whose every level is a loop with a step. One loop in a hundred thousand has a second
+/// iteration to give: every split goes back through all the steps since.
 struct path {
   long marks;
   int depth, from, to;

@@ -1,5 +1,5 @@
-// Exceptions cross joins: the owner's own wins, else that of the earliest part in program order; what was
-// given away has finished or was cancelled by then, and every step is undone.
+// Exceptions cross joins: the owner's own wins, else that of the earliest part in program order;
+// what was given away has finished or was cancelled by then, and every step is undone.
 #include "core/requests.hpp"
 
 #include <stdexcept>
@@ -253,9 +253,9 @@ TEST_P(exceptions_with, a_put_throws_and_all_is_done_here) {
     int run() { return to - from; }
   };
   for (int k = 0; k < 50; ++k) {
-    const int total = rt.run([] {
-      bool caught =
-          false;  // only then a put may throw: this loop does not catch what it throws at its own polls
+    const long total = rt.run([] {
+      bool caught = false;  // only then a put may throw: this loop does not catch what it throws at
+                            // its own polls
       return sum(
           0, 100,
           [&caught](int i) {

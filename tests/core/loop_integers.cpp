@@ -1,7 +1,10 @@
 // Loops over every integer type, up to the limits of the type.
 #include "core/requests.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <stdexcept>
 
 namespace cleave::tests {
 namespace {
@@ -79,7 +82,8 @@ void expect_all_ranges(int workers) {
 TYPED_TEST(loop_over, one_worker) { expect_all_ranges<TypeParam>(1); }
 TYPED_TEST(loop_over, three_workers) { expect_all_ranges<TypeParam>(3); }
 
-/// The whole range of a wide type: too long to run to its end, so the part given away says what it was asked to do.
+/// The whole range of a wide type: too long to run to its end, so the part given away says what it
+/// was asked to do.
 template <class I>
 struct span_task {
   I from, to;
@@ -123,6 +127,32 @@ TEST(loop_over, bounds_of_two_types) {
   EXPECT_EQ(rt.run([&] { return sum(0, v.size(), [&v](std::size_t i) { return v[i]; }); }), 1000);
   EXPECT_EQ(rt.run([] { return sum(short{-5}, 5L, [](long) { return 1; }); }), 10);
   EXPECT_EQ(rt.run([] { return sum(std::uint8_t{0}, 300, [](int) { return 1; }); }), 300);
+}
+
+TEST(loop_over, bounds_of_two_signs) {
+  runtime rt(options{.workers = 1});
+  const std::vector<int> v(10, 1);
+  rt.run([&v] {
+    std::vector<std::int64_t> seen;
+    each(
+        -5, 10u, [&seen](auto i) { seen.push_back(i); },
+        [](std::int64_t from, std::int64_t to) {
+          return span_task<std::int64_t>{from, to};
+        },
+        [](std::pair<std::int64_t, std::int64_t>) {});
+    ASSERT_EQ(seen.size(), 15u);
+    EXPECT_EQ(seen.front(), -5);
+    EXPECT_EQ(sum(5u, -3, [](auto) { return 1; }), 0);
+    EXPECT_EQ(sum(v.size(), -3, [](auto) { return 1; }), 0);
+    EXPECT_EQ(reduce(
+                  v.size(), -3, 7, [](auto) { return 1; }, std::plus<>()),
+              7);
+    EXPECT_EQ(sum(3, v.size(), [&v](std::size_t i) { return v[i]; }), 7);
+    EXPECT_EQ(sum(-3, std::ssize(v), [](auto) { return 1; }), 13);
+    // No type holds -1 and every std::size_t.
+    EXPECT_THROW(sum(-1, v.size(), [](auto) { return 1; }), std::out_of_range);
+    EXPECT_THROW(each(-1, v.size(), [](auto) {}), std::out_of_range);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Random programs of all constructs, nested, over a workspace that steps change. The plain sequential
-// program is the oracle for the result; at every put and every leaf the workspace must be what the path from
-// the root makes it, which each branch knows by value.
+// Random programs of all constructs, nested, over a workspace that steps change. The plain
+// sequential program is the oracle for the result; at every put and every leaf the workspace must
+// be what the path from the root makes it, which each branch knows by value.
 #include "core/requests.hpp"
 
 #include <array>
@@ -28,7 +28,8 @@ constexpr std::uint64_t inverse() {  // of odd, modulo 2^64, by Newton's iterati
   return x;
 }
 
-/// Cells that steps change in a way that does not commute. `path` is what a branch knows of it by value.
+/// Cells that steps change in a way that does not commute. `path` is what a branch knows of it by
+/// value.
 struct workspace {
   std::array<std::uint64_t, 8> cells{};
   void change(std::uint64_t by) { at(by) = at(by) * odd + by; }

@@ -1,5 +1,6 @@
 // labels: timing
-// More workers than CPUs, and two runtimes at once, slow down by no more than sharing the CPUs explains.
+// More workers than CPUs, and two runtimes at once, slow down by no more than sharing the CPUs
+// explains.
 #include "core/requests.hpp"
 #include "machine/cpus.hpp"
 
@@ -28,8 +29,8 @@ double seconds_of(runtime& rt, int n) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-/// The least n that takes 0.4 s, so that what a run costs at its beginning and end does not show. Compilers
-/// differ by more than two.
+/// The least n that takes 0.4 s, so that what a run costs at its beginning and end does not show.
+/// Compilers differ by more than two.
 int long_enough(runtime& rt) {
   constexpr int least = 38;
   seconds_of(rt, least);

@@ -12,9 +12,9 @@
 /// What makes tests divide their work where they want to, and as often as they want to.
 namespace cleave::tests {
 
-/// Makes the calling worker do what CLEAVE_CHECK does at a poll: it goes back to the oldest frame of its task
-/// that has something to give, however far that is, splits it, and runs the part itself. So one worker,
-/// without luck in timing, goes back at every depth.
+/// Makes the calling worker do what CLEAVE_CHECK does at a poll: it goes back to the oldest frame
+/// of its task that has something to give, however far that is, splits it, and runs the part
+/// itself. So one worker, without luck in timing, goes back at every depth.
 inline void force_split() {
   if (detail::here.self == nullptr) return;
   auto& word = detail::here.word;
@@ -28,7 +28,8 @@ inline void force_split() {
   poll();
 }
 
-/// What is random in tests is another with each CLEAVE_TEST_SEED, and the same in every run with it.
+/// What is random in tests is another with each CLEAVE_TEST_SEED, and the same in every run with
+/// it.
 inline std::uint64_t test_seed() {
   static const char* const given = std::getenv("CLEAVE_TEST_SEED");
   static const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 0;
@@ -62,8 +63,8 @@ struct setup {
   }
 };
 
-/// A test that runs with one worker, with as many as there are CPUs, with many more, who all ask all the
-/// time, and with CLEAVE_CHECK, which splits at every poll.
+/// A test that runs with one worker, with as many as there are CPUs, with many more, who all ask
+/// all the time, and with CLEAVE_CHECK, which splits at every poll.
 class every_runtime : public testing::TestWithParam<setup> {
 protected:
   static options given() {

@@ -181,5 +181,15 @@ TEST(outside_of_run, without_any_runtime) {
   std::thread([] { EXPECT_EQ(count(10), 89); }).join();
 }
 
+/// A worker of `one` waits for a task of `other`, which asks `one` for more.
+TEST(runtime_alone, calls_one_that_waits_for_it) {
+  runtime one(options{.workers = 1}), other(options{.workers = 1});
+  EXPECT_THROW(one.run([&] { return other.run([&] { return one.run([] { return 1; }); }); }),
+               std::logic_error);
+  runtime two(options{.workers = 2});  // the second worker does it
+  EXPECT_EQ(two.run([&] { return other.run([&] { return two.run([] { return 1; }); }); }), 1);
+  EXPECT_EQ(one.run([&] { return other.run([] { return 2; }); }), 2);
+}
+
 }  // namespace
 }  // namespace cleave::tests

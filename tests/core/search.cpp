@@ -9,7 +9,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// A recursion that goes down and up again and again, like a real search, and splits at one place in `rarity`.
+/// A recursion that goes down and up again and again, like a real search, and splits at one place
+/// in `rarity`.
 long comb(int depth, std::uint64_t seed, std::uint64_t rarity, std::atomic<long>& pushes) {
   if (mix(seed) % rarity == 0) force_split();
   if (depth == 0) return 1;
@@ -20,9 +21,10 @@ long comb(int depth, std::uint64_t seed, std::uint64_t rarity, std::atomic<long>
   return a + b;
 }
 
-/// Every frame is taken in at most once after its push, and passed by a cursor once for each scope it is inside of
-/// (the root, and one more for each part being run below it on the same stack, which is a log of what was
-/// split); asking an answerable question again costs nothing. So: searched <= c * (pushes + splits).
+/// Every frame is taken in at most once after its push, and passed by a cursor once for each scope
+/// it is inside of (the root, and one more for each part being run below it on the same stack,
+/// which is a log of what was split); asking an answerable question again costs nothing. So:
+/// searched <= c * (pushes + splits).
 TEST(search, is_amortised_against_pushes_and_splits) {
   for (std::uint64_t rarity : {1, 2, 10, 1000}) {
     runtime rt(options{.workers = 1});
@@ -34,7 +36,8 @@ TEST(search, is_amortised_against_pushes_and_splits) {
   }
 }
 
-/// Requests that cannot be met are looked at again at the next construct: that must not search the stack again.
+/// Requests that cannot be met are looked at again at the next construct: that must not search the
+/// stack again.
 TEST(search, of_a_stack_with_nothing_to_give_is_not_repeated) {
   runtime rt(options{.workers = 1});
   rt.run([] {

@@ -1,4 +1,5 @@
-// What a runtime reads from options, the environment and the command line, and what it says of mistakes.
+// What a runtime reads from options, the environment and the command line, and what it says of
+// mistakes.
 #include "core/requests.hpp"
 #include "machine/cpus.hpp"
 

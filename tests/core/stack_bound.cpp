@@ -9,18 +9,19 @@
 namespace cleave::tests {
 namespace {
 
-// Take any path of the sequential program from its root to a leaf: on it are F frames (of loops, both and steps), B of
-// them of `both`, and loops of n_1 … n_L iterations. A worker's list holds the frames of such a path and one scope
-// frame for each task that it is inside of.
-//   While a worker waits for a part of a frame, that frame is off the list, and what it runs meanwhile is a part
-//   of what it waits for: it lies further down the same path. So no frame of the path stands twice on the
-//   list; the tasks it is inside of are nested, each a part of a frame of the one before.
-//   A part of a `both` has that `both` no more. A loop's part is a loop again: of the k iterations left after the
-//   current one, at most ceil(k / 2) < n are given, so a loop of n >= 2 that came from c nested splits has at most
-//   n / 2^c iterations (ceil((n - 1) / 2) <= n / 2), and one of 1 cannot be split: c <= floor(log2 n).
-//   Tasks: the root, at most one for each `both`, at most floor(log2 n_l) for each loop.
-// Hence deepest <= F + 1 + B + sum over l of floor(log2 n_l). (CLEAVE_CHECK runs parts in the middle of what
-// they are split from; the bound is not for it.)
+// Take any path of the sequential program from its root to a leaf: on it are F frames (of loops,
+// both and steps), B of them of `both`, and loops of n_1 … n_L iterations. A worker's list holds
+// the frames of such a path and one scope frame for each task that it is inside of.
+//   While a worker waits for a part of a frame, that frame is off the list, and what it runs
+//   meanwhile is a part of what it waits for: it lies further down the same path. So no frame of
+//   the path stands twice on the list; the tasks it is inside of are nested, each a part of a frame
+//   of the one before. A part of a `both` has that `both` no more. A loop's part is a loop again:
+//   of the k iterations left after the current one, at most ceil(k / 2) < n are given, so a loop of
+//   n >= 2 that came from c nested splits has at most n / 2^c iterations (ceil((n - 1) / 2) <= n /
+//   2), and one of 1 cannot be split: c <= floor(log2 n). Tasks: the root, at most one for each
+//   `both`, at most floor(log2 n_l) for each loop.
+// Hence deepest <= F + 1 + B + sum over l of floor(log2 n_l). (CLEAVE_CHECK runs parts in the
+// middle of what they are split from; the bound is not for it.)
 struct shape {
   int levels, width;
 };
@@ -74,7 +75,8 @@ struct slow {
   }
 };
 
-/// Many such loops at once: whoever waits could find something to do in another one, and then in the next.
+/// Many such loops at once: whoever waits could find something to do in another one, and then in
+/// the next.
 TEST(stack_bound, holds_where_there_is_much_else_to_do) {
   static constexpr int width = 8;
   constexpr unsigned bound = 1 + 1 + 3;  // its frame, the root's scope, log2(width)

@@ -63,35 +63,53 @@ void on_both_sides_of_the_cutoff(F f) {
   rt.run(f);
 }
 
-TEST(dynamic_wind, returns_what_the_body_returns) {
+/// The loop's own step around a call, in a loop of one iteration.
+template <class Do, class Body, class Undo>
+void wind_once(Do make, Body body, Undo undo) {
+  each(
+      0, 1, [&](int, auto wind) { wind([&make] { make(); }, [&body] { body(); }, undo); },
+      [](int, int) -> nothing_task { return {}; }, [](int) {});
+}
+
+TEST(wind, returns_what_the_body_returns) {
   on_both_sides_of_the_cutoff([] {
     journal j;
-    const auto wind = [&j](auto body) -> decltype(auto) {
-      return dynamic_wind([&j] { j.text += '+'; }, body, [&j] { j.text += '-'; });
-    };
-    wind([&j] { j.text += '.'; });
-    EXPECT_EQ(*wind([] { return std::make_unique<int>(5); }), 5);
-    EXPECT_EQ(&wind([&j]() -> journal& { return j; }), &j);
+    each(
+        0, 1,
+        [&j](int, auto wind) {
+          const auto around = [&](auto body) -> decltype(auto) {
+            return wind([&j] { j.text += '+'; }, body, [&j] { j.text += '-'; });
+          };
+          around([&j] { j.text += '.'; });
+          EXPECT_EQ(*around([] { return std::make_unique<int>(5); }), 5);
+          EXPECT_EQ(&around([&j]() -> journal& { return j; }), &j);
+        },
+        [](int, int) -> nothing_task { return {}; }, [](int) {});
     EXPECT_EQ(j.text, "+.-+-+-");
   });
 }
 
-TEST(dynamic_wind, takes_closures_that_cannot_be_copied) {
+TEST(wind, takes_closures_that_cannot_be_copied) {
   on_both_sides_of_the_cutoff([] {
     int sum = 0;
-    const auto one = [] { return std::make_unique<int>(1); };
-    EXPECT_EQ(dynamic_wind([&sum, n = one()] { sum += *n; }, [n = one()] { return *n; },
-                           [&sum, n = one()] { sum += *n; }),
-              1);
+    each(
+        0, 1,
+        [&sum](int, auto wind) {
+          const auto one = [] { return std::make_unique<int>(1); };
+          EXPECT_EQ(wind([&sum, n = one()] { sum += *n; }, [n = one()] { return *n; },
+                         [&sum, n = one()] { sum += *n; }),
+                    1);
+        },
+        [](int, int) -> nothing_task { return {}; }, [](int) {});
     EXPECT_EQ(sum, 2);
   });
 }
 
-TEST(dynamic_wind, undoes_once_when_the_body_throws) {
+TEST(wind, undoes_once_when_the_body_throws) {
   on_both_sides_of_the_cutoff([] {
     journal j;
     try {
-      dynamic_wind([&j] { j.text += '+'; }, [] { throw 1; }, [&j] { j.text += '-'; });
+      wind_once([&j] { j.text += '+'; }, [] { throw 1; }, [&j] { j.text += '-'; });
     } catch (int) { j.text += 'c'; }
     EXPECT_EQ(j.text, "+-c");
   });
@@ -103,14 +121,14 @@ void expect_captures_when_thrown() {
     std::array<unsigned char, N> given{}, found{};
     std::iota(given.begin(), given.end(), static_cast<unsigned char>(1));
     try {
-      dynamic_wind([] {}, [] { throw 1; }, [given, &found] { found = given; });
+      wind_once([] {}, [] { throw 1; }, [given, &found] { found = given; });
     } catch (int) {}
     EXPECT_EQ(found, given);
   });
 }
 
 /// Up to 48 bytes go in registers, with the pointer to `found`.
-TEST(dynamic_wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
+TEST(wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
   expect_captures_when_thrown<1>();
   expect_captures_when_thrown<4>();
   expect_captures_when_thrown<7>();
@@ -122,19 +140,19 @@ TEST(dynamic_wind, tells_what_undoes_all_it_captured_when_the_body_throws) {
     long value;
   };
   aligned wide{0};
-  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [&wide, a = aligned{3}] { wide = a; }), int);
+  EXPECT_THROW(wind_once([] {}, [] { throw 1; }, [&wide, a = aligned{3}] { wide = a; }), int);
   EXPECT_EQ(wide.value, 3);
   static int undone = 0;
-  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [] { ++undone; }), int);
+  EXPECT_THROW(wind_once([] {}, [] { throw 1; }, [] { ++undone; }), int);
   EXPECT_EQ(undone, 1);
   std::string found;
   const std::string given = "longer than what a string keeps in itself";
-  EXPECT_THROW(dynamic_wind([] {}, [] { throw 1; }, [given, &found] { found += given; }), int);
+  EXPECT_THROW(wind_once([] {}, [] { throw 1; }, [given, &found] { found += given; }), int);
   EXPECT_EQ(found, given);
 }
 
 /// As a loop's own: what its body makes of it, in every form that has one.
-TEST(dynamic_wind, of_a_loop) {
+TEST(wind, of_a_loop) {
   on_both_sides_of_the_cutoff([] {
     journal j;
     const auto in_steps = [&j](int i, auto wind) {
@@ -153,7 +171,7 @@ TEST(dynamic_wind, of_a_loop) {
   });
 }
 
-TEST(dynamic_wind, of_a_loop_undoes_once_when_its_body_throws) {
+TEST(wind, of_a_loop_undoes_once_when_its_body_throws) {
   on_both_sides_of_the_cutoff([] {
     journal j;
     const auto body = [&j](int i, int& total, auto wind) {
@@ -224,15 +242,15 @@ TEST(step, goes_back_to_the_oldest_frame_first) {
 }
 
 TEST(step, does_not_undo_what_a_waiting_worker_runs_for_others_more_than_once) {
-  // A part that the owner runs at the join has a scope of its own; its steps are undone for a split of an
-  // older frame too, and all are back in place afterwards.
+  // A part that the owner runs at the join has a scope of its own; its steps are undone for a split
+  // of an older frame too, and all are back in place afterwards.
   runtime rt(options{.workers = 1});
   rt.run([] {
     struct own {
       int from, to;
       int run() {
         int w = 0;
-        return sum(
+        return sum<int>(
             from, to,
             [&w](int i) {
               step up{[&w] { ++w; }, [&w] { --w; }};
@@ -258,7 +276,7 @@ TEST(step, does_not_undo_what_a_waiting_worker_runs_for_others_more_than_once) {
                     struct rest {
                       int f, t;
                       int run() {
-                        return sum(f, t, [](int i) { return own{0, i}.run(); });
+                        return sum<int>(f, t, [](int i) { return own{0, i}.run(); });
                       }
                     };
                     return rest{f, t};

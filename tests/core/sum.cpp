@@ -1,8 +1,11 @@
 // `sum` and `reduce`: all forms, results in program order.
 #include "core/requests.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace cleave::tests {
 namespace {
@@ -91,7 +94,8 @@ struct spelling {
   }
 };
 
-/// The same with a body that adds to the total itself: with `i` written twice by a loop of its own. Or it also takes a wind.
+/// The same with a body that adds to the total itself: with `i` written twice by a loop of its own.
+/// Or it also takes a wind.
 struct doubled_spelling {
   int from, to;
   bool winding;
@@ -218,6 +222,70 @@ TEST_P(sum_with, a_merge_that_needs_associativity_only) {  // composition of aff
   for (int i = 0; i < 5000; ++i) expected = after(expected, body(i));
   const affine got = rt.run([=] { return reduce(0, 5000, affine{}, body, after); });
   EXPECT_EQ(got, expected);
+}
+
+struct halves {
+  int from, to;
+  short run() { return static_cast<short>(30'000 * (to - from)); }
+};
+
+TEST_P(sum_with, numbers_that_are_added_up_in_64_bits) {
+  rt.run([] {
+    const auto small = sum(0, 1000, [](int i) { return static_cast<unsigned char>(i & 1); });
+    static_assert(std::is_same_v<decltype(small), const std::int64_t>);
+    EXPECT_EQ(small, 500);
+    const auto large = sum(0, 100, [](int i) {
+      disturb(static_cast<std::uint64_t>(i), 2);
+      return 2'000'000'000;
+    });
+    EXPECT_EQ(large, 200'000'000'000);
+    const auto counted = sum(0, 9, [](int i) { return i % 3 == 0; });
+    static_assert(std::is_same_v<decltype(counted), const std::int64_t>);
+    EXPECT_EQ(counted, 3);
+    const auto without_sign = sum(0, 3, [](int) { return 4'000'000'000u; });
+    static_assert(std::is_same_v<decltype(without_sign), const std::uint64_t>);
+    EXPECT_EQ(without_sign, 12'000'000'000u);
+    static_assert(std::is_same_v<decltype(sum(0, 3, [](int) { return 1.0f; })), float>);
+  });
+}
+
+TEST_P(sum_with, a_total_whose_type_is_named) {
+  rt.run([] {
+    const auto wide = sum<double>(0, 100, [](int i) {
+      disturb(static_cast<std::uint64_t>(i), 2);
+      return 0.25f;
+    });
+    static_assert(std::is_same_v<decltype(wide), const double>);
+    EXPECT_EQ(wide, 25);
+    const auto narrow = sum<std::uint8_t>(0, 300, [](int) { return 1; });
+    static_assert(std::is_same_v<decltype(narrow), const std::uint8_t>);
+    EXPECT_EQ(narrow, 44);
+    const auto merged = reduce<double>(
+        0, 9, 0,
+        [](int i) {
+          disturb(static_cast<std::uint64_t>(i), 2);
+          return 2.5;
+        },
+        std::plus<>());
+    static_assert(std::is_same_v<decltype(merged), const double>);
+    EXPECT_EQ(merged, 22.5);
+  });
+}
+
+TEST_P(sum_with, parts_of_a_narrow_type) {  // each fits into it, and their sum does not
+  rt.run([] {
+    const auto all = sum(
+        0, 2,
+        [](int i) {
+          disturb(static_cast<std::uint64_t>(i), 2);
+          return short{30'000};
+        },
+        [](int from, int to) {
+          return halves{from, to};
+        });
+    static_assert(std::is_same_v<decltype(all), const std::int64_t>);
+    EXPECT_EQ(all, 60'000);
+  });
 }
 
 }  // namespace

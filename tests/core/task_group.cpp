@@ -1,4 +1,5 @@
-// Task groups: exactly once, nested, with constructs inside and around them, exceptions and cancellation.
+// Task groups: exactly once, nested, with constructs inside and around them, exceptions and
+// cancellation.
 #include "core/requests.hpp"
 
 #include <memory>
@@ -223,8 +224,8 @@ TEST_P(task_group_with, waits_for_its_own_tasks_only) {
   });
 }
 
-/// Worker B waits for a task that A runs; A waits for a group whose task lies in B's deque under one of another
-/// group. B has to hand it over from there.
+/// Worker B waits for a task that A runs; A waits for a group whose task lies in B's deque under
+/// one of another group. B has to hand it over from there.
 TEST(task_group_alone, a_task_under_those_of_another_group) {
   runtime rt(options{.workers = 2});
   rt.run([] {

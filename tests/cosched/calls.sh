@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: slow once
 # Under every policy MPI's calls give the same results bit for bit as without cosched; hardly a wait ends by the net.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
-source "$CLEAVE_SOURCE_DIR/tests/mpi.bash"
+source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
 programs=$CLEAVE_BINARY_DIR/tests/programs
-for mpi in $(mpis_built); do
+for mpi in "${mpis[@]}"; do
   most="2 4"
   [[ $mpi != mpich ]] || most="2 3"  # without cosched it spins: more ranks than CPUs take long
   for ranks in $most; do

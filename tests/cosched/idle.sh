@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# labels: timing once
+# labels: timing slow once
 # Who waits for a rank that computes takes no CPU time, and returns as soon as it can.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
-source "$CLEAVE_SOURCE_DIR/tests/mpi.bash"
+source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
-for mpi in $(mpis_built); do
+for mpi in "${mpis[@]}"; do
   for ranks in 2 4; do
     read -r cpu wall < <(CLEAVE_COSCHED_POLICY=two-phase cosched_run "$mpi" "$ranks" \
       "$CLEAVE_BINARY_DIR/tests/programs/cosched-imbalance-$mpi" 1500)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: slow once
 # The NAS kernels, Fortran and threads under cosched; what cannot be kept is said; bad settings are refused.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
-source "$CLEAVE_SOURCE_DIR/tests/mpi.bash"
+source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
 programs=$CLEAVE_BINARY_DIR/tests/programs
 export CLEAVE_COSCHED_REPORT=$work/report
@@ -44,7 +44,7 @@ settings() {
   (($(grep -cF "$line" "$work/err") == 1)) || fail "$1, bad policy: $(cat "$work/err")"
 }
 
-for mpi in $(mpis_built); do
+for mpi in "${mpis[@]}"; do
   kernels "$mpi"
   fortran "$mpi"
   threads "$mpi"

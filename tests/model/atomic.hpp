@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace model {
 
@@ -20,22 +21,23 @@ public:
   using order = std::memory_order;
   static constexpr order strongest = std::memory_order_seq_cst;
 
-  atomic(T v = T{}) : cell{std::uint64_t{v}} {}
+  atomic(T v = T{}) : cell{bits(v)} {}
   atomic(const atomic&) = delete;
 
   [[gnu::noinline]] T load(order = strongest) const {
     explorer* const e = explorer::running();
-    if (e == nullptr) return static_cast<T>(value);
+    if (e == nullptr) return of(value);
     e->point();
     const std::uint64_t v = e->read(*this);
     e->tell("is", *this, v, v);
-    return static_cast<T>(v);
+    return of(v);
   }
   void store(T v, order o = strongest) {
-    if (o == strongest) return void(update("set", [v](T) { return v; }));
+    if (o == strongest || explorer::running() == nullptr)
+      return void(update("set", [v](T) { return v; }));
     explorer::running()->point();
-    explorer::running()->write_later(*this, v);
-    explorer::running()->tell("will get", *this, v, v);
+    explorer::running()->write_later(*this, bits(v));
+    explorer::running()->tell("will get", *this, bits(v), bits(v));
   }
   T exchange(T v, order = strongest) {
     return update("exchanged", [v](T) { return v; });
@@ -52,6 +54,15 @@ public:
     return expected == want;
   }
 
+  /// What it is in memory, without a step.
+  T peek() const { return of(value); }
+  T fetch_add(T v, order = strongest) {
+    return update("add", [v](T old) { return static_cast<T>(old + v); });
+  }
+  T fetch_sub(T v, order = strongest) {
+    return update("subtract", [v](T old) { return static_cast<T>(old - v); });
+  }
+
   /// Waits until it has one of the bits, takes away `taken`, and returns what it was: a loop of
   /// loads that need not be told apart.
   T await(T bits, T taken = 0) {
@@ -63,8 +74,8 @@ public:
     explorer* const e = explorer::running();
     e->point();
     e->drain();
-    e->tell("blocks if", *this, expected, expected);
-    if (value == expected) e->sleep_on(*this);
+    e->tell("blocks if", *this, bits(expected), bits(expected));
+    if (value == bits(expected)) e->sleep_on(*this);
   }
   void wake() {
     explorer* const e = explorer::running();
@@ -77,17 +88,26 @@ public:
 private:
   template <class F>
   [[gnu::noinline]] T update(const char* what, F f) {
-    explorer::running()->point();
+    if (explorer::running() != nullptr) explorer::running()->point();
     return apply(what, f);
   }
   template <class F>
   T apply(const char* what, F f) {
     explorer* const e = explorer::running();
-    e->drain();
-    const T old = static_cast<T>(value);
-    value = static_cast<T>(f(old));
-    e->tell(what, *this, old, value);
+    if (e != nullptr) e->drain();
+    const T old = of(value);
+    value = bits(f(old));
+    if (e != nullptr) e->tell(what, *this, bits(old), value);
     return old;
+  }
+
+  static std::uint64_t bits(T v) {
+    if constexpr (std::is_pointer_v<T>) return reinterpret_cast<std::uintptr_t>(v);
+    else return static_cast<std::uint64_t>(v);
+  }
+  static T of(std::uint64_t v) {
+    if constexpr (std::is_pointer_v<T>) return reinterpret_cast<T>(v);
+    else return static_cast<T>(v);
   }
 };
 

@@ -31,7 +31,8 @@ struct ping_pong : job<2> {
   }
 };
 
-/// Rendezvous: rank 0 asks whether it may send, and waits; rank 1 answers from within its wait; then comes the message.
+/// Rendezvous: rank 0 asks whether it may send, and waits; rank 1 answers from within its wait;
+/// then comes the message.
 template <bool Later>
 struct answered : job<2> {
   void run(unsigned i) {

@@ -8,16 +8,16 @@
 #include <string>
 #include <utility>
 
-/// Ranks around the real doorbells and the real waiter: they send each other messages and wait for them. What is mirrored of
-/// rank.cpp and of MPI is short, and names what it mirrors.
+/// Ranks around the real doorbells and the real waiter: they send each other messages and wait for
+/// them. What is mirrored of rank.cpp and of MPI is short, and names what it mirrors.
 namespace model::cosched {
 
 /// What is broken on purpose.
 enum class fault {
   none,
   no_fence,           // who rings does not fence
-  announce_by_store,  // the announcement is not a full fence: plain stores, to the doorbell and to the board
-  no_test_again,  // who has announced sleeps at once
+  announce_by_store,  // the announcement is not a full fence, but plain stores
+  no_test_again,      // who has announced sleeps at once
   ring_without_wake,
   ring_keeps_ticket,     // who rings wakes, but leaves the ticket as it was
   sleep_unconditional,   // the sleep does not look whether the ticket has changed
@@ -30,6 +30,7 @@ enum class fault {
 inline fault broken = fault::none;
 
 struct platform {
+  static constexpr unsigned most_workers = 4;
   template <class T>
   struct atomic : model::atomic<T> {
     using base = model::atomic<T>;
@@ -96,8 +97,8 @@ struct job {
     send(m);
     end_call(me);
   }
-  /// A wait for m. If `asked` is there meanwhile, MPI answers it by sending `answer`: at once, or in a later look, which
-  /// does not count as one that has found something.
+  /// A wait for m. If `asked` is there meanwhile, MPI answers it by sending `answer`: at once, or
+  /// in a later look, which does not count as one that has found something.
   [[gnu::noinline]] void wait(unsigned me, message& m, message* asked = nullptr,
                               message* answer = nullptr, bool later = false) {
     cleave::cosched::waiter<platform> w(bells[me], sleepers, me, later ? 2 : 1);

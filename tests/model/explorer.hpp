@@ -35,8 +35,8 @@ public:
   /// World: threads(), run(i) as the body of thread i, check() after the last has ended, and
   /// name(address) of what is in it. It must be copyable as bytes and use no heap; nor may a thread
   /// throw (what is being caught is not on its stack).
-  /// With a bound, only schedules in which at most so many times another thread goes on while the one
-  /// before still could: with three threads and more, all would take too long.
+  /// With a bound, only schedules in which at most so many times another thread goes on while the
+  /// one before still could: with three threads and more, all would take too long.
   template <class World>
   outcome explore(unsigned most_preemptions = unbounded) {
     most_preemptions_ = most_preemptions;
@@ -65,7 +65,9 @@ public:
   explorer(const explorer&) = delete;
 
   /// The explorer while it runs a thread; null while a World is made or checked.
-  static explorer* running() { return now_->current_ != nobody ? now_ : nullptr; }
+  static explorer* running() {
+    return now_ != nullptr && now_->current_ != nobody ? now_ : nullptr;
+  }
   static void fail(const char* what) {
     now_->wrong_ = what;
     if (running() != nullptr) now_->leave();

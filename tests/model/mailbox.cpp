@@ -1,9 +1,5 @@
-// labels: once
+// labels: once slow
 #include "workers.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdio>
 
 namespace {
 
@@ -41,8 +37,8 @@ struct asked_while_learning : crew<2> {
   }
 };
 
-/// The owner waits for task 1 and asks its runner for a part of it, which the runner gives, or which
-/// it finishes meanwhile.
+/// The owner waits for task 1 and asks its runner for a part of it, which the runner gives, or
+/// which it finishes meanwhile.
 struct take_back : crew<2> {
   take_back() {
     tasks[0].divides_into(&tasks[1], 1), tasks[1].divides_into(&tasks[2], 1), made = 3;
@@ -122,24 +118,6 @@ struct roots : crew<Size> {
   }
 };
 
-/// Three threads have too many schedules: there the scheduler interferes at most twice.
-template <class World>
-outcome explore(fault f) {
-  broken = f;
-  const bool two = World{}.threads() == 2;
-  const outcome o = explorer().explore<World>(two ? explorer::unbounded : 2);
-  broken = fault::none;
-  std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 2 preemptions");
-  return o;
-}
-
-template <class World>
-void holds() {
-  const outcome o = explore<World>(fault::none);
-  EXPECT_EQ(o.violation, "") << o.schedule;
-  EXPECT_GT(o.states, 1000u);
-}
-
 TEST(protocol, hand_or_reclaim) { holds<hand_or_reclaim>(); }
 TEST(protocol, begin_or_sleep) { holds<begin_or_sleep>(); }
 TEST(protocol, parked_first) { holds<parked_first>(); }
@@ -154,14 +132,6 @@ TEST(protocol, two_thieves) { holds<two_thieves>(); }
 TEST(protocol, chain) { holds<chain>(); }
 TEST(protocol, roots_for_one) { holds<roots<1>>(); }
 TEST(protocol, roots_for_two) { holds<roots<2>>(); }
-
-/// Breaks one thing; the explorer must say so.
-template <class World>
-void finds(fault f) {
-  const outcome o = explore<World>(f);
-  EXPECT_NE(o.violation, "");
-  std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
-}
 
 TEST(broken_protocol, sleep_by_store) { finds<begin_or_sleep>(fault::sleep_by_store); }
 TEST(broken_protocol, ring_without_wake) { finds<begin_or_sleep>(fault::ring_without_wake); }

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "atomic.hpp"
-#include "core/protocol.hpp"
-#include "explorer.hpp"
+#include "explore.hpp"
+#include "platform.hpp"
 
 #include <cleave/detail/task.hpp>
 
@@ -10,154 +9,10 @@
 #include <string>
 #include <utility>
 
-/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only count their
-/// executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names what it mirrors.
+/// Workers around the real mailbox and the real sequences of protocol.hpp, with tasks that only
+/// count their executions. What is left to mirror of worker.cpp and runtime.cpp is short, and names
+/// what it mirrors.
 namespace model {
-
-using cleave::detail::asked;
-using cleave::detail::asking;
-using cleave::detail::attention;
-using cleave::detail::is_asking;
-using cleave::detail::news;
-using cleave::detail::parked;
-using cleave::detail::request;
-using cleave::detail::scope;
-
-/// What is broken on purpose.
-enum class fault {
-  none,
-  // One operation done in another way.
-  sleep_by_store,    // `sleeping` is stored instead of compared and swapped in
-  collect_by_load,   // collect loads and stores instead of exchanging
-  withdraw_by_load,  // withdraw loads and stores instead of comparing and swapping
-  claim_by_load,     // so does claim
-  reclaim_by_load,   // so does reclaim
-  root_released,     // roots_waiting is a release store instead of a seq_cst one
-  // One operation left out.
-  ring_without_wake,
-  hand_without_ring,
-  no_look_at_askers,      // who begins to compute does not look at the board
-  no_ring_before_sleep,   // an asker blocks without having asked all that compute
-  no_reminder,            // who gave one part forgets the other askers
-  not_parked,             // who had nothing to give forgets the askers
-  no_reopen,              // a claim is not given back when the split fails
-  not_set_again,          // it is, but not on the board
-  reopen_without_ring,    // the asker is not told that its claim was given back
-  reopen_without_parked,  // nor does the victim remember the asker
-  withdraw_once,          // an asker whose request was reopened cannot withdraw it
-  root_not_rung,          // announce wakes nobody
-  insist_keeps_cutoff,    // who insists does not move the cutoff out of the way
-  cutoff_kept_unseen,     // who sets a cutoff does not look for signals afterwards
-};
-inline fault broken = fault::none;
-
-/// The real mailboxes, boards and sequences run on this, and it breaks them: it does an operation in
-/// another way or not at all. Which one of a sequence an operation is, tell the two that the same
-/// thread did before; one left out is not among them.
-struct platform {
-  template <class T>
-  struct atomic : model::atomic<T> {
-    using base = model::atomic<T>;
-    using base::base;
-
-    T load(std::memory_order o = base::strongest) const {
-      did(is_word ? read_word : read);
-      return base::load(o);
-    }
-    void store(T v, std::memory_order o = base::strongest) {
-      const bool answer = !is_word && o == std::memory_order_release;
-      const bool reopens = answer && is_asking(v);
-      if (reopens && broken == fault::no_reopen) return leave_out(v);
-      did(reopens ? reopened : answer ? handed : other);
-      base::store(v, o);
-    }
-    T exchange(T v, std::memory_order o) {
-      did(other);
-      return broken == fault::collect_by_load ? by_load(v) : base::exchange(v, o);
-    }
-    T fetch_or(T v, std::memory_order o) {
-      if (is_word ? omits_ring(v) : omits_set()) return leave_out(v), 0;
-      did(is_word ? rang : other);
-      return base::fetch_or(v, o);
-    }
-    T fetch_and(T v, std::memory_order o) {
-      did(is_word ? other : cleared);
-      return base::fetch_and(v, o);
-    }
-    bool compare_exchange_strong(T& expected, T v, std::memory_order a, std::memory_order b) {
-      using namespace cleave::detail;
-      const bool withdraws = !is_word && v == resting;
-      const bool again = withdraws && before(1) == read && before(2) == read;
-      if (again && broken == fault::withdraw_once) return leave_out(v), expected = claimed, false;
-      did(other);
-      const bool plain = is_word ? broken == fault::sleep_by_store
-                                 : (broken == fault::withdraw_by_load && withdraws) ||
-                                       (broken == fault::claim_by_load && v == claimed) ||
-                                       (broken == fault::reclaim_by_load && v == reclaimed);
-      if (!plain) return base::compare_exchange_strong(expected, v, a, b);
-      if (!is_word && base::load() != expected) return false;
-      base::store(v);
-      return true;
-    }
-
-  private:
-    static constexpr bool is_word = sizeof(T) == 4;  // else a request, or a board
-
-    static bool omits_ring(T bits) {
-      switch (broken) {
-        case fault::hand_without_ring: return bits == news && before(1) == handed;
-        case fault::reopen_without_ring: return bits == news && before(1) == reopened;
-        case fault::reopen_without_parked: return bits == parked && before(1) == rang;
-        case fault::not_parked: return bits == parked && before(1) == read;
-        case fault::no_reminder:  // hand, ring, any askers?
-          return bits == asked && before(2) == rang && before(1) == read;
-        case fault::no_look_at_askers:  // set, any askers?
-          return bits == asked && before(2) == other && before(1) == read;
-        case fault::no_ring_before_sleep:  // no signals yet, who computes?
-          return bits == asked && before(2) == read_word && before(1) == read;
-        case fault::root_not_rung: return bits == news && before(1) == read;
-        default: return false;
-      }
-    }
-    static bool omits_set() { return broken == fault::not_set_again && before(1) == cleared; }
-    void leave_out(T v) { explorer::running()->tell("misses", *this, v, v); }
-    T by_load(T v) {
-      const T old = base::load();
-      base::store(v);
-      return old;
-    }
-  };
-  /// Whether the cutoff is out of the way, which is all that the protocol is about.
-  struct cutoff : model::atomic<std::uintptr_t> {
-    using base = model::atomic<std::uintptr_t>;
-    void store(std::uintptr_t address, std::memory_order o) {
-      const bool rings = address == 0 && o == std::memory_order_seq_cst;
-      if (broken == fault::insist_keeps_cutoff && rings) return;
-      if (broken == fault::cutoff_kept_unseen && address == 0 && !rings && before(1) == read_word)
-        return;
-      base::store(address == 0, o);
-    }
-  };
-  static void block(atomic<std::uint32_t>& word, std::uint32_t expected, bool) {
-    word.block(expected);
-  }
-  static void wake(atomic<std::uint32_t>& word) {
-    if (broken != fault::ring_without_wake) word.wake();
-  }
-
-private:
-  enum kind : std::uint64_t { nothing, read, read_word, handed, reopened, rang, cleared, other };
-
-  /// The last operation but k - 1 of this thread.
-  static std::uint64_t before(unsigned k) {
-    return explorer::running()->note() >> 8 * (k - 1) & 0xff;
-  }
-  static void did(kind k) {  // without a fault nothing is noted: that would only make more states
-    if (broken == fault::none || explorer::running() == nullptr) return;
-    std::uint64_t& note = explorer::running()->note();
-    note = (note << 8 | k) & 0xffff;
-  }
-};
 
 struct worker;
 
@@ -187,18 +42,20 @@ struct task : scope {
 };
 
 struct pool {
-  explicit pool(unsigned n) : size(n), board(n) {}
+  explicit pool(unsigned n) : size(n), meeting(n) {}
 
   unsigned size;
+  unsigned most_askers = 0;  // 0: nobody waits for room
+  unsigned spins = 0;        // how often an asker spins before it presses, and again after it
+  unsigned patience = 0;     // how often it is patient
   worker* workers = nullptr;
-  cleave::detail::boards<platform> board;
+  cleave::detail::exchange<platform> meeting;
   platform::atomic<std::uint32_t> stopping{0};
   platform::atomic<std::uint32_t> roots_waiting{0}, roots_unlocked{1};
   std::array<task*, 2> roots{};
   std::uint32_t first = 0, last = 0;
 
   bool has_root() const { return roots_waiting.load() != 0; }
-  cleave::detail::mailbox<platform>& box(unsigned i);
   task* take_root();        // pool::take_root
   void submit(task& root);  // pool::run up to its wait
   void run(task& root);     // pool::run
@@ -206,7 +63,7 @@ struct pool {
 };
 
 struct worker {
-  worker(pool& p, unsigned number) : of(p), id(number) {}
+  worker(pool& p, unsigned number) : of(p), id(number) { p.meeting.boxes[number] = &box; }
 
   pool& of;
   unsigned id;
@@ -215,6 +72,8 @@ struct worker {
   cleave::detail::mailbox<platform> box{word, cutoff};
   std::array<task*, 4> frames{};
   unsigned depth = 0;
+
+  cleave::detail::member<platform> self() { return {of.meeting, box, id}; }
 
   /// beyond_cutoff(), which no poll gets past that is not asked to, signals(), and worker::answer.
   [[gnu::noinline]] void poll(task& t) {
@@ -229,51 +88,57 @@ struct worker {
   }
   [[gnu::noinline]] void respond() {  // worker::respond
     const std::uint32_t signals = box.take_signals();
-    if ((signals & (asked | parked)) != 0) serve_askers();
-    box.set_cutoff(1);  // worker::leave_slow_path
+    if ((signals & (asked | parked)) != 0) serve();
+    box.set_cutoff(1);  // worker::set_cutoff
   }
 
-  [[gnu::noinline]] void serve_askers() {  // worker::serve_askers
+  [[gnu::noinline]] void serve() {  // worker::serve
     using cleave::detail::outcome;
     task* from = nullptr;
-    auto look = [&](request wanted) {
+    auto look = [&](const scope* wanted, bool) {
       bool mine = false;
       from = oldest(wanted, mine);
       if (!mine) return outcome::not_mine;
       return from == nullptr ? outcome::nothing : outcome::given;
     };
-    auto try_serve = [&](unsigned i, request seen) {
-      auto make = [&]() -> request {
-        if (from->failures > 0) return --from->failures, 0;
-        task& t = from->part[from->taken++];
-        t.owner = this, t.runner = &of.workers[i];
-        return reinterpret_cast<request>(&t);
-      };
-      return cleave::detail::serve(box, of.board, of.box(i), i, seen, look, make);
+    auto make = [&](unsigned asker) -> request {
+      if (from->failures > 0) return --from->failures, 0;
+      task& t = from->part[from->taken++];
+      t.owner = this, t.runner = &of.workers[asker];
+      return reinterpret_cast<request>(&t);
     };
-    cleave::detail::serve_one(
-        box, of.board, id, [this](unsigned i) -> auto& { return of.box(i); }, try_serve);
+    cleave::detail::serve_one(self(), look, make);
   }
-  task* oldest(request wanted, bool& mine) const {  // frame_list::oldest
+  task* oldest(const scope* wanted, bool& mine) const {  // frame_list::oldest
     for (unsigned i = 0; i < depth; ++i) {
-      for (const scope* s = frames[i]; wanted != 0 && !mine && s != nullptr; s = s->parent) {
-        mine = reinterpret_cast<request>(s) == wanted;
+      for (const scope* s = frames[i]; wanted != nullptr && !mine && s != nullptr; s = s->parent) {
+        mine = s == wanted;
       }
-      mine = mine || wanted == 0;
+      mine = mine || wanted == nullptr;
       task& t = *frames[i];
       if (mine && t.taken < t.parts && t.polled >= t.needs_polls) return &t;
     }
-    mine = mine || wanted == 0;
+    mine = mine || wanted == nullptr;
     return nullptr;
   }
 
-  template <class Ready>
-  task* obtain(const scope* wanted, worker* likely, Ready ready) {  // worker::obtain
-    const request handed = cleave::detail::ask(
-        box, of.board, id, asking(wanted), likely != nullptr ? likely->id : (id + 1) % of.size,
-        [this](unsigned i) -> auto& { return of.box(i); }, ready, [this] { respond(); },
-        [] { return false; }, [] {}, [] { return false; });
-    return reinterpret_cast<task*>(handed);
+  struct persistence {  // worker::persistence
+    bool spins() { return spun < most_spins && ++spun != 0; }
+    void restart() { spun = 0; }
+    bool patient() { return patience != 0 && patience-- != 0; }
+    unsigned most_spins, patience, spun = 0;
+  };
+  template <class Finished>
+  task* obtain(const scope* wanted, worker* likely, Finished finished) {  // worker::obtain
+    auto serve_meanwhile = [this] { respond(); };
+    if (wanted == nullptr && of.most_askers != 0) {
+      cleave::detail::wait_for_room(self(), of.most_askers, finished, serve_meanwhile);
+      if (finished()) return nullptr;
+    }
+    persistence with{of.spins, of.patience};
+    cleave::detail::open_request<platform> asking(
+        self(), request_for(wanted), likely != nullptr ? likely->id : (id + 1) % of.size);
+    return reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
   }
 
   [[gnu::noinline]] void work() {  // worker::work
@@ -287,9 +152,9 @@ struct worker {
 
   [[gnu::noinline]] void execute(task& t) {  // worker::execute
     box.set_cutoff(1);
-    cleave::detail::begin_to_compute(box, of.board, id, depth == 0);
+    cleave::detail::begin_to_compute(self(), depth == 0);
     run(t);
-    if (depth == 0) of.board.computing.clear(id);
+    if (depth == 0) of.meeting.computing.clear(id);
     worker* const owner = t.owner;
     t.progress.store(1, std::memory_order_release);
     if (owner == nullptr) {
@@ -327,7 +192,6 @@ struct worker {
   }
 };
 
-inline cleave::detail::mailbox<platform>& pool::box(unsigned i) { return workers[i].box; }
 inline task* pool::take_root() {
   if (!has_root()) return nullptr;
   roots_unlocked.await(1, 1);
@@ -337,16 +201,13 @@ inline task* pool::take_root() {
   return t;
 }
 inline void pool::submit(task& root) {
-  cleave::detail::announce(
-      board, [this](unsigned i) -> auto& { return box(i); },
-      [&] {
-        const bool weak = broken == fault::root_released;
-        roots_unlocked.await(1, 1);
-        roots[last++] = &root;
-        roots_waiting.store(last - first,
-                            weak ? std::memory_order_release : std::memory_order_seq_cst);
-        roots_unlocked.store(1, std::memory_order_release);
-      });
+  cleave::detail::announce(meeting, [&] {
+    const bool weak = broken == fault::root_released;
+    roots_unlocked.await(1, 1);
+    roots[last++] = &root;
+    roots_waiting.store(last - first, weak ? std::memory_order_release : std::memory_order_seq_cst);
+    roots_unlocked.store(1, std::memory_order_release);
+  });
 }
 inline void pool::run(task& root) {
   submit(root);
@@ -369,6 +230,7 @@ struct crew {
   template <unsigned... I>
   explicit crew(std::integer_sequence<unsigned, I...>) : workers{{worker{of, I}...}} {
     of.workers = workers.data();
+    platform::crowd = &of.meeting.crowd;
   }
   unsigned threads() const { return Size; }
   void check() const {
@@ -396,10 +258,11 @@ struct crew {
     for (unsigned i = 0; i < tasks.size(); ++i) {
       if (in(tasks[i])) return "task " + std::to_string(i);
     }
-    return in(of.board.askers)      ? "askers"
-           : in(of.board.computing) ? "computing"
-           : in(of.stopping)        ? "stopping"
-                                    : "roots";
+    return in(of.meeting.askers)      ? "askers"
+           : in(of.meeting.computing) ? "computing"
+           : in(of.meeting.crowd)     ? "crowd"
+           : in(of.stopping)          ? "stopping"
+                                      : "roots";
   }
 };
 

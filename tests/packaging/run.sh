@@ -2,7 +2,7 @@
 # Builds and runs a program outside the tree against Cleave in each way a user can get it:
 # find_package (static and shared library, moved after the installation), pkg-config, and
 # add_subdirectory. Run by ctest; by hand: CLEAVE_SOURCE_DIR=$PWD bash tests/packaging/run.sh
-# labels: once
+# labels: once slow
 set -euo pipefail
 source_dir=$CLEAVE_SOURCE_DIR
 here=$source_dir/tests/packaging

@@ -74,7 +74,8 @@ shares of_tree(int workers, const bench::bin_parameters& p) {
   return r.shares.value_or(shares());
 }
 
-// What else runs on the machine only adds: the shortest of many tries, each shorter than a time slice.
+// What else runs on the machine only adds: the shortest of many tries, each shorter than a time
+// slice.
 template <class Measure>
 shares quietest(const Measure& once) {
   shares found = once();
@@ -178,7 +179,8 @@ TEST(a_task_left_lying, is_the_apis_time_if_its_maker_takes_it) {
   EXPECT_EQ(s.stolen, 0);
 }
 
-// As where tasks are threads of a library: a task leaves for a call on one worker and goes on on another.
+// As where tasks are threads of a library: a task leaves for a call on one worker and goes on on
+// another.
 TEST(a_task_that_moves, is_lost_time_of_the_worker_where_it_goes_on) {
   accounted<serial_forks> clocks(1);
   bench::readiness made{};

@@ -1,4 +1,5 @@
-// The closed forms of bin(A, n, K): those of the paper, but for the span of K = 1, where it lacks A.
+// The closed forms of bin(A, n, K): those of the paper, but for the span of K = 1, where it lacks
+// A.
 #include "kernels/tree.hpp"
 
 #include <gtest/gtest.h>

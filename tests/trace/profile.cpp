@@ -47,8 +47,8 @@ struct bin {
 
 constexpr std::uint64_t amount = 20'000;  // ticks: some 7 microseconds
 
-/// The profile of f in units of so many ticks; the medians of some runs, as others use this machine too: who is interrupted
-/// waits for the end of its time, and has less left to do.
+/// The profile of f in units of so many ticks; the medians of some runs, as others use this machine
+/// too: who is interrupted waits for the end of its time, and has less left to do.
 template <class F>
 work_span profile_of(F f, bool cutoff = false, std::uint64_t unit = amount) {
   runtime rt(options{.cutoff = cutoff, .profile = true});
@@ -81,8 +81,9 @@ void expect_about(double found, double expected) {
   EXPECT_LE(found, 1.1 * expected);
 }
 
-/// Strands of 200 microseconds: an interrupt (on virtual machines 10 to 70 microseconds were seen, 450 a second) adds nothing
-/// where more than it takes is left of a strand, and the span, the greatest of many sums, takes in what is added.
+/// Strands of 200 microseconds: an interrupt (on virtual machines 10 to 70 microseconds were seen,
+/// 450 a second) adds nothing where more than it takes is left of a strand, and the span, the
+/// greatest of many sums, takes in what is added.
 TEST(profile, trees_have_their_closed_forms) {
   const bin wide{25 * amount, 1}, deep{25 * amount, 2};
   const auto of_wide = profile_of([&] { wide.call(6); }, false, wide.amount);
@@ -102,7 +103,8 @@ TEST(profile, with_a_cutoff_what_is_short_counts_as_one_strand) {
   EXPECT_LE(found.span, 0.3 * tree.work(8));
 }
 
-/// 800 microseconds: an interrupt (see above) is less than a tenth of it, and the span of a loop is its longest iteration.
+/// 800 microseconds: an interrupt (see above) is less than a tenth of it, and the span of a loop is
+/// its longest iteration.
 constexpr std::uint64_t much = 100 * amount;
 
 TEST(profile, iterations_are_branches) {
@@ -207,7 +209,8 @@ TEST(profile, time_off_the_processor_does_not_count) {
 }
 
 TEST(profile, the_clocks_own_time_does_not_count) {
-  // Empty strands, and the clock alone; the cheapest of many batches: nothing else happened meanwhile.
+  // Empty strands, and the clock alone; the cheapest of many batches: nothing else happened
+  // meanwhile.
   trace::strand_clock clock;
   constexpr int strands = 10;
   std::uint64_t counted = ~std::uint64_t{0}, alone = counted;

@@ -16,7 +16,8 @@
 
 namespace {
 
-// On a terminal: how much is done, and how long the rest will take if it takes as long as what was done.
+// On a terminal: how much is done, and how long the rest will take if it takes as long as what was
+// done.
 class progress_line {
 public:
   void operator()(int done, int all) {

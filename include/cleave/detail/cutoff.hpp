@@ -6,15 +6,17 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Where a construct is worth a frame. Calls deep on the stack are short ones: each worker learns how deep those of
-/// less than a few microseconds are, and there a construct runs its sequential program, for the price of one
-/// comparison: no frames, no polls, no steps on the list. Who asks is answered when that is over; one who waits longer
-/// sets the cutoff to 0, and all that begins from then on can be divided.
+/// Where a construct is worth a frame. Calls deep on the stack are short ones: each worker learns
+/// how deep those of less than a few microseconds are, and there a construct runs its sequential
+/// program, for the price of one comparison: no frames, no polls, no steps on the list. Who asks is
+/// answered when that is over; one who waits longer sets the cutoff to 0, and all that begins from
+/// then on can be divided.
 namespace cleave::detail {
 
-// beyond_cutoff(): whether the caller is so deep that dividing its work would not pay. insisted(): whether somebody waits
-// for something to be divided that was to run undivided. One instruction each: otherwise GCC keeps the stack pointer
-// and the cutoff in registers, which the program then lacks.
+// beyond_cutoff(): whether the caller is so deep that dividing its work would not pay. insisted():
+// whether somebody waits for something to be divided that was to run undivided. One instruction
+// each: otherwise GCC keeps the stack pointer and the cutoff in registers, which the program then
+// lacks.
 #if defined(__x86_64__) && defined(__LP64__) && !defined(CLEAVE_TSAN)
 CLEAVE_HOT bool beyond_cutoff() noexcept {
   bool beyond;
@@ -31,18 +33,19 @@ CLEAVE_HOT bool beyond_cutoff() noexcept { return stack_pointer() < glance(here.
 CLEAVE_HOT bool insisted() noexcept { return glance(here.cutoff) == 0; }
 #endif
 
-/// Begins to take the time of a construct that can be divided; `at` was the stack pointer where beyond_cutoff() was asked.
-/// 0 on a thread that is no worker.
+/// Begins to take the time of a construct that can be divided; `at` was the stack pointer where
+/// beyond_cutoff() was asked. 0 on a thread that is no worker.
 CLEAVE_COLD std::uint64_t begin_timing(std::uintptr_t at) noexcept;
 /// Ends it.
 CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
-/// A small closure as a copy, whose address can be passed on while the original stays in registers; others by address.
+/// A small closure as a copy, whose address can be passed on while the original stays in registers;
+/// others by address.
 template <class T>
 using copy_if_small = std::conditional_t<few_words<T>, T, T&>;
 
-/// f(args...), and the time of some of these calls is taken. Out of line: where the compiler inlines a recursion into itself,
-/// it sees only the plain calls beyond the cutoff.
+/// f(args...), and the time of some of these calls is taken. Out of line: where the compiler
+/// inlines a recursion into itself, it sees only the plain calls beyond the cutoff.
 template <class F, class... Args>
 [[gnu::noinline]] auto timed(F f, std::uintptr_t at, Args&... args) {
   here.construct = at;
@@ -57,36 +60,12 @@ CLEAVE_HOT auto timed_with(F f, Copies... copies) {
   return timed(f, stack_pointer(), copies...);
 }
 
-/// A construct's slow side: f has a frame, and is divided if somebody asks. It gets its arguments by reference, those that
-/// are small to copies, and captures nothing: that would be stored, or put into vectors, on the fast side too.
+/// A construct's slow side: f has a frame, and is divided if somebody asks. It gets its arguments
+/// by reference, those that are small to copies, and captures nothing: that would be stored, or put
+/// into vectors, on the fast side too.
 template <class F, class... Args>
 CLEAVE_HOT auto divisible(F f, Args&... args) {
   return timed_with<F, copy_if_small<Args>...>(f, args...);
 }
-
-template <class Undo>
-CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
-  undo();
-}
-
-/// Undoes a step that is on no list, whatever way it is left. On unwinding out of line, with what a small closure captured
-/// in registers: else that would be in memory for each call. (It asks for an exception first: the other way round, GCC 12
-/// takes no notice of a [[likely]] before the step.)
-template <class Undo>
-struct undo_at_exit {
-  Undo& undo;
-  bool by_exception = true;
-  CLEAVE_HOT ~undo_at_exit() {
-    if (by_exception) [[unlikely]] {
-      if constexpr (fits_registers<Undo>) {
-        call_in_registers(undo);
-      } else {
-        undo_on_unwinding(undo);
-      }
-    } else {
-      undo();
-    }
-  }
-};
 
 }  // namespace cleave::detail

@@ -21,6 +21,7 @@ struct frame;
 struct task;
 struct scope;
 class worker;
+class wire_type;
 
 enum class frame_role : std::uint8_t { work, step, scope };
 
@@ -28,7 +29,7 @@ enum class frame_role : std::uint8_t { work, step, scope };
 /// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
 struct alignas(8) frame_type {
   frame_role role;
-  bool portable;                              // its task names its input: it may leave the process
+  const wire_type* wire;                      // how its task leaves the process; null: it does not
   bool (*splittable)(const frame&) noexcept;  // work: is something left to give?
   task* (*split)(frame&);                     // work: make the task and link it into the frame
   void (*undo)(frame&) noexcept;              // step
@@ -39,8 +40,9 @@ struct alignas(8) frame_type {
 /// stack of the construct that pushed it; linked from the innermost outward.
 struct frame {
   frame* outer;
-  std::uintptr_t tag;   // a frame_type, plus the flags below; written afresh at each push
-  std::uint32_t index;  // position in the worker's list of seen frames; only valid when seen
+  std::uintptr_t tag;      // a frame_type, plus the flags below; written afresh at each push
+  std::uint32_t index;     // position in the worker's list of seen frames; only valid when seen
+  std::uint32_t unlisted;  // of work: what here.unlisted was at its push
 
   static constexpr std::uintptr_t seen = 1;   // the worker's slow path knows this frame
   static constexpr std::uintptr_t given = 2;  // a part of it was given away
@@ -57,6 +59,10 @@ CLEAVE_HOT std::uintptr_t fresh(const frame_type& t) noexcept {
 
 /// A frame that has work to give. `part` is the last part given, linked to those given before it;
 /// only valid when the tag says `given`, so that a push need not write it.
+///
+/// It may be given only while every step made since its push and not undone yet is on the list:
+/// going back to it would leave any other done. Frames and steps nest, so that is so exactly
+/// while here.unlisted is what it was at the push.
 struct work_frame : frame {
   task* part;
 };
@@ -79,7 +85,7 @@ struct alignas(128) local {
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
   std::uintptr_t construct = 0;   // where on the stack the last divisible construct began
   std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
-  bool stepped = false;           // an undivided construct made a step, which is on no list
+  std::uint32_t unlisted = 0;     // steps done and not undone yet that are on no list of frames
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };
@@ -87,8 +93,9 @@ struct alignas(128) local {
 /// Visible whatever the user's -fvisibility: the library and the program must share it.
 [[gnu::visibility("default")]] inline constinit thread_local local here{};
 
-/// Looks at what others write. A volatile load: GCC treats even a relaxed atomic load as something that may read
-/// other memory, and then keeps alive every store before it, also to frames that inlining made dead.
+/// Looks at what others write. A volatile load: GCC treats even a relaxed atomic load as something
+/// that may read other memory, and then keeps alive every store before it, also to frames that
+/// inlining made dead.
 template <class T>
 CLEAVE_HOT T glance(const std::atomic<T>& word) noexcept {
 #ifdef CLEAVE_TSAN
@@ -111,14 +118,20 @@ CLEAVE_HOT std::uintptr_t stack_pointer() noexcept {
 #endif
 }
 
-/// Serves requests, and throws detail::cancelled if the current scope was cancelled. `at` is the stack pointer
-/// where it polls; for a construct's own polls, where that begins: what is undivided around it began above.
-CLEAVE_COLD void answer(std::uintptr_t at);
-CLEAVE_COLD void answer_in_body(std::uintptr_t at);
+/// Serves requests, and throws detail::cancelled if the current scope was cancelled. `construct` is
+/// where on the stack the construct that polls began: a profile tells constructs apart by it.
+CLEAVE_COLD void answer(std::uintptr_t construct);
+
+/// What pushing a frame that has work to give writes, but for the link that makes it the innermost.
+CLEAVE_HOT void begin_frame(work_frame& f, frame* outer, const frame_type& type) noexcept {
+  f.outer = outer;
+  f.tag = fresh(type);
+  f.unlisted = here.unlisted;
+}
 
 /// Polls at the entry of a construct. The frame is linked before, so that the poll finds something
-/// to give, and once more after it, which tells the compiler the list head on both paths: it can then
-/// drop the store wherever an inlined inner construct overwrites it.
+/// to give, and once more after it, which tells the compiler the list head on both paths: it can
+/// then drop the store wherever an inlined inner construct overwrites it.
 CLEAVE_HOT void enter(frame& f) {
   if (signals() != 0) [[unlikely]] {
     here.innermost = &f;

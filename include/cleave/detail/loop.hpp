@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cleave/detail/bounds.hpp>
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/total.hpp>
+#include <cleave/detail/wire.hpp>
 #include <cleave/step.hpp>
 
 #include <algorithm>
@@ -13,26 +16,19 @@
 #include <type_traits>
 #include <utility>
 
-/// What is under sum, reduce and each: a frame, the loops that can be divided, those beyond the cutoff, and their parts.
+/// What is under sum, reduce and each: a frame, the loops that can be divided, those beyond the
+/// cutoff, and their parts.
 namespace cleave::detail {
 
-/// How many there are in [from, to), also where the difference of two signed numbers would overflow.
-template <std::integral I>
-constexpr auto remaining(I from, I to) noexcept {
-  using count = std::make_unsigned_t<I>;
-  return static_cast<count>(static_cast<count>(to) - static_cast<count>(from));
-}
-
-/// The frame of a loop: iterations after `current` and before `end` can still be given away. The owner
-/// alone changes current, a split (which the owner makes too) alone lowers end.
+/// The frame of a loop: iterations after `current` and before `end` can still be given away. The
+/// owner alone changes current, a split (which the owner makes too) alone lowers end.
 template <std::integral I, class Make>
 struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
   using given_task = task_of<work_type>;
 
   CLEAVE_HOT loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
-    outer = out;
-    tag = fresh(type);
+    begin_frame(*this, out, type);
   }
 
   static bool splittable(const frame& f) noexcept {
@@ -45,21 +41,22 @@ struct loop_frame : work_frame {
     const auto half =
         remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
     const auto from = static_cast<I>(self.end - static_cast<I>(half));
-    auto* t = new given_task((*self.make)(from, self.end));
+    auto* t = new given_task([&]() -> work_type { return (*self.make)(from, self.end); });
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
     self.tag |= given;
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, portable_task<work_type>, &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
 
   I current;  // where the owner is; valid whenever it polls
   I end;
   Make* make;
 };
 
-/// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking, throws.
+/// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking,
+/// throws.
 struct parts {
   task* last;
   ~parts() {
@@ -73,18 +70,20 @@ struct parts {
   }
 };
 
-/// Merges the results of all parts, in program order, onto the first of them. Cold, and of no variable of the
-/// loop: passing an accumulator's address here would keep it in memory for the whole loop.
-template <class Task, class Merge>
+/// Merges the results of all parts, in program order, onto the first of them. Cold, and of no
+/// variable of the loop: passing an accumulator's address here would keep it in memory for the
+/// whole loop.
+template <class Task, class R, class Merge>
 CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
   parts rest{last};
-  auto all = std::move(*rest.next<Task>()->result);
+  parts_total<R, typename Task::result_type> all =
+      as_term<R>(std::move(*rest.next<Task>()->result));
   while (rest.last != nullptr) merge(all, std::move(*rest.next<Task>()->result));
   return all;
 }
 
-/// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end of the loop, which
-/// is at hand: cheaper to test than the tag.
+/// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end
+/// of the loop, which is at hand: cheaper to test than the tag.
 template <std::integral I, class Frame, class Take>
 CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
   if (rest.end != last) [[unlikely]] {
@@ -93,7 +92,8 @@ CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
   }
 }
 
-/// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a poll.
+/// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a
+/// poll.
 template <std::integral I, class Body, class Make, class Take>
 CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   using frame_of = loop_frame<I, Make>;
@@ -114,11 +114,34 @@ CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   take_parts(rest, last, take);
 }
 
-/// The same for bodies of any length, long or a few instructions. Polls in each of the first iterations; if they
-/// took next to no time, then only about once in a microsecond, and the iterations between two polls run as a plain
-/// loop that the compiler can keep in registers.
-template <std::integral I, class Body, class Make, class Take>
-CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take) {
+/// A closure of few words that keeps no count of its calls, as a copy; others by address.
+template <class F, class... Args>
+using copy_if_free = std::conditional_t<few_words<F> && std::invocable<const F&, Args...>, F, F&>;
+
+/// step(total, i, closures...) for i in [from, to): a plain loop in a function of its own, with
+/// what it needs by value. It has no calls but the body's own, as in the sequential program: what
+/// lives across others GCC keeps in memory in the loop too.
+template <class I, class R, class Step, class... Closures>
+[[gnu::noinline]] R run_apart(Step step, I from, I to, R total, Closures... closures) {
+  R so_far = static_cast<R>(total);
+  for (; from != to; ++from) step(so_far, from, closures...);
+  return static_cast<R>(so_far);
+}
+template <class... Closures, class R, class I, class Step>
+CLEAVE_HOT void add_block(R& total, I from, I to, Step step,
+                          std::remove_reference_t<Closures>&... closures) {
+  if constexpr (small_total<R>) {
+    total = run_apart<I, R, Step, Closures...>(step, from, to, total, closures...);
+  } else {
+    run_apart<I, R&, Step, Closures...>(step, from, to, total, closures...);
+  }
+}
+
+/// The same for bodies of any length, long or a few instructions: block(from, to) runs some of
+/// them. Polls before each iteration; if half of the last eight took next to no time, then only
+/// about once in a microsecond.
+template <std::integral I, class Block, class Make, class Take>
+CLEAVE_HOT void paced_loop(I first, I last, Block&& block, Make& make, Take&& take) {
   using frame_of = loop_frame<I, Make>;
   using count = std::make_unsigned_t<I>;
   const std::uintptr_t at = here.construct;
@@ -127,24 +150,24 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   {
     leave left{rest, outer};
     here.innermost = &rest;
-    count stretch = 1;  // iterations until the next poll
+    count run = 1;  // iterations until the next poll
     std::uint64_t since = 0;
     for (I i = first; i < rest.end;) {
-      const auto stop =
-          static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), stretch)));
+      const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), run)));
       rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
       if (signals() != 0) [[unlikely]]
         answer(at);
-      for (; i < stop; ++i) body(i);
+      block(i, stop);
+      i = stop;
       const auto done = remaining(first, i);
-      if (done == sampled / 2) {
-        since = ticks();
-      } else if (stretch > 1 || done == sampled) {
+      if (run > 1 || done % sampled == 0) {
         const std::uint64_t now = ticks();
-        stretch = static_cast<count>(
-            std::min<std::uint64_t>(next_stretch(stretch > 1 ? stretch : sampled / 2, now - since),
+        run = static_cast<count>(
+            std::min<std::uint64_t>(next_run(run > 1 ? run : sampled / 2, now - since),
                                     std::numeric_limits<count>::max() / 2));
         since = now;
+      } else if (done % sampled == sampled / 2) {
+        since = ticks();
       }
     }
     left.by_exception = false;
@@ -152,22 +175,12 @@ CLEAVE_HOT void paced_loop(I first, I last, Body&& body, Make& make, Take&& take
   take_parts(rest, last, take);
 }
 
-template <bool paced, std::integral I, class Body, class Make, class Take>
-CLEAVE_HOT void any_loop(I first, I last, Body& body, Make& make, Take&& take) {
-  if constexpr (paced) {
-    paced_loop(first, last, body, make, take);
-  } else {
-    loop(first, last, body, make, take);
-  }
-}
-
-/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies that wind search on,
-/// in constructs of their own: then it runs to its end.
+/// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies
+/// that wind search on, in constructs of their own: then it runs to its end.
 template <bool winds, std::integral I, class Body>
 CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
-  if constexpr (winds) here.stepped = true;
   for (I i = first; i < last; ++i) {
     body(i);
     if constexpr (!winds) {
@@ -178,19 +191,24 @@ CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   return last;
 }
 
-/// The same for bodies that may be a few instructions: looks in between only after each of `block` iterations.
-template <std::integral I, class Body>
-CLEAVE_HOT I plain_paced_loop(I first, I last, Body&& body) {
+/// The same for bodies that may be a few instructions: looks in between only after each of `block`
+/// iterations. Adds to a copy of a small total: the caller's may be where the caller returns it,
+/// and would be stored in each iteration.
+template <std::integral I, class R, class Step>
+CLEAVE_HOT I plain_paced_loop(I first, I last, R& total, Step&& step) {
   constexpr std::make_unsigned_t<I> block = 64;
   if (!beyond_cutoff()) [[unlikely]]
     return first;
-  for (I i = first; i < last;) {
+  std::conditional_t<small_total<R>, R, R&> so_far = total;
+  I i = first;
+  while (i < last) {
     const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, last), block)));
-    for (; i < stop; ++i) body(i);
+    for (; i != stop; ++i) step(so_far, i);
     if (insisted()) [[unlikely]]
-      return i;
+      break;
   }
-  return last;
+  if constexpr (small_total<R>) total = so_far;
+  return i;
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
@@ -207,8 +225,8 @@ CLEAVE_HOT auto make_range(Form form) {
   return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
 }
 
-/// What the general form does with its parts, on this worker. Inlined into the cold end of the loop, so
-/// that what get() captures need not live in memory.
+/// What the general form does with its parts, on this worker. Inlined into the cold end of the
+/// loop, so that what get() captures need not live in memory.
 template <class Get>
 struct get_parts {
   Get& get;
@@ -226,37 +244,23 @@ struct get_parts {
   }
 };
 
-template <class A, class B>
-concept range = std::integral<A> && std::integral<B>;
-
-template <class R>
-struct summand {
-  static_assert(!std::is_void_v<R>, "the body of a sum returns what is added up");
-  static_assert(!std::is_same_v<R, bool>, "the body of a sum returns a number, not a bool");
-  using type = R;
-};
-
-/// What body(i) returns, as a value.
-template <class A, class B, class Body>
-using sum_of = typename summand<
-    std::remove_cvref_t<std::invoke_result_t<Body&, std::common_type_t<A, B>>>>::type;
-
-/// The same where the body may add to the total itself, which then is what put's tasks return.
-template <class A, class B, class Body, class Put>
+/// The total of a sum with a put: named, or that of what the body returns. A body that adds to the
+/// total itself adds to what put's tasks return.
+template <class Named, class I, class Body, class Put>
 struct sum_with_put {
-  using I = std::common_type_t<A, B>;
-  using type =
-      typename summand<std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>>::type;
+  using part = std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>;
+  using type = std::conditional_t<std::is_same_v<Named, unnamed>, part, Named>;
 };
-template <class A, class B, class Body, class Put>
-  requires std::invocable<Body&, std::common_type_t<A, B>>
-struct sum_with_put<A, B, Body, Put> {
-  using type = sum_of<A, B, Body>;
+template <class Named, class I, class Body, class Put>
+  requires std::invocable<Body&, I>
+struct sum_with_put<Named, I, Body, Put> {
+  using part = std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>;
+  using type = total_of<Named, std::invoke_result_t<Body&, I>>;
 };
-template <class A, class B, class Body, class Put>
-using sum_with_put_of = typename sum_with_put<A, B, Body, Put>::type;
+template <class Named, class I, class Body, class Put>
+using sum_with_put_of = typename sum_with_put<Named, I, Body, Put>::type;
 
-/// Whether the body, called with these arguments, wants the loop's dynamic_wind besides.
+/// Whether the body, called with these arguments, wants the loop's wind besides.
 template <class Body, class I, class... Args>
 concept winding = !std::invocable<Body&, I> && std::invocable<Body&, I, Args..., undivided_wind>;
 
@@ -272,7 +276,7 @@ CLEAVE_HOT decltype(auto) call(Body& body, I i) {
 template <class Wind, class R, class Body, class I>
 CLEAVE_HOT void add_to(R& total, Body& body, I i) {
   if constexpr (std::invocable<Body&, I>) {
-    total += body(i);
+    add_term(total, body(i));
   } else if constexpr (winding<Body, I, R&>) {
     body(i, total, Wind());
   } else {
@@ -286,27 +290,53 @@ struct add_parts {
   R& total;
   template <class Task>
   CLEAVE_HOT void operator()(task* part) {
-    total += merge_parts<Task>(part, [](R& all, auto next) { all += std::move(next); });
+    add_term(total, merge_parts<Task, R>(
+                        part, [](auto& all, auto next) { add_term(all, std::move(next)); }));
   }
 };
 
+/// Takes what one iteration returns into the total of a reduce.
+template <class Wind, class T, class Body, class Merge, class I>
+CLEAVE_HOT void merge_term(T& total, Body& body, Merge& merge, I i) {
+  total = as_term<T>(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
+}
+
 template <bool paced, class I, class T, class Body, class Merge, class Make>
 CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
-  auto one = [&](I i) { total = merge(std::move(total), call<linked_wind>(body, i)); };
+  auto step = [](T& so_far, I i, auto& b, auto& m) { merge_term<linked_wind>(so_far, b, m, i); };
   auto take = [&]<class Task>(task* part) {
-    total = merge(std::move(total), merge_parts<Task>(part, [merge](T& all, auto next) {
-                    all = merge(std::move(all), std::move(next));
-                  }));
+    auto join = [merge](auto& all, auto next) {
+      all = as_term<T>(merge(std::move(all), as_term<T>(std::move(next))));
+    };
+    total = as_term<T>(merge(std::move(total), merge_parts<Task, T>(part, join)));
   };
-  any_loop<paced>(first, last, one, make, take);
+  if constexpr (paced) {
+    using term = std::invoke_result_t<Body&, I>;
+    auto block = [&](I from, I to) {
+      add_block<copy_if_free<Body, I>, copy_if_free<Merge, T, term>>(total, from, to, step, body,
+                                                                     merge);
+    };
+    paced_loop(first, last, block, make, take);
+  } else {
+    loop(
+        first, last, [&](I i) { step(total, i, body, merge); }, make, take);
+  }
   return total;
 }
 
 template <bool paced, class R, class I, class Body, class Make>
 CLEAVE_HOT R sum_loop(I first, I last, Body& body, Make& make) {
   R total{};
-  auto one = [&](I i) { add_to<linked_wind>(total, body, i); };
-  any_loop<paced>(first, last, one, make, add_parts<R>{total});
+  auto step = [](R& so_far, I i, auto& b) { add_to<linked_wind>(so_far, b, i); };
+  if constexpr (paced) {
+    auto block = [&](I from, I to) {
+      add_block<copy_if_free<Body, I>>(total, from, to, step, body);
+    };
+    paced_loop(first, last, block, make, add_parts<R>{total});
+  } else {
+    loop(
+        first, last, [&](I i) { step(total, i, body); }, make, add_parts<R>{total});
+  }
   return total;
 }
 

@@ -11,12 +11,14 @@
 #include <type_traits>
 #include <utility>
 
-/// Calls of closures out of line, from landing pads and the like, that need no memory of the caller. By reference, and by
-/// value where it is large, what a closure captured would have a place in the frame of a function that hardly ever makes
-/// the call; GCC fills that by vectors where it has them, and then aligns the frame each time the function is entered.
+/// Calls of closures out of line, from landing pads and the like, that need no memory of the
+/// caller. By reference, and by value where it is large, what a closure captured would have a place
+/// in the frame of a function that hardly ever makes the call; GCC fills that by vectors where it
+/// has them, and then aligns the frame each time the function is entered.
 namespace cleave::detail {
 
-/// What is copied as it is, and no larger than the registers that a call on x86-64 passes integers in.
+/// What is copied as it is, and no larger than the registers that a call on x86-64 passes integers
+/// in.
 template <class T>
 concept few_words = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
                     sizeof(T) <= 6 * sizeof(std::uintptr_t);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -32,11 +33,17 @@ bool stopped(const scope* s) noexcept;
 /// Marks a scope cancelled and tells all workers. Any thread.
 void stop(scope& s) noexcept;
 
+/// Makes the next poll of a thread that is no worker look whether its scope was cancelled. Any
+/// thread, after stop().
+void interrupt(local& thread) noexcept;
+
 /// A scope's place in the list of frames: frames further in belong to it.
 struct scope_frame : frame {
   scope* self;
   scope* previous;
-  std::uint32_t cursor;  // seen frames of this scope before this index have nothing left to give
+  /// Seen frames of this scope before this index have nothing left to give: to a worker, and to
+  /// another node.
+  std::uint32_t cursors[2];
 
   explicit scope_frame(scope& s) noexcept;
   ~scope_frame() { here.innermost = outer, here.current = previous; }
@@ -47,16 +54,21 @@ struct scope_frame : frame {
 /// A piece of work that was given away. The owner of the frame it came from frees it, at the join.
 struct task : scope {
   static constexpr std::uint32_t begun = 0, finished = 1;
+  static constexpr unsigned nobody = ~0u;
+  /// Who frees it: whoever joins it, the task itself (of a group), or who speaks for other nodes.
+  enum class kept : std::uint8_t { by_owner, by_itself, by_proxy };
 
   task() noexcept : scope(nullptr) {}
   virtual ~task() = default;
   virtual void execute() noexcept = 0;  // runs the work, keeps its result or its exception
 
   worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
-  worker* runner = nullptr;  // whom it was given to
+  unsigned runner = nobody;  // whose mailbox it was handed to
   task* before = nullptr;    // the part of the same frame given before this one; or a list's next
-  bool detached = false;     // nobody joins it
-  std::size_t depth = 0;     // bytes of stack from the root's construct to where it was divided
+  kept is_kept = kept::by_owner;
+  const wire_type* wire = nullptr;  // how it leaves the process; null: it does not
+  std::uint32_t generation = 0;     // how often it was divided from the root
+  std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
@@ -64,23 +76,26 @@ struct task : scope {
   bool done() const noexcept { return progress.load(std::memory_order_acquire) == finished; }
 };
 
-/// A task group as others see it. Its tasks run detached: they free themselves.
+/// A task group as others see it. Its tasks free themselves.
 struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
 
   worker* const owner;                    // who waits; null: a thread that is no worker
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
-  std::uint64_t path = 0;                 // of a profile: the longest to the end of one of them
+  /// Where its owner's deque holds none of its tasks below. Owner only.
+  std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t path = 0;  // of a profile: the longest to the end of one of them
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
-  explicit group_task(group_scope& g) noexcept { parent = &g, detached = true; }
+  explicit group_task(group_scope& g) noexcept { parent = &g, is_kept = kept::by_itself; }
 };
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
-/// Helps with the group's tasks until none is left; with nothing else. Only for the thread that made the group.
+/// Helps with the group's tasks until none is left; with nothing else. Only for the thread that
+/// made the group.
 void wait(group_scope& g) noexcept;
 /// Whether the calling thread made the group.
 bool is_mine(const group_scope& g) noexcept;
@@ -104,6 +119,10 @@ template <class Work>
 struct task_of : task {
   using result_type = value_of<std::remove_cvref_t<decltype(std::declval<Work&>().run())>>;
 
+  /// Of what make() returns, in its place: nothing is moved that could be lost by an exception.
+  template <class Make>
+    requires std::is_invocable_r_v<Work, Make&>
+  explicit task_of(Make&& make) : work(make()) {}
   explicit task_of(Work&& w) : work(std::move(w)) {}
 
   void execute() noexcept override {
@@ -145,8 +164,8 @@ CLEAVE_HOT bool was_given(const frame& f) noexcept { return (f.tag & frame::give
 /// Takes a frame off the list that an exception leaves, and abandons what was given of it.
 CLEAVE_COLD void abandon_frame(work_frame& f) noexcept;
 
-/// Takes a frame off the list, whatever way it is left. A destructor rather than a catch: less code at every
-/// construct, so that the compiler inlines deeper.
+/// Takes a frame off the list, whatever way it is left. A destructor rather than a catch: less code
+/// at every construct, so that the compiler inlines deeper.
 struct leave {
   work_frame& f;
   frame* outer;

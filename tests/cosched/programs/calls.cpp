@@ -1,5 +1,5 @@
-// Every kind of blocking call, with results that show a change of algorithm: sums of numbers of very different sizes.
-// Prints one number made of all bits that came out. Usage: calls [ROUNDS]
+// Every kind of blocking call, with results that show a change of algorithm: sums of numbers of
+// very different sizes. Prints one number made of all bits that came out. Usage: calls [ROUNDS]
 #include <mpi.h>
 
 #include <cmath>

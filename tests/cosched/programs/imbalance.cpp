@@ -1,5 +1,5 @@
-// Rank 0 computes, the others wait for it in several calls. Prints the CPU time that the waiting took, on the average of
-// the other ranks, and how long it was. Usage: imbalance MILLISECONDS
+// Rank 0 computes, the others wait for it in several calls. Prints the CPU time that the waiting
+// took, on the average of the other ranks, and how long it was. Usage: imbalance MILLISECONDS
 #include <mpi.h>
 #include <time.h>
 

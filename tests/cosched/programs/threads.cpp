@@ -1,5 +1,5 @@
-// MPI_THREAD_MULTIPLE: on every rank a second thread receives while the first one waits for its own message, which
-// comes only after the second one's answer.
+// MPI_THREAD_MULTIPLE: on every rank a second thread receives while the first one waits for its own
+// message, which comes only after the second one's answer.
 #include <mpi.h>
 
 #include <cstdio>

@@ -18,8 +18,8 @@ struct job {
 // Which MPI a launcher belongs to, by where its name in the PATH leads: openmpi, mpich, or nothing.
 std::string mpi_of(const std::string& launcher);
 
-// Becomes the job's launcher, with the library for its MPI from this folder. Returns never; throws apps::usage_error if it
-// cannot be started.
+// Becomes the job's launcher, with the library for its MPI from this folder. Returns never; throws
+// apps::usage_error if it cannot be started.
 [[noreturn]] void launch(const job& what, const std::filesystem::path& libraries);
 
 }  // namespace cosched

@@ -15,10 +15,11 @@ struct cell {
   std::vector<double> cycles;     // for each task where the kernel counts tasks, else of a round
   double tasks = 0, work = 0, span = 0;
   std::map<std::string, std::vector<double>> series;
-  // Where the time of a round went, from a run with clocks around every task: elapsed, work, api, stolen, rest, in
-  // seconds of all workers together. Empty if nobody said.
+  // Where the time of a round went, from a run with clocks around every task: elapsed, work, api,
+  // stolen, rest, in seconds of all workers together. Empty if nobody said.
   std::map<std::string, double> shares;
-  // Work and span of the program in seconds, measured by Cleave (then this is its cell with one worker). Else empty.
+  // Work and span of the program in seconds, measured by Cleave (then this is its cell with one
+  // worker). Else empty.
   std::map<std::string, double> profile;
 };
 

@@ -1,4 +1,5 @@
-// The study as one page that needs nothing else: the data, the plots and the library that draws them.
+// The study as one page that needs nothing else: the data, the plots and the library that draws
+// them.
 #pragma once
 
 #include <string>

@@ -46,7 +46,8 @@ private:
   struct sigaction before_ {};
 };
 
-// What a program prints, run on these CPUs alone. Throws std::runtime_error if it fails or takes longer than that.
+// What a program prints, run on these CPUs alone. Throws std::runtime_error if it fails or takes
+// longer than that.
 std::string output_of(const std::vector<std::string>& command, const std::vector<int>& on,
                       std::chrono::seconds limit) {
   int ends[2];
@@ -94,7 +95,7 @@ std::vector<system> systems_in(const std::string& folder) {
   std::ifstream in(folder + "/systems.json");
   if (!in)
     throw std::runtime_error(folder +
-                             "/systems.json: cannot be read; `make build` makes it, and the "
+                             "/systems.json: cannot be read; `make study` makes it, and the "
                              "systems' programs");
   std::vector<system> found;
   for (const auto& s : nlohmann::json::parse(in))
@@ -197,7 +198,8 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
   for (int pass = 0; pass < m.passes && !interrupted; pass++) {
     m.capacity.push_back(capacity(cpus));
     for (std::size_t i = 0; i < all; i++) {
-      // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs backwards.
+      // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs
+      // backwards.
       const std::size_t turned =
           (i + all * static_cast<std::size_t>(pass) / static_cast<std::size_t>(m.passes)) % all;
       const std::size_t k = pass % 2 == 0 ? turned : all - 1 - turned;

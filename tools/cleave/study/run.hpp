@@ -1,4 +1,5 @@
-// Runs the kernels: every one on every system with every number of workers, some passes, in an order that rotates.
+// Runs the kernels: every one on every system with every number of workers, some passes, in an
+// order that rotates.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,8 @@ struct plan {
 
 extern const std::vector<std::string> all_kernels;
 
-// progress(done, all) is called before each run, and when all are done. On SIGINT returns what there is by then. Throws
-// std::runtime_error if there is no system, or nothing yet.
+// progress(done, all) is called before each run, and when all are done. On SIGINT returns what
+// there is by then. Throws std::runtime_error if there is no system, or nothing yet.
 measured run(const plan& what, const std::function<void(int done, int all)>& progress);
 
 }  // namespace study

@@ -1,0 +1,263 @@
+#!/usr/bin/python3
+"""Draws the pictures of README.md and docs/, and writes the table of docs/study.md.
+
+usage: docs/plot.py [--docs FOLDER] [STUDY.json]
+
+Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
+its quartiles replace docs/study.json first. The tables of docs/performance.md are data too.
+"""
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as pyplot
+
+BEGIN, END = "<!-- `make plot` writes this table -->", "<!-- end of the table -->"
+IN_README = {"cleave": "Cleave", "lace": "Lace", "rayon": "Rayon", "onetbb": "oneTBB",
+             "libomp": "OpenMP (LLVM)", "libgomp": "OpenMP (GCC)"}
+PROGRAMS = ["fib", "queens", "uts", "tree-2", "skynet", "matmul"]
+COSTS = [("spawn", 1), ("spawn", 2), ("migrate", 2), ("spread", 2)]
+TWO, SEQUENTIAL = "#0b6e4f", "#b03a2e"
+
+
+class BadInput(Exception):
+    """What is wrong with a file, in one line."""
+
+
+def unit(cell):
+    return "cycles" if cell["kernel"] in ("spawn", "migrate", "spread") else "seconds"
+
+
+def read_study(file):
+    try:
+        study = json.loads(file.read_text())
+        if study["study"] != 1:
+            raise ValueError('no "study": 1')
+        for cell in study["cells"]:
+            if not cell.get("failed"):
+                statistics.median(cell[unit(cell)])
+        study["date"], study["machine"], study["cpus"], study["passes"], study["size"]
+        return study
+    except (OSError, ValueError, KeyError, TypeError, statistics.StatisticsError) as e:
+        raise BadInput(f"{file}: expected the study.json of a study, got {type(e).__name__}: {e}")
+
+
+def quartiles(values):
+    if len(values) < 3:
+        return [statistics.median(values)]
+    return [float(f"{q:.6g}") for q in statistics.quantiles(values, n=4, method="inclusive")]
+
+
+def condensed(study):
+    """The study with the quartiles of each cell's rounds, and without what no picture shows."""
+    cells = []
+    for cell in study["cells"]:
+        kept = {k: cell[k] for k in ("kernel", "system", "workers", "failed") if k in cell}
+        if not cell.get("failed"):
+            kept[unit(cell)] = quartiles(cell[unit(cell)])
+        cells.append(kept)
+    return study | {"cells": cells}
+
+
+def as_text(study):
+    """JSON with a line for each cell, so that a change shows as one."""
+    head = json.dumps({k: v for k, v in study.items() if k != "cells"}, indent=1)
+    cells = ",\n".join("  " + json.dumps(cell) for cell in study["cells"])
+    return f'{head[:-2]},\n "cells": [\n{cells}\n ]\n}}\n'
+
+
+def median(study, kernel, system, workers):
+    """None where there is no such cell, nan where it failed."""
+    for cell in study["cells"]:
+        if (cell["kernel"], cell["system"], cell["workers"]) == (kernel, system, workers):
+            return float("nan") if cell.get("failed") else statistics.median(cell[unit(cell)])
+    return None
+
+
+def systems_of(study):
+    return list(dict.fromkeys(cell["system"] for cell in study["cells"]))
+
+
+def about(study):
+    passes = "one pass" if study["passes"] == 1 else f"medians of {study['passes']} passes"
+    return (f"{study['date']}; {study['machine']}, {study['cpus']} CPUs; {study['size']} sizes, "
+            f"{passes}. Left is better; the scales are logarithmic.")
+
+
+def seconds_axis(axis):
+    axis.set_xscale("log")
+    axis.grid(axis="x", which="both", color="#e4e4e4", linewidth=0.6)
+    axis.set_axisbelow(True)
+    axis.tick_params(which="both", length=0)
+    name = lambda s, _=None: f"{s:g} s" if s >= 1 else f"{1e3 * s:g} ms"
+    axis.xaxis.set_major_formatter(name)
+    low, high = axis.get_xlim()
+    decades = [10.0**k for k in range(-5, 4) if low <= 10.0**k <= high]
+    if len(decades) < 2:
+        steps = [m * 10.0**k for k in range(-5, 4) for m in (1, 2, 5)]
+        axis.set_xticks([step for step in steps if low <= step <= high])
+    axis.xaxis.set_minor_formatter(lambda *_: "")
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+
+
+def draw_programs(study, names, file):
+    """One panel for each program, one line for each system: seconds on one and on two workers."""
+    rows = list(reversed(names))
+    figure, axes = pyplot.subplots(2, 3, sharey=True, figsize=(10, 1.9 + 0.46 * len(rows)))
+    for axis, kernel in zip(axes.flat, PROGRAMS):
+        alone = median(study, kernel, "serial", 1)
+        sequential = axis.axvline(alone, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
+        for y, system in enumerate(rows):
+            one, two = (median(study, kernel, system, n) for n in (1, 2))
+            if one is None or one != one:
+                axis.text(0.98, y, "failed", ha="right", va="center", fontsize=8,
+                          color="#888888", transform=axis.get_yaxis_transform())
+                continue
+            if two is not None:
+                axis.plot([one, two], [y, y], color="#bbbbbb", linewidth=1.5, zorder=1)
+                on_two = axis.scatter(two, y, s=34, color=TWO, zorder=3)
+            on_one = axis.scatter(one, y, s=34, facecolor="white", edgecolor=TWO, linewidth=1.6,
+                                  zorder=2)
+        axis.set_title(kernel, fontsize=11, fontweight="bold", loc="left")
+        axis.set_yticks(range(len(rows)), [names[system] for system in rows])
+        axis.set_ylim(-0.6, len(rows) - 0.4)
+        axis.margins(x=0.12)
+        seconds_axis(axis)
+    labels = ["sequential program", "one worker", "two workers"]
+    figure.legend([sequential, on_one, on_two], labels, loc="upper right", ncols=3,
+                  frameon=False, fontsize=9)
+    figure.text(0.008, 0.008, about(study), fontsize=8, color="#555555")
+    save(figure, file)
+
+
+def save(figure, file):
+    inch = 1 / figure.get_figheight()
+    figure.tight_layout(rect=(0, 0.15 * inch, 1, 1 - 0.25 * inch))
+    # Without the version of matplotlib, which would change the file and not the picture.
+    figure.savefig(file, dpi=110, metadata={"Software": None})
+    pyplot.close(figure)
+
+
+def short(x):
+    if x is None:
+        return ""
+    if x != x:
+        return "failed"
+    return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def table(study):
+    """Cycles of what a task costs, and milliseconds of whole programs on two workers."""
+    measured = {cell["kernel"] for cell in study["cells"]}
+    programs = [kernel for kernel in ["tree-1"] + PROGRAMS if kernel in measured]
+    heads = [f"{kernel}, {n}" if kernel == "spawn" else kernel for kernel, n in COSTS] + programs
+    lines = ["| system | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * len(heads)]
+    for system in systems_of(study):
+        costs = [median(study, kernel, system, n) for kernel, n in COSTS]
+        workers = 1 if system == "serial" else 2
+        times = [median(study, kernel, system, workers) for kernel in programs]
+        cells = [short(c) for c in costs] + [short(t and 1e3 * t) for t in times]
+        lines.append(f"| {system} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def with_table(page, text):
+    head, begin, rest = page.read_text().partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise BadInput(f"{page}: expected the lines '{BEGIN}' and '{END}'")
+    return f"{head}{BEGIN}\n{text}\n{END}{tail}"
+
+
+def ratios(page):
+    """{processor: {application: (T_1/T_S, T_S/T_2)}}, each a list: a figure, or a range of two."""
+    found, processor, columns = {}, None, None
+    for line in page.read_text().splitlines():
+        if line.startswith("## "):
+            processor, columns = line[3:].strip(), None
+        cells = [c.strip() for c in line.strip("|").split("|")] if line.startswith("|") else None
+        if cells is None:
+            columns = None
+        elif "T_1/T_S" in cells and "T_S/T_2" in cells:
+            columns = cells.index("T_1/T_S"), cells.index("T_S/T_2")
+        elif columns and not cells[0].startswith("---"):
+            try:
+                found.setdefault(processor, {})[cells[0]] = tuple(
+                    [float(x) for x in cells[c].strip("*").split("–")] for c in columns)
+            except (ValueError, IndexError):
+                raise BadInput(f"{page}: expected two ratios in the line '{line}'")
+    if not found:
+        raise BadInput(f"{page}: expected tables with the columns T_1/T_S and T_S/T_2")
+    return found
+
+
+def draw_ratios(measured, file):
+    rows = list(dict.fromkeys(app for column in measured.values() for app in column))[::-1]
+    figure, axes = pyplot.subplots(1, 2, sharey=True, figsize=(10, 1.6 + 0.3 * len(rows)))
+    marks = [("o", TWO), ("D", "#d98e04"), ("s", "#4063a8"), ("^", "#7b3f98")]
+    titles = "$T_1/T_S$: one worker; left is better", "$T_S/T_2$: two workers; right is better"
+    for which, (axis, title) in enumerate(zip(axes, titles)):
+        axis.axvline(which + 1, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
+        for (processor, column), (mark, colour) in zip(measured.items(), marks):
+            known = [(column[app][which], y) for y, app in enumerate(rows) if app in column]
+            for figures, y in known:
+                axis.plot(figures, [y] * len(figures), color=colour, linewidth=1.5, zorder=1)
+            axis.scatter([statistics.mean(f) for f, _ in known], [y for _, y in known], s=36,
+                         marker=mark, color=colour, label=processor, alpha=0.85, zorder=2)
+        axis.set_yticks(range(len(rows)), rows)
+        axis.set_title(title, fontsize=10, loc="left")
+        axis.grid(color="#e4e4e4", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.tick_params(length=0)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="upper right", ncols=4,
+                  frameon=False, fontsize=9)
+    save(figure, file)
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parent
+    line = argparse.ArgumentParser(description=__doc__.partition("usage")[0])
+    line.add_argument("--docs", metavar="FOLDER", type=pathlib.Path, default=here,
+                      help="where the pages are (default: docs)")
+    line.add_argument("study", metavar="STUDY.json", type=pathlib.Path, nargs="?",
+                      help="what `cleave study` wrote (default: docs/study.json)")
+    asked = line.parse_args()
+    docs = asked.docs
+    # All is read before anything is written.
+    study = condensed(read_study(asked.study)) if asked.study else read_study(docs / "study.json")
+    needed = ("serial", 1), ("cleave", 2)
+    missing = [k for k in PROGRAMS if any(median(study, k, *n) is None for n in needed)]
+    if missing:
+        file = asked.study or docs / "study.json"
+        raise BadInput(f"{file}: expected serial and cleave, on two workers, in {missing[0]}")
+    page = with_table(docs / "study.md", table(study))
+    measured = ratios(docs / "performance.md")
+    there = systems_of(study)
+    (docs / "pictures").mkdir(exist_ok=True)
+    if asked.study:
+        (docs / "study.json").write_text(as_text(study))
+    (docs / "study.md").write_text(page)
+    chosen = {s: name for s, name in IN_README.items() if s in there}
+    draw_programs(study, chosen, docs / "pictures/compared.png")
+    draw_programs(study, {s: s for s in there if s != "serial"}, docs / "pictures/study.png")
+    draw_ratios(measured, docs / "pictures/performance.png")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BadInput as e:
+        print(f"plot.py: {re.sub(chr(10), ' ', str(e))}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as e:
+        print(f"plot.py: {e.filename}: {e.strerror}", file=sys.stderr)
+        sys.exit(2)

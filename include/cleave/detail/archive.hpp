@@ -1,0 +1,286 @@
+#pragma once
+
+#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/fields.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#if !defined(CLEAVE_NO_CEREAL) && defined(__cpp_rtti) && __has_include(<cereal/cereal.hpp>)
+#define CLEAVE_HAVE_CEREAL 1
+#include <cereal/cereal.hpp>
+#include <cereal/types/array.hpp>
+#include <cereal/types/common.hpp>
+#include <cereal/types/deque.hpp>
+#include <cereal/types/list.hpp>
+#include <cereal/types/map.hpp>
+#include <cereal/types/optional.hpp>
+#include <cereal/types/set.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/tuple.hpp>
+#include <cereal/types/unordered_map.hpp>
+#include <cereal/types/unordered_set.hpp>
+#include <cereal/types/utility.hpp>
+#include <cereal/types/variant.hpp>
+#include <cereal/types/vector.hpp>
+#else
+#define CLEAVE_HAVE_CEREAL 0
+#endif
+
+#if CLEAVE_HAVE_CEREAL
+namespace cleave::detail {
+struct bare_output;
+struct bare_input;
+class output_archive;
+class input_archive;
+}  // namespace cleave::detail
+CEREAL_SETUP_ARCHIVE_TRAITS(cleave::detail::bare_input, cleave::detail::bare_output)
+CEREAL_SETUP_ARCHIVE_TRAITS(cleave::detail::input_archive, cleave::detail::output_archive)
+#endif
+
+/// Values as bytes: cereal's archives over byte_writer and byte_reader. Where cereal is not found
+/// nothing travels, and everything runs on one machine.
+namespace cleave::detail {
+
+/// A type of Cleave's own that travels in its own way: a handle.
+template <class T>
+concept travels_itself = requires(const T& from, T& to, byte_writer& w, byte_reader& r) {
+  { T::travels } -> std::convertible_to<bool>;
+  from.put(w);
+  to.get(r);
+};
+
+#if CLEAVE_HAVE_CEREAL
+
+/// An archive that knows numbers alone: it tells what is serialized by functions of cereal's or
+/// the user's.
+struct bare_output : cereal::OutputArchive<bare_output, cereal::AllowEmptyClassElision> {
+  bare_output() : OutputArchive(this) {}
+  template <class T>
+  friend void save(bare_output&, const cereal::BinaryData<T>&) {}
+};
+struct bare_input : cereal::InputArchive<bare_input, cereal::AllowEmptyClassElision> {
+  bare_input() : InputArchive(this) {}
+  template <class T>
+  friend void load(bare_input&, cereal::BinaryData<T>&) {}
+};
+template <class T>
+concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value &&
+    cereal::traits::is_input_serializable<T, bare_input>::value;
+
+/// A struct whose fields are put one after the other.
+template <class T>
+concept has_fields = std::is_class_v<T> && !travels_itself<T> && !known_to_cereal<T> &&
+                     (names_fields<T> || plain_aggregate<T>);
+
+/// Its functions are found for this archive alone: others must not try their constraints.
+class output_archive : public cereal::OutputArchive<output_archive> {
+public:
+  explicit output_archive(byte_writer& w) : OutputArchive(this), bytes_(w) {}
+
+private:
+  template <number T>
+  friend void save(output_archive& ar, const T& value) {
+    ar.bytes_.put(value);
+  }
+  /// An array, all at once.
+  template <class T>
+  friend void save(output_archive& ar, const cereal::BinaryData<T>& all) {
+    using element = std::remove_all_extents_t<std::remove_pointer_t<std::decay_t<T>>>;
+    ar.bytes_.put_all(static_cast<const element*>(static_cast<const void*>(all.data)),
+                      static_cast<std::size_t>(all.size) / sizeof(element));
+  }
+  template <class T>
+  friend void save(output_archive& ar, const cereal::SizeTag<T>& tag) {
+    ar.bytes_.put_length(static_cast<std::size_t>(tag.size));
+  }
+  template <class T>
+  friend void save(output_archive& ar, const cereal::NameValuePair<T>& field) {
+    ar(field.value);
+  }
+  template <travels_itself T>
+  friend void save(output_archive& ar, const T& value) {
+    value.put(ar.bytes_);
+  }
+  template <has_fields T>
+  friend void save(output_archive& ar, const T& value) {
+    // fields() gives references that could be changed, as input() does, and nothing changes.
+    std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(const_cast<T&>(value)));
+  }
+
+  byte_writer& bytes_;
+};
+
+class input_archive : public cereal::InputArchive<input_archive> {
+public:
+  explicit input_archive(byte_reader& r) : InputArchive(this), bytes_(r) {}
+
+private:
+  template <number T>
+  friend void load(input_archive& ar, T& value) {
+    value = ar.bytes_.get<T>();
+  }
+  template <class T>
+  friend void load(input_archive& ar, cereal::BinaryData<T>& all) {
+    using element = std::remove_all_extents_t<std::remove_pointer_t<std::decay_t<T>>>;
+    ar.bytes_.get_all(static_cast<element*>(static_cast<void*>(all.data)),
+                      static_cast<std::size_t>(all.size) / sizeof(element));
+  }
+  template <class T>
+  friend void load(input_archive& ar, cereal::SizeTag<T>& tag) {
+    tag.size = ar.bytes_.get_length();
+  }
+  template <class T>
+  friend void load(input_archive& ar, cereal::NameValuePair<T>& field) {
+    ar(field.value);
+  }
+  template <travels_itself T>
+  friend void load(input_archive& ar, T& value) {
+    value.get(ar.bytes_);
+  }
+  template <has_fields T>
+  friend void load(input_archive& ar, T& value) {
+    const byte_reader::nested inside(ar.bytes_);
+    std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(value));
+  }
+
+  // In place of cereal's, which believe a length and allocate.
+  template <class T, class A>
+    requires(!number<T>)
+  friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_elements(to); }
+  template <class T, class A>
+  friend void load(input_archive& ar, std::deque<T, A>& to) {
+    ar.load_elements(to);
+  }
+  template <class T, class A>
+  friend void load(input_archive& ar, std::list<T, A>& to) {
+    ar.load_elements(to);
+  }
+  template <number T, class A>
+    requires(!std::is_same_v<T, bool>)
+  friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_numbers(to); }
+
+  /// A sequence grows as its elements arrive.
+  template <class Sequence>
+  void load_elements(Sequence& to) {
+    static_assert(!std::is_empty_v<typename Sequence::value_type>,
+                  "cleave: a sequence of objects without fields cannot leave the process");
+    const byte_reader::nested inside(bytes_);
+    to.clear();
+    for (std::size_t n = bytes_.get_length(); n > 0; n--) {
+      to.emplace_back();
+      (*this)(to.back());
+    }
+  }
+  /// Numbers come through the cache in pieces: to resize first would write all of them twice.
+  template <class T, class A>
+  void load_numbers(std::vector<T, A>& to) {
+    constexpr std::size_t most = 16384 / sizeof(T);
+    std::size_t n = bytes_.get_length();
+    if (n > bytes_.left() / sizeof(T)) bytes_.fail(std::to_string(n) + " numbers");
+    to.clear();
+    to.reserve(n);
+    T piece[most];
+    for (std::size_t k = 0; n > 0; n -= k) {
+      k = std::min(n, most);
+      bytes_.get_all(piece, k);
+      to.insert(to.end(), piece, piece + k);
+    }
+  }
+
+  byte_reader& bytes_;
+};
+
+template <class T>
+void put_value(byte_writer& w, const T& value) {
+  output_archive archive(w);
+  archive(value);
+}
+/// Throws malformed.
+template <class T>
+void get_value(byte_reader& r, T& value) {
+  try {
+    input_archive archive(r);
+    archive(value);
+  } catch (const cereal::Exception& e) {
+    throw malformed(std::string("malformed bytes: ") + e.what());
+  } catch (const std::length_error&) {
+    r.fail("a length that fits into memory");
+  } catch (const std::bad_alloc&) { r.fail("a length that fits into memory"); }
+}
+
+/// What a value of T is made of, besides the elements of a container.
+template <class T>
+struct parts_of {
+  using type = std::tuple<>;
+};
+template <class A, class B>
+struct parts_of<std::pair<A, B>> {
+  using type = std::tuple<std::remove_const_t<A>, B>;  // the key of a map is const
+};
+template <class... A>
+struct parts_of<std::tuple<A...>> {
+  using type = std::tuple<A...>;
+};
+template <class... A>
+struct parts_of<std::variant<A...>> {
+  using type = std::tuple<A...>;
+};
+
+template <class T, class... Around>
+constexpr bool can_travel();
+template <class T, class... Around, class... Part>
+constexpr bool parts_can_travel(std::type_identity<std::tuple<Part...>>) {
+  return (can_travel<std::remove_reference_t<Part>, T, Around...>() && ...);
+}
+
+/// Whether values of T can be put and got. `Around` are the types that this one is a part of.
+template <class T, class... Around>
+constexpr bool can_travel() {
+  if constexpr ((std::is_same_v<T, Around> || ...)) {
+    return true;
+  } else if constexpr (std::is_bounded_array_v<T>) {
+    return can_travel<std::remove_extent_t<T>, Around...>();
+  } else if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
+    return !std::is_const_v<T> && !std::is_same_v<T, long double>;
+  } else if constexpr (!std::is_class_v<T> || std::is_const_v<T>) {
+    return false;
+  } else if constexpr (travels_itself<T>) {
+    return T::travels;
+  } else if constexpr (!std::is_default_constructible_v<T>) {
+    return false;
+  } else if constexpr (has_fields<T>) {
+    using fields = decltype(fields_of(std::declval<T&>()));
+    return parts_can_travel<T, Around...>(std::type_identity<fields>());
+  } else if constexpr (!known_to_cereal<T>) {
+    return false;
+  } else if constexpr (requires { typename T::value_type; }) {
+    return can_travel<typename T::value_type, T, Around...>();
+  } else {
+    return parts_can_travel<T, Around...>(std::type_identity<typename parts_of<T>::type>());
+  }
+}
+
+#else
+
+template <class T>
+void put_value(byte_writer&, const T&);
+template <class T>
+void get_value(byte_reader&, T&);
+template <class T, class... Around>
+constexpr bool can_travel() {
+  return false;
+}
+
+#endif
+
+}  // namespace cleave::detail

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <cleave/detail/bytes.hpp>
+
+#include <atomic>
+#include <compare>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+/// Values that live on several nodes under one name: published data, which never change, and
+/// shared values, which only improve.
+namespace cleave::detail {
+
+/// Names a value on all nodes: the node that made it, and which of that node's it is. Node 0: a
+/// variable of static storage, which every node has.
+struct value_name {
+  std::uint64_t maker = 0;
+  std::uint64_t number = 0;
+  friend auto operator<=>(const value_name&, const value_name&) = default;
+};
+void put_name(byte_writer& w, value_name name);
+value_name get_name(byte_reader& r);
+
+/// What a node needs of the network for that; net installs it.
+class carrier {
+public:
+  virtual ~carrier() = default;
+  /// The bytes of a published datum that another node made. Any thread; blocks. Throws if it
+  /// cannot be had.
+  virtual std::vector<std::byte> fetch(value_name name) = 0;
+  /// A shared value of this node is better than it was. Any thread; must not block.
+  virtual void improved() noexcept = 0;
+};
+
+/// A published datum as one node has it.
+///
+///     absent ──fetch──► fetching ──bytes came──► arrived (made here: from the beginning)
+///       ▲                   │
+///       └───it failed───────┘
+///
+/// `value_` is null until it is here, and never changes afterwards. Who finds it absent fetches
+/// it; others wait.
+class publication {
+public:
+  struct functions {
+    void (*put)(const void*, byte_writer&);
+    std::shared_ptr<const void> (*get)(byte_reader&);
+  };
+
+  /// One made here.
+  explicit publication(std::shared_ptr<const void> value) noexcept
+      : keep_(std::move(value)), state_(state::arrived), value_(keep_.get()) {}
+  /// One of another node, of which this one knows the name.
+  publication(value_name name, const functions& f, replicas& node) noexcept
+      : name_(name), functions_(&f), node_(&node) {}
+  publication(const publication&) = delete;
+  publication& operator=(const publication&) = delete;
+
+  /// The datum. Blocks until it is here; throws what the fetching of it threw, or malformed.
+  const void* value() {
+    // acquire: partner of the store in fetch().
+    const void* v = value_.load(std::memory_order_acquire);
+    return v != nullptr ? v : fetch();
+  }
+
+private:
+  friend class replicas;
+  enum class state : std::uint8_t { absent, fetching, arrived };
+  const void* fetch();
+
+  value_name name_;
+  const functions* functions_ = nullptr;
+  replicas* node_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<const void> keep_;
+  state state_ = state::absent;
+  std::atomic<const void*> value_{nullptr};
+};
+
+/// What all shared values have in common. While a node knows it by name, `node_` is that node.
+class shared_base {
+public:
+  struct functions {
+    void (*put)(const shared_base&, byte_writer&);       // the value with its witness
+    bool (*merge)(shared_base&, byte_reader&);           // true: that improved it
+    std::shared_ptr<shared_base> (*make)(byte_reader&);  // a replica
+  };
+  shared_base(const shared_base&) = delete;
+  shared_base& operator=(const shared_base&) = delete;
+
+protected:
+  shared_base() noexcept = default;
+  ~shared_base() = default;
+
+  /// A variable of static storage is known from the beginning, by its type and its place in the
+  /// source.
+  void know_if_static(const functions& f, const std::type_info& type, const char* file,
+                      int line) noexcept;
+  /// To be called when the value improved, and no lock is held.
+  void improved() noexcept {
+    if (node_.load(std::memory_order_relaxed) != nullptr) note_improved();
+  }
+  /// By the destructor, before anything is destroyed.
+  void forget() noexcept {
+    if (node_.load(std::memory_order_relaxed) != nullptr) leave_node();
+  }
+
+private:
+  friend class replicas;
+  void note_improved() noexcept;
+  void leave_node() noexcept;
+
+  std::atomic<replicas*> node_{nullptr};
+  value_name name_;
+  const functions* functions_ = nullptr;
+  std::uint64_t version_ = 0;  // the node's when it improved last; 0: not since it is known
+};
+
+/// What one node holds of such values. All functions may be called by any thread, except where
+/// said.
+///
+/// Invariant: a name means one value; what was given a name is kept or known until end_job(), or
+/// until a shared value is destroyed.
+class replicas {
+public:
+  replicas();
+  ~replicas();
+  replicas(const replicas&) = delete;
+  replicas& operator=(const replicas&) = delete;
+
+  /// Says which node this is, by a number that no other has; before anything travels. Otherwise it
+  /// is a random one.
+  void identify(std::uint64_t node) noexcept;
+  /// Null: none. While nothing runs.
+  void install(carrier* c) noexcept { carrier_.store(c, std::memory_order_release); }
+
+  /// Gives a datum its name, and keeps it until end_job().
+  value_name publish(const std::shared_ptr<publication>& p, const publication::functions& f);
+  /// The datum of that name, which may still be elsewhere. Throws malformed if it is of another
+  /// type.
+  std::shared_ptr<publication> published(value_name name, const publication::functions& f);
+  /// What a node that asks for it is sent; nothing if it is not here. Appends to `out`.
+  bool put_published(value_name name, std::vector<std::byte>& out);
+
+  /// Gives a shared value its name.
+  value_name know(shared_base& s, const shared_base::functions& f);
+  /// Merges a value, as shared_base::functions put it, into that of this name; there is one
+  /// afterwards. Throws malformed.
+  std::shared_ptr<shared_base> merge(value_name name, const shared_base::functions& f,
+                                     byte_reader& value);
+
+  /// Counts improvements.
+  std::uint64_t version() const;
+  /// Appends all shared values that improved after `since`, each with its name. Returns the
+  /// version that this is.
+  std::uint64_t put_improved(std::uint64_t since, byte_writer& w);
+  /// Merges what put_improved() appended on another node. What this node does not know is passed
+  /// over. Throws malformed; what came before in the same message is merged then.
+  void merge_improved(byte_reader& r);
+
+  /// Frees the data and forgets the names. While nothing runs, and nothing is under way to this
+  /// node.
+  void end_job() noexcept;
+
+private:
+  friend class publication;
+  friend class shared_base;
+  struct known {
+    shared_base* value;
+    std::shared_ptr<shared_base> keep;  // a replica
+  };
+
+  void note(shared_base& s) noexcept;
+  void tell() noexcept;
+
+  mutable std::mutex mutex_;
+  std::uint64_t node_;
+  std::uint64_t last_ = 0;  // number given to a value made here
+  std::uint64_t version_ = 0;
+  std::map<value_name, std::shared_ptr<publication>> published_;
+  std::map<value_name, known> shared_;
+  std::map<std::uint64_t, std::uint64_t> places_;  // of static storage: how many of the same place
+  std::atomic<carrier*> carrier_{nullptr};
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cleave/detail/archive.hpp>
+#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/replicas.hpp>
+
+#include <cassert>
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace cleave {
+
+/// Data that tasks read and nobody changes: a graph, a puzzle, long arrays.
+///
+///     cleave::published<graph> g(load(file));
+///     ... struct piece { cleave::published<graph> g; int from, to; auto input() { return
+/// std::tie(g, from, to); } ... };
+///
+/// This is a handle; copies of it mean the same data. It travels in input() or as an argument of a
+/// call, and the data do not: a node that has not got them fetches them, once, from the node that
+/// published them, when something there first looks at them. Within a process nothing is copied.
+/// Freed when no handle is left, or at the end of the job where it has travelled.
+///
+/// T needs to be serializable (see task.hpp) for the handle to travel. Any thread may use a
+/// handle, and copies of it.
+template <class T>
+class published {
+public:
+  static constexpr bool travels = detail::can_travel<T>();
+
+  /// Refers to nothing, until it is assigned to.
+  published() noexcept = default;
+  explicit published(T value) : published(std::make_shared<const T>(std::move(value))) {}
+  /// Of something that others hold too. Not null.
+  explicit published(std::shared_ptr<const T> value)
+      : data_(std::make_shared<detail::publication>(std::move(value))) {}
+
+  /// The data. Blocks while they are fetched; throws what that threw: std::runtime_error if their
+  /// node is gone.
+  const T& operator*() const {
+    assert(data_ != nullptr);
+    return *static_cast<const T*>(data_->value());
+  }
+  const T* operator->() const { return &**this; }
+  explicit operator bool() const noexcept { return data_ != nullptr; }
+
+  /// For archives.
+  void put(detail::byte_writer& w) const requires travels {
+    w.put(data_ != nullptr);
+    if (data_) detail::put_name(w, w.node().publish(data_, functions));
+  }
+  void get(detail::byte_reader& r) requires travels {
+    data_ = r.get<bool>() ? r.node().published(detail::get_name(r), functions) : nullptr;
+  }
+
+private:
+  static void put_data(const void* value, detail::byte_writer& w) {
+    detail::put_value(w, *static_cast<const T*>(value));
+  }
+  static std::shared_ptr<const void> get_data(detail::byte_reader& r) {
+    auto value = std::make_shared<T>();
+    detail::get_value(r, *value);
+    r.expect_end();
+    return value;
+  }
+  static constexpr detail::publication::functions functions{&put_data, &get_data};
+
+  std::shared_ptr<detail::publication> data_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cleave {
+
+/// How often what happened, over all workers, since the runtime began.
+struct counters {
+  std::uint64_t splits = 0;     // tasks made of frames
+  std::uint64_t spawns = 0;     // tasks of task groups that another worker ran
+  std::uint64_t requests = 0;   // times a worker asked for anything
+  std::uint64_t takebacks = 0;  // times a waiting worker asked for a part of what it waits for
+  std::uint64_t undone = 0;     // steps undone and redone to go back in time
+  std::uint64_t sleeps = 0;     // times a worker blocked
+  std::uint64_t searched = 0;   // frames looked at in search of the oldest with something to give
+  std::uint64_t deepest = 0;    // most frames seen on one worker's stack at once
+};
+
+/// Where the time of the workers went while a run() was under way, in seconds; the last four are
+/// sums over all workers and add up to workers * elapsed.
+struct time_spent {
+  double elapsed = 0;
+  double work = 0;      // in the program and its constructs
+  double dividing = 0;  // serving those that asked: going back, making tasks, going on
+  double stealing = 0;  // waits that ended with a task: the work was there, and had to be found
+  double idle = 0;      // there was nothing to be had
+};
+
+/// What a program is, whoever runs it: P workers need at least work / P, and at least span; a
+/// greedy scheduler needs at most work / P + span.
+struct work_span {
+  double work = 0;  // seconds, of all strands
+  double span = 0;  // seconds, of the longest chain of strands that have to wait for each other
+};
+
+/// What this process has had to do with other nodes.
+struct job_statistics {
+  unsigned nodes = 1;           // processes of the job
+  std::uint64_t tasks_out = 0;  // given to other nodes
+  std::uint64_t tasks_in = 0;   // of other nodes, run here
+  std::uint64_t messages = 0;   // sent and received
+  std::uint64_t bytes = 0;      // of them
+};
+
+}  // namespace cleave

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/protocol.hpp"
+#include "sim/tree.hpp"
+
+/// A simulated core: workers that divide a tree as the real one does (oldest frame, the upper half
+/// of what remains, take-backs in joins), below the real protocol.
+namespace sim {
+
+namespace net = cleave::net;
+using net::instant;
+using protocol = net::node<net::planted_mutation>;
+
+/// A piece of work:
+///
+///           started                     last frame joined
+///    running (here) ----------------------------------------> done
+///      |  ^                              complete              ^
+///      |  +-- unclaimed <--- again --- away -------------------+
+///      |      (whoever asks next)        ^
+///      +--- claimed (for a slot) --------+  answered
+struct piece {
+  enum class state : std::uint8_t { running, claimed, away, unclaimed, done };
+
+  std::uint64_t parent = 0;  ///< the piece that it was split from; 0: the root, or one that came in
+  std::uint64_t came_as = 0;  ///< its number in the protocol, if it came in
+  std::uint32_t from = 0, to = 0;
+  std::uint64_t depth = 0;
+  state is = state::running;
+  bool stopped = false;
+  tally result;
+  std::uint32_t error = 0;  ///< the node that threw, plus one
+};
+
+/// A loop over siblings: those from `next` on are not begun.
+struct frame {
+  std::uint32_t next = 0, end = 0;
+  std::vector<std::uint64_t> parts;  ///< given away, the last is joined first
+};
+
+/// A piece on a worker's stack.
+struct execution {
+  std::uint64_t piece = 0;
+  std::vector<frame> frames;  ///< the outermost first
+  bool begun = false;         ///< a node was visited: who has not begun does not look for requests
+  tally result;
+};
+
+struct worker {
+  std::vector<execution> stack;
+  bool asking = false;        ///< the protocol knows that it starves
+  std::uint64_t wanted = 0;   ///< what it told the protocol
+  std::uint64_t awaited = 0;  ///< the part that its join waits for
+  instant clock{};            ///< up to when its work is done
+  std::uint64_t turn = 0;     ///< events that were planned before are void
+  bool planned = false;
+};
+
+/// What a world does for the core of one of its nodes.
+class surroundings {
+public:
+  virtual ~surroundings() = default;
+  virtual instant now() const = 0;
+  virtual void plan_worker(unsigned node, unsigned worker, std::uint64_t turn, instant at) = 0;
+  virtual void plan_poll(unsigned node, unsigned slot, std::uint64_t turn, instant at) = 0;
+  virtual void plan_answer(unsigned node, unsigned slot, std::uint64_t turn, instant at) = 0;
+  virtual void root_done(const piece& root) = 0;
+  virtual void violation(const std::string& what) = 0;
+};
+
+struct core_settings {
+  unsigned workers = 1;
+  instant node_cost{40};   ///< of visiting one node of the tree
+  instant poll_every{40};  ///< how often a worker that computes looks for requests
+  bool search = false;     ///< for the best node, with a shared bound
+  bool exact = true;       ///< every node is visited by itself; else whole stretches at once
+};
+
+class core final : public net::core_port {
+public:
+  core(surroundings& world, const tree& work, core_settings how, unsigned number,
+       std::uint64_t seed);
+
+  void connect(protocol& p) { protocol_ = &p; }
+  /// Gives this node the root of the tree.
+  void start_root();
+
+  // From the protocol.
+  void ask(unsigned slot, std::uint64_t wanted) override;
+  bool withdraw(unsigned slot) override;
+  bool start(net::asker who, const net::traveller& task) override;
+  void refuse(net::asker) override {}
+  void complete(std::uint64_t task, const net::outcome& end) override;
+  void again(std::uint64_t task) override;
+  void cancel(std::uint64_t task) override;
+  net::load state() const override;
+  net::bytes shared() const override;
+  void merge(std::span<const std::byte> values) override;
+  std::optional<net::bytes> publication(std::uint64_t id) const override;
+  void fetched(net::address publisher, std::uint64_t id,
+               std::optional<net::bytes> contents) override;
+
+  // From the world.
+  void worker_event(unsigned which, std::uint64_t turn);
+  void poll_event(unsigned slot, std::uint64_t turn);
+  void answer_event(unsigned slot, std::uint64_t turn);
+  /// Lets workers act on what has changed. To be called after every event of this node, until
+  /// nothing changes.
+  void settle();
+
+  // For invariants and reports.
+  const std::map<std::uint64_t, piece>& pieces() const { return pieces_; }
+  const std::vector<worker>& workers() const { return workers_; }
+  std::uint32_t best() const { return best_; }
+  bool idle() const;
+  std::uint64_t started() const { return started_; }
+  instant busy_time() const { return busy_; }
+  std::string stack_fault() const;
+  /// Whether what it asked for has come; asks for it first.
+  void fetch(net::address publisher);
+  bool has_data() const { return publisher_ == no_publisher || has_data_; }
+
+private:
+  struct asked {
+    enum class state : std::uint8_t { free, waiting, claimed } is = state::free;
+    std::uint64_t wanted = 0;
+    std::uint64_t task = 0;
+    std::uint64_t turn = 0;
+  };
+  struct place {
+    execution* in = nullptr;
+    frame* at = nullptr;
+  };
+
+  // The work itself.
+  void advance(worker& w);
+  instant until_join(const worker& w) const;
+  void plan(unsigned which);
+  bool act(unsigned which);
+  bool join(worker& w);
+  void finish(worker& w);
+  bool await(unsigned which, std::uint64_t part);
+  void fail(worker& w, std::uint32_t error);
+  void abandon(const execution& e);
+  void drop(std::uint64_t part);
+  bool unwind(worker& w);
+  void run(worker& w, std::uint64_t part);
+
+  // Division.
+  bool within(std::uint64_t part, std::uint64_t scope) const;
+  std::uint64_t find_unclaimed(std::uint64_t scope) const;
+  place oldest(worker& w, std::uint64_t scope);
+  std::uint64_t split(std::uint64_t scope, const worker* not_from);
+  std::uint64_t divide(place where);
+  std::uint64_t scope_of(std::uint64_t came_as) const;
+  void feed(unsigned which, std::uint64_t scope);
+  void hunger(unsigned which, std::uint64_t wanted);
+  void sated(unsigned which);
+  std::uint64_t away_below(std::uint64_t scope) const;
+
+  surroundings& world_;
+  const tree& tree_;
+  core_settings how_;
+  unsigned number_;
+  protocol* protocol_ = nullptr;
+  net::random_numbers random_;
+  std::vector<worker> workers_;
+  std::map<std::uint64_t, piece> pieces_;
+  std::array<asked, net::slot_count> slots_;
+  std::uint64_t last_piece_ = 0;
+  std::uint64_t root_ = 0;
+  std::uint64_t started_ = 0;
+  std::uint32_t best_ = 0;
+  std::uint32_t told_ = 0;  ///< the best value that the others were told
+  instant busy_{};
+  bool changed_ = false;
+  static constexpr net::address no_publisher = ~net::address{0};
+  net::address publisher_ = no_publisher;
+  bool has_data_ = false;
+  bool fetch_again_ = false;
+};
+
+}  // namespace sim
+
+// Instantiated in protocol.cpp.
+extern template class cleave::net::node<cleave::net::planted_mutation>;

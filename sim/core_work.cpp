@@ -1,0 +1,244 @@
+#include "sim/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "net/wire.hpp"
+
+/// The workers of a simulated core: what they do by themselves.
+namespace sim {
+namespace {
+
+net::bytes encode_result(const piece& p) {
+  net::bytes out;
+  net::writer w(out);
+  w.number(p.result.nodes), w.fixed(p.result.sum), w.number(p.error);
+  return out;
+}
+
+}  // namespace
+
+void core::advance(worker& w) {
+  const instant now = world_.now();
+  if (w.stack.empty() || w.awaited != 0) return;
+  auto n = static_cast<std::uint64_t>((now - w.clock) / how_.node_cost);
+  busy_ += static_cast<std::int64_t>(n) * how_.node_cost;
+  w.clock += static_cast<std::int64_t>(n) * how_.node_cost;
+  const std::uint64_t piece_id = w.stack.back().piece;
+  for (;;) {
+    // A failed visit has taken the execution off the stack.
+    if (w.stack.empty() || w.stack.back().piece != piece_id) return;
+    execution& e = w.stack.back();
+    frame& f = e.frames.back();
+    if (f.next == f.end) {
+      if (!f.parts.empty() || e.frames.size() == 1) return;
+      e.frames.pop_back();
+      continue;
+    }
+    const std::uint32_t child = f.next, size = tree_.size[child];
+    if (how_.exact && how_.search && tree_.limit[child] <= best_) {
+      f.next += size;
+      e.result += tally_of(child, child + size);
+      continue;
+    }
+    if (n == 0) return;
+    e.begun = true;
+    f.next += size;
+    if (size <= n && !how_.exact) {
+      n -= size;
+      e.result.nodes += size;
+      continue;
+    }
+    --n;
+    if (how_.exact) {
+      e.result += tally_of(child, child + 1);
+      best_ = how_.search ? std::max(best_, tree_.value[child]) : 0;
+      if (tree_.throws[child]) return fail(w, child + 1);
+    } else {
+      ++e.result.nodes;
+    }
+    if (size > 1) e.frames.push_back({child + 1, child + size, {}});
+  }
+}
+
+/// How long it works on before it meets a join that has something to wait for, or the end.
+instant core::until_join(const worker& w) const {
+  if (how_.exact) return how_.node_cost;
+  std::uint64_t nodes = 0;
+  const auto& frames = w.stack.back().frames;
+  for (auto f = frames.rbegin(); f != frames.rend(); ++f) {
+    nodes += f->end - f->next;
+    if (!f->parts.empty()) break;
+  }
+  return static_cast<std::int64_t>(nodes) * how_.node_cost;
+}
+
+void core::plan(unsigned which) {
+  worker& w = workers_[which];
+  w.planned = true;
+  world_.plan_worker(number_, which, ++w.turn, w.clock + until_join(w));
+}
+
+/// Whether something has changed.
+bool core::act(unsigned which) {
+  worker& w = workers_[which];
+  if (w.stack.empty()) return feed(which, 0), !w.stack.empty();
+  const frame& f = w.stack.back().frames.back();
+  const bool joins = f.next == f.end && (!f.parts.empty() || w.stack.back().frames.size() == 1);
+  if (joins) return join(w);
+  if (!w.planned) plan(which);
+  return false;
+}
+
+bool core::join(worker& w) {
+  const auto which = static_cast<unsigned>(&w - workers_.data());
+  execution& e = w.stack.back();
+  frame& f = e.frames.back();
+  if (f.parts.empty()) {
+    finish(w);
+    return true;
+  }
+  const std::uint64_t part = f.parts.back();
+  piece& p = pieces_.at(part);
+  switch (p.is) {
+    case piece::state::done: {
+      sated(which);
+      w.awaited = 0;
+      w.clock = world_.now();
+      w.planned = false;
+      ++w.turn;
+      if (p.error != 0) {
+        fail(w, p.error);
+        return true;
+      }
+      e.result += p.result;
+      pieces_.erase(part);
+      f.parts.pop_back();
+      if (f.parts.empty() && e.frames.size() > 1) e.frames.pop_back();
+      return true;
+    }
+    case piece::state::unclaimed:
+      sated(which);
+      run(w, part);
+      return true;
+    case piece::state::running:
+    case piece::state::claimed:
+    case piece::state::away: break;
+  }
+  return await(which, part);
+}
+
+/// Runs only what is a part of the one that it waits for. Returns whether there was such a part.
+bool core::await(unsigned which, std::uint64_t part) {
+  worker& w = workers_[which];
+  w.awaited = part;
+  const std::size_t before = w.stack.size();
+  feed(which, part);
+  return w.stack.size() != before;
+}
+
+void core::finish(worker& w) {
+  const execution e = w.stack.back();
+  w.stack.pop_back();
+  piece& p = pieces_.at(e.piece);
+  p.result = e.result;
+  const tally right = how_.exact ? tally_of(p.from, p.to) : tally{p.to - p.from, 0};
+  if (p.result != right) world_.violation("a piece has a wrong result");
+  p.is = piece::state::done;
+  w.awaited = 0;
+  if (p.came_as != 0) {
+    protocol_->finished(world_.now(), p.came_as, {net::ending::value, encode_result(p)});
+    pieces_.erase(e.piece);
+  } else if (e.piece == root_) {
+    world_.root_done(p);
+    pieces_.erase(e.piece);
+    root_ = 0;
+  }
+}
+
+/// The innermost piece ends with an error. What it gave away is abandoned.
+void core::fail(worker& w, std::uint32_t error) {
+  const execution e = w.stack.back();
+  w.stack.pop_back();
+  w.awaited = 0;
+  abandon(e);
+  piece& p = pieces_.at(e.piece);
+  p.error = error;
+  p.is = piece::state::done;
+  if (p.came_as != 0) {
+    protocol_->finished(world_.now(), p.came_as, {net::ending::error, encode_result(p)});
+    pieces_.erase(e.piece);
+  } else if (e.piece == root_) {
+    world_.root_done(p);
+    pieces_.erase(e.piece);
+    root_ = 0;
+  }
+  changed_ = true;
+}
+
+void core::abandon(const execution& e) {
+  for (const frame& f : e.frames) {
+    for (const std::uint64_t part : f.parts) drop(part);
+  }
+}
+
+void core::drop(std::uint64_t part) {
+  const auto at = pieces_.find(part);
+  if (at == pieces_.end()) return;
+  changed_ = true;
+  if (at->second.is == piece::state::running) {
+    at->second.stopped = true;  // its worker sees it
+    return;
+  }
+  const bool away = at->second.is == piece::state::away;
+  pieces_.erase(at);
+  if (away) protocol_->cancelled(world_.now(), part);
+}
+
+/// Takes what is cancelled off the stack, and all above it.
+bool core::unwind(worker& w) {
+  const auto stopped = [&](const execution& e) {
+    for (std::uint64_t id = e.piece; id != 0;) {
+      const auto at = pieces_.find(id);
+      if (at == pieces_.end()) return false;
+      if (at->second.stopped) return true;
+      id = at->second.parent;
+    }
+    return false;
+  };
+  const auto lowest = std::find_if(w.stack.begin(), w.stack.end(), stopped);
+  if (lowest == w.stack.end()) return false;
+  const auto keep = static_cast<std::size_t>(lowest - w.stack.begin());
+  while (w.stack.size() > keep) {
+    const execution e = w.stack.back();
+    w.stack.pop_back();
+    abandon(e);
+    const piece p = pieces_.at(e.piece);
+    pieces_.erase(e.piece);
+    // Not its owner, but who waits for it here has ended it: it is given back, undone.
+    if (p.came_as != 0 && !p.stopped)
+      protocol_->finished(world_.now(), p.came_as, {net::ending::refused, {}});
+  }
+  w.awaited = 0;
+  w.planned = false;
+  ++w.turn;
+  w.clock = world_.now();
+  sated(static_cast<unsigned>(&w - workers_.data()));
+  return true;
+}
+
+void core::run(worker& w, std::uint64_t part) {
+  piece& p = pieces_.at(part);
+  p.is = piece::state::running;
+  execution e;
+  e.piece = part;
+  e.frames.push_back({p.from, p.to, {}});
+  w.stack.push_back(std::move(e));
+  w.awaited = 0;
+  w.clock = world_.now();
+  w.planned = false;
+  ++w.turn;
+  changed_ = true;
+}
+
+}  // namespace sim

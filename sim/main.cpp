@@ -1,0 +1,176 @@
+// sim: the protocol between nodes in a world where everything may go wrong, and how it scales.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/command_line.hpp"
+#include "sim/faults.hpp"
+#include "sim/scale.hpp"
+
+namespace {
+
+struct faults_options {
+  int seeds = 200, first = 1;
+  std::string fault = "none";
+  bool log = false, json = false;
+};
+
+struct scale_options {
+  std::vector<int> workers = {4, 8, 16, 32, 64, 128, 256};
+  std::vector<std::string> strategies;
+  std::string sites = "four", plot;
+  int cost = 40, depth = 13, tree_seed = 29, seed = 1;
+  bool json = false;
+};
+
+cleave::net::mutation named(const std::string& name) {
+  if (name == "none") return cleave::net::mutation::none;
+  std::string all = "none";
+  for (const auto& m : sim::planted_mutations()) {
+    if (name == m.name) return m.what;
+    all += std::string(", ") + m.name;
+  }
+  throw apps::usage_error("--fault: \"" + name + "\"; expected one of " + all);
+}
+
+/// Runs the schedules; says which is the first that fails. Exit status 1 if one does.
+int run_faults(const faults_options& o) {
+  const auto planted = named(o.fault);
+  if (o.log) {
+    const auto r = sim::run_schedule(static_cast<std::uint64_t>(o.first), planted, true);
+    for (const std::string& line : r.log) fmt::print("{}\n", line);
+    return r.violation.empty() ? 0 : 1;
+  }
+  const auto all = sim::run_schedules(static_cast<std::uint64_t>(o.first),
+                                      static_cast<std::uint64_t>(o.seeds), planted);
+  if (o.json) {
+    const nlohmann::json out = {
+        {"schedules", all.run}, {"failed", all.failed},     {"first_failed", all.first_failed},
+        {"events", all.events}, {"messages", all.messages}, {"violation", all.violation},
+        {"tasks", all.tasks}};
+    fmt::print("{}\n", out.dump());
+  } else {
+    fmt::print("{} schedules, {} failed; {} events, {} messages, {} tasks between nodes\n", all.run,
+               all.failed, all.events, all.messages, all.tasks);
+  }
+  if (all.failed == 0) return 0;
+  fmt::print(stderr, "sim: seed {}: {}\n", all.first_failed, all.violation);
+  fmt::print(stderr, "sim: its events: sim faults --first {} --fault {} --log\n", all.first_failed,
+             o.fault);
+  return 1;
+}
+
+template <class Names>
+std::size_t index_of(const std::string& option, const std::string& name, const Names& names) {
+  const auto at = std::find(std::begin(names), std::end(names), name);
+  if (at != std::end(names)) return static_cast<std::size_t>(at - std::begin(names));
+  throw apps::usage_error(
+      fmt::format("{}: \"{}\"; expected one of {}", option, name, fmt::join(names, ", ")));
+}
+
+std::vector<sim::scale_run> runs_of(const scale_options& o) {
+  static constexpr std::string_view sites[] = {"four", "grown", "many"};
+  std::vector<std::string> wanted = o.strategies;
+  if (wanted.empty()) wanted.assign(std::begin(sim::asking_names), std::end(sim::asking_names));
+  std::vector<sim::scale_run> runs;
+  for (const std::string& name : wanted) {
+    for (const int workers : o.workers) {
+      sim::scale_run run;
+      run.where.what = static_cast<sim::layout::kind>(index_of("--sites", o.sites, sites));
+      run.where.workers = static_cast<unsigned>(workers);
+      run.whom = static_cast<sim::asking>(index_of("--strategies", name, sim::asking_names));
+      run.node_cost = cleave::net::instant(o.cost);
+      run.seed = static_cast<std::uint64_t>(o.seed);
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+void print_row(const sim::scale_result& r) {
+  std::string sites;
+  for (std::size_t i = 0; i < std::min<std::size_t>(r.busy.size(), 4); ++i)
+    sites += fmt::format(" {:5.1f}", 100 * r.busy[i]);
+  fmt::print("{:<13} {:>7} {:>9.2f} {:>9.1f} {:>8.1f} % {:>8} {:>9} {:>9}  {}\n",
+             sim::asking_names[static_cast<std::size_t>(r.run.whom)], r.run.where.workers,
+             r.seconds, r.speedup, 100 * r.efficiency, r.tasks, r.requests, r.messages, sites);
+  std::fflush(stdout);
+}
+
+nlohmann::json json_of(const sim::scale_result& r) {
+  return {{"strategy", sim::asking_names[static_cast<std::size_t>(r.run.whom)]},
+          {"workers", r.run.where.workers},
+          {"seconds", r.seconds},
+          {"speedup", r.speedup},
+          {"efficiency", r.efficiency},
+          {"busy", r.busy},
+          {"tasks", r.tasks},
+          {"requests", r.requests},
+          {"messages", r.messages},
+          {"bytes", r.bytes}};
+}
+
+int run_scale(const scale_options& o) {
+  const std::vector<sim::scale_run> runs = runs_of(o);
+  const sim::tree work = sim::uts_tree(o.depth, o.tree_seed);
+  if (!o.json) {
+    fmt::print("{} nodes, {} us each: {:.0f} s by one worker\n", work.nodes(), o.cost,
+               1e-6 * o.cost * work.nodes());
+    fmt::print("{:<13} {:>7} {:>9} {:>9} {:>10} {:>8} {:>9} {:>9}   busy, % by site\n", "strategy",
+               "workers", "seconds", "speedup", "efficiency", "tasks", "requests", "messages");
+  }
+  std::vector<sim::scale_result> results;
+  nlohmann::json all = {{"nodes", work.nodes()},
+                        {"node_us", o.cost},
+                        {"sites", o.sites},
+                        {"runs", nlohmann::json::array()}};
+  for (const sim::scale_run& run : runs) {
+    results.push_back(sim::run_scale(work, run));
+    all["runs"].push_back(json_of(results.back()));
+    if (!o.json) print_row(results.back());
+  }
+  if (o.json) fmt::print("{}\n", all.dump());
+  if (o.plot.empty()) return 0;
+  const std::string part = o.plot + ".part";
+  std::ofstream out(part, std::ios::binary);
+  out << sim::plot(results);
+  if (!out.flush()) throw std::runtime_error(part + ": cannot be written");
+  std::filesystem::rename(part, o.plot);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  apps::command_line line(
+      "sim", "Simulates the protocol between nodes. The same seed gives the same run.");
+  apps::command_line faults(line, "faults",
+                            "Random schedules of faults, with invariants after every event");
+  faults_options f;
+  faults.option_number("--seeds", f.seeds, 1, 1'000'000'000, "How many schedules (default: 200)");
+  faults.option_number("--first", f.first, 0, 1'000'000'000, "The first one's seed (default: 1)");
+  faults.option("--fault", "NAME", f.fault, "Plants a fault into the protocol (default: none)");
+  faults.flag("--log", f.log, "Runs one schedule and prints its events");
+  faults.flag("--json", f.json, "Prints one JSON object");
+  apps::command_line scale(line, "scale", "A large tree shared by many nodes, by whom they ask");
+  scale_options s;
+  scale.option_numbers("--workers", s.workers, 1, 65'536, "How many (default: 4 to 256)");
+  scale.option_list("--strategies", "NAME", s.strategies, "Whom to ask (default: all)");
+  scale.option("--sites", "NAME", s.sites, "four, grown or many (default: four)");
+  scale.option_number("--cost", s.cost, 1, 1'000'000,
+                      "Microseconds for each node of the tree (default: 40)");
+  scale.option_number("--depth", s.depth, 1, 14, "Of the tree (default: 13, which is UTS's T1L)");
+  scale.option_number("--tree", s.tree_seed, 0, 1'000'000, "Its seed (default: 29)");
+  scale.option_number("--seed", s.seed, 0, 1'000'000'000,
+                      "Of what is random in the run (default: 1)");
+  scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
+  scale.flag("--json", s.json, "Prints one JSON object");
+  line.parse(argc, argv);
+  return argc > 1 && std::string(argv[1]) == "scale" ? run_scale(s) : run_faults(f);
+} catch (...) { return apps::failed("sim"); }

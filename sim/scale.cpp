@@ -1,0 +1,112 @@
+#include "sim/scale.hpp"
+
+#include <algorithm>
+
+#include "sim/relays.hpp"
+
+namespace sim {
+namespace {
+
+struct place {
+  unsigned site = 0;
+  unsigned workers = 0;
+};
+
+/// The nodes: at most so many workers each, sites as even as can be.
+std::vector<place> nodes_of(const layout& l) {
+  std::vector<place> nodes;
+  const bool many = l.what == layout::kind::many;
+  const unsigned most = many ? 16 : 8, sites = many ? 64 : 4;
+  for (unsigned site = 0; site < sites; ++site) {
+    unsigned here = (l.workers + sites - 1 - site) / sites;
+    if (l.what == layout::kind::grown)
+      here = std::min(64U, l.workers - std::min(l.workers, 64 * site));
+    for (; here > 0; here -= std::min(here, most)) nodes.push_back({site, std::min(here, most)});
+  }
+  return nodes;
+}
+
+/// From the first site, to which all others are connected: milliseconds for both ways, megabits a
+/// second.
+struct connection {
+  double round_trip = 0;
+  double megabits = 0;
+};
+
+connection to_hub(const layout& l, unsigned site) {
+  // Table 2: chiba itself, kobe, keio, kyushu.
+  static constexpr connection paper[] = {{0, 0}, {17.7, 570}, {7.77, 94.5}, {26.7, 113}};
+  if (l.what != layout::kind::many) return paper[site];
+  return site == 0 ? connection{} : connection{5 + (site * 37 % 64) * 25.0 / 64, 100};
+}
+
+link between(const layout& l, unsigned a, unsigned b) {
+  // Within a site: a switch, and the relay's own time.
+  constexpr instant inside{100};
+  if (a == b) return {inside, 1000};
+  const connection x = to_hub(l, a), y = to_hub(l, b);
+  const double slower = x.megabits == 0   ? y.megabits
+                        : y.megabits == 0 ? x.megabits
+                                          : std::min(x.megabits, y.megabits);
+  return {inside + instant(static_cast<std::int64_t>(500 * (x.round_trip + y.round_trip))), slower};
+}
+
+net::strategy strategy_of(asking whom) {
+  switch (whom) {
+    case asking::relay_random:
+    case asking::relay_least: return net::strategy::relay;
+    case asking::random: return net::strategy::random;
+    case asking::near_first: return net::strategy::near_first;
+    case asking::two_choices: return net::strategy::two_choices;
+    case asking::least_split: break;
+  }
+  return net::strategy::least_split;
+}
+
+}  // namespace
+
+scale_result run_scale(const tree& work, const scale_run& run) {
+  const std::vector<place> nodes = nodes_of(run.where);
+  world_settings w;
+  w.seed = run.seed;
+  w.checks = false;
+  w.core.exact = false;
+  w.core.node_cost = run.node_cost;
+  w.core.poll_every = std::min(run.node_cost, instant(100));
+  w.protocol.whom = strategy_of(run.whom);
+  // Tascell's nodes have one request under way, for all their workers.
+  if (w.protocol.whom == net::strategy::relay) w.protocol.any_requests = 1;
+  w.site = [&nodes](net::address node) { return nodes[static_cast<std::size_t>(node)].site; };
+  w.between = [l = run.where](unsigned a, unsigned b) { return between(l, a, b); };
+  w.workers = [&nodes](unsigned node) { return nodes[node].workers; };
+  relays servers(
+      run.whom == asking::relay_random ? relays::choice::random : relays::choice::least_split,
+      run.seed);
+  if (w.protocol.whom == net::strategy::relay) w.servers = &servers;
+
+  std::vector<happening> plan;
+  for (unsigned n = 0; n < nodes.size(); ++n)
+    plan.push_back({happening::kind::join, {}, n, 0, {}, false});
+  const instant alone = static_cast<std::int64_t>(work.nodes()) * run.node_cost;
+  const report r = world(work, w).run(plan, 2 * alone);
+
+  scale_result out;
+  out.run = run;
+  out.seconds = static_cast<double>(r.ended.count()) * 1e-6;
+  out.speedup = r.violation.empty() ? static_cast<double>(alone.count()) * 1e-6 / out.seconds : 0;
+  out.efficiency = out.speedup / run.where.workers;
+  std::vector<unsigned> at;
+  for (const place& p : nodes) {
+    if (at.size() <= p.site) at.resize(p.site + 1);
+    at[p.site] += p.workers;
+  }
+  for (unsigned site = 0; site < at.size(); ++site) {
+    const double busy = static_cast<double>(r.busy_at.at(site).count());
+    out.busy.push_back(busy / static_cast<double>(r.ended.count()) / at[site]);
+  }
+  out.tasks = r.tasks, out.requests = r.requests, out.messages = r.messages;
+  out.bytes = r.bytes, out.events = r.events;
+  return out;
+}
+
+}  // namespace sim

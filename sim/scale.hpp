@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/world.hpp"
+
+/// How well many nodes share one large tree, by whom they ask.
+namespace sim {
+
+/// Sites, and what lies between them.
+struct layout {
+  enum class kind : std::uint8_t {
+    four,   ///< the paper's (Hiraishi et al., Table 2), the workers spread evenly over all four
+    grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the
+            ///< paper's figure 7
+    many    ///< 64 sites around a hub
+  } what = kind::four;
+  unsigned workers = 4;
+};
+
+enum class asking : std::uint8_t {
+  relay_random,  ///< the paper's: its servers choose at random, and go up with probability 1/(n +
+                 ///< 1)
+  relay_least,   ///< the paper's other: the child whose last task was split least
+  random,
+  near_first,
+  two_choices,
+  least_split
+};
+inline constexpr std::string_view asking_names[] = {"relay-random", "relay-least", "random",
+                                                    "near-first",   "two-choices", "least-split"};
+
+struct scale_run {
+  layout where;
+  asking whom = asking::near_first;
+  instant node_cost{40};
+  std::uint64_t seed = 1;
+};
+
+struct scale_result {
+  scale_run run;
+  double seconds = 0;
+  double speedup = 0;        ///< over one worker
+  double efficiency = 0;     ///< speedup by workers
+  std::vector<double> busy;  ///< of each site's workers, the part of the time that they computed
+  std::uint64_t tasks = 0, requests = 0, messages = 0, bytes = 0, events = 0;
+};
+
+scale_result run_scale(const tree& work, const scale_run& run);
+
+/// A drawing (SVG) of efficiency by workers, a line for each strategy.
+std::string plot(const std::vector<scale_result>& results);
+
+}  // namespace sim

@@ -1,0 +1,87 @@
+#include "core/pool.hpp"
+#include "machine/futex.hpp"
+
+/// The functions that constructs call.
+namespace cleave::detail {
+namespace {
+
+interruption<native> interruption_of(local& thread) noexcept {
+  return {thread.word, thread.cutoff};
+}
+
+}  // namespace
+
+void answer(std::uintptr_t construct) {
+  if (here.self != nullptr) return here.self->answer(construct);
+  interruption_of(here).take();  // only a cancellation can have rung
+  if (stopped(here.current)) throw cancelled{};
+}
+
+std::uint64_t begin_timing(std::uintptr_t construct) noexcept {
+  return here.self != nullptr ? here.self->begin_timing(construct) : 0;
+}
+void end_timing(std::uint64_t since, std::uintptr_t construct) noexcept {
+  here.self->end_timing(since, construct);
+}
+
+bool stopped(const scope* s) noexcept {
+  for (; s != nullptr; s = s->parent) {
+    if (s->stopped.load(std::memory_order_acquire)) return true;
+  }
+  return false;
+}
+
+void stop(scope& s) noexcept {
+  s.stopped.store(true, std::memory_order_seq_cst);
+  if (here.self == nullptr) interruption_of(here).remind();
+  pool::interrupt_all();
+}
+
+void interrupt(local& thread) noexcept { interruption_of(thread).ring(); }
+
+scope_frame::scope_frame(scope& s) noexcept : self(&s), previous(here.current) {
+  static constexpr frame_type type{frame_role::scope, nullptr, nullptr, nullptr, nullptr, nullptr};
+  outer = here.innermost;
+  tag = fresh(type);
+  here.innermost = this;
+  here.current = &s;
+}
+
+void join(task& t) noexcept { here.self->join(t); }
+
+void abandon(task* last) noexcept {
+  for (task* t = last; t != nullptr; t = t->before) stop(*t);
+  while (last != nullptr) {
+    task* const t = last;
+    last = t->before;
+    here.self->await_abandoned(*t);
+    delete t;
+  }
+}
+
+void abandon_frame(work_frame& f) noexcept {
+  here.innermost = f.outer;
+  if (was_given(f)) abandon(f.part);
+}
+
+void spawn(group_task& t) {
+  auto& group = static_cast<group_scope&>(*t.parent);
+  if (here.self != nullptr) return here.self->spawn(t);
+  {
+    scope_frame inside(group);
+    if (!stopped(&group)) t.execute();
+    delete &t;
+  }
+  // A poll in t may have taken an attention that was meant for what goes on here.
+  if (stopped(here.current)) interruption_of(here).remind();
+}
+
+void wait(group_scope& g) noexcept {
+  if (here.self != nullptr) return here.self->wait(g);
+  for (std::uint32_t n; (n = g.pending.load(std::memory_order_acquire)) != 0;)
+    machine::block(g.pending, n);
+}
+
+bool is_mine(const group_scope& g) noexcept { return g.owner == here.self; }
+
+}  // namespace cleave::detail

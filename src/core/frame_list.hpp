@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cleave::detail {
+
+/// The frames on one worker's stack, as far as its slow path has seen them, from the outermost
+/// inward. Each frame is walked over once after its push, so that finding the oldest with something
+/// to give costs an amortised constant. Owner only.
+class frame_list {
+public:
+  /// Takes in the frames pushed since, drops those popped. Throws std::bad_alloc.
+  void update(frame* innermost);
+
+  /// The oldest frame that may be given (see work_frame), has something to give, and belongs to
+  /// `wanted` or below (null: any); `outside`: whose task may leave the process. Sets `mine` to
+  /// whether there is such a scope on this stack.
+  frame* oldest(const scope* wanted, bool outside, bool& mine);
+
+  /// The same in the innermost scope on this stack, which there must be, however deep others nest.
+  frame* oldest_of_innermost_scope() {
+    return oldest_from(scope_at(scopes_.size() - 1).cursors[0], false);
+  }
+
+  /// The scope that a frame belongs to; null: the one of a thread that is no worker.
+  scope* scope_of(const frame& f) const noexcept;
+
+  /// Goes back to the moment when f was pushed: undoes the steps made since, innermost first.
+  void undo_to(const frame& f) noexcept;
+  void redo_from(const frame& f) noexcept;
+
+  std::size_t size() const noexcept { return seen_.size(); }
+  std::uint64_t searched = 0;
+  std::uint64_t undone = 0;
+
+private:
+  scope_frame& scope_at(std::size_t k) const noexcept {
+    return *static_cast<scope_frame*>(seen_[scopes_[k]]);
+  }
+  frame* oldest_from(std::uint32_t& cursor, bool outside);
+
+  std::vector<frame*> seen_;
+  std::vector<std::uint32_t> steps_;   // where in seen_ the steps are
+  std::vector<std::uint32_t> scopes_;  // and the scopes
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,140 @@
+#include "core/pool.hpp"
+
+#include "core/proxy.hpp"
+#include "machine/futex.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+namespace cleave::detail {
+namespace {
+
+std::mutex pools_mutex;
+std::vector<pool*> pools;
+
+/// Root tasks that a worker of another runtime waits for, while this lives. With the mutex.
+std::map<const scope*, worker*> waiting_for;
+
+class calling_worker {
+public:
+  /// Throws std::logic_error if all workers of the pool wait for the caller to return.
+  calling_worker(const pool& called, const task& root)
+      : root_(here.self != nullptr ? &root : nullptr) {
+    if (root_ == nullptr) return;
+    std::lock_guard lock(pools_mutex);
+    unsigned blocked = 0;
+    for (const scope* s = root.parent; s != nullptr; s = s->parent) {
+      const auto at = waiting_for.find(s);
+      if (at != waiting_for.end() && &at->second->of == &called) ++blocked;
+    }
+    if (blocked == called.size()) {
+      throw std::logic_error(
+          "cleave::runtime::run: called by a task that all workers of this runtime wait for");
+    }
+    waiting_for[&root] = here.self;
+  }
+  ~calling_worker() {
+    if (root_ == nullptr) return;
+    std::lock_guard lock(pools_mutex);
+    waiting_for.erase(root_);
+  }
+  calling_worker(const calling_worker&) = delete;
+  calling_worker& operator=(const calling_worker&) = delete;
+
+private:
+  const task* const root_;
+};
+
+}  // namespace
+
+pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
+    : recording(std::move(recorded)),
+      meeting(p.workers),
+      check(p.check),
+      cutoff(p.cutoff),
+      oversubscribed(p.workers > p.cpus),
+      off_cpu(oversubscribed ? std::max(50u, 4 * p.workers / p.cpus) : 0),
+      most_askers(4 * p.cpus),
+      workers(p.workers) {
+  if (p.others.ring != nullptr) outside_ = std::make_unique<proxy>(*this, p.others);
+  try {
+    for (unsigned i = 0; i < p.workers; ++i) {
+      threads.push_back(std::make_unique<machine::thread>(p.stack_bytes, &begin, this));
+    }
+  } catch (...) {
+    started.store(failed, std::memory_order_release);
+    started.notify_all();
+    threads.clear();
+    throw;
+  }
+  for (unsigned n; (n = started.load(std::memory_order_acquire)) < size();) started.wait(n);
+  std::lock_guard lock(pools_mutex);
+  pools.push_back(this);
+}
+
+pool::~pool() {
+  {
+    std::lock_guard lock(pools_mutex);
+    std::erase(pools, this);
+  }
+  stopping.store(true, std::memory_order_release);
+  for (auto& w : workers) w->box().ring(news);
+  threads.clear();
+}
+
+void pool::begin(void* self) {
+  auto& p = *static_cast<pool*>(self);
+  static std::mutex numbering;
+  unsigned id;
+  {
+    std::lock_guard lock(numbering);
+    id = p.started.load(std::memory_order_relaxed);
+    if (id == failed) return;
+    p.workers[id] =
+        std::make_unique<worker>(p, id);  // by the thread itself: the polled word is thread-local
+    if (!p.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
+  }
+  p.started.notify_all();
+  for (unsigned n; (n = p.started.load(std::memory_order_acquire)) < p.size();) p.started.wait(n);
+  if (p.started.load(std::memory_order_relaxed) == failed) return;
+  p.workers[id]->work();
+  // Nobody may ring a word that is gone: all leave together.
+  if (p.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 == p.size()) {
+    p.leaving.notify_all();
+  } else {
+    for (unsigned n; (n = p.leaving.load(std::memory_order_acquire)) < p.size();) p.leaving.wait(n);
+  }
+}
+
+task* pool::take_root() noexcept {
+  if (!has_root()) return nullptr;
+  std::lock_guard lock(roots_mutex);
+  if (roots.empty()) return nullptr;
+  task* const t = roots.front();
+  roots.pop_front();
+  roots_waiting.store(roots.size(), std::memory_order_relaxed);
+  return t;
+}
+
+void pool::run(task& root) {
+  const calling_worker caller(*this, root);
+  if (recording) recording->begin_run();
+  announce(meeting, [&] {
+    std::lock_guard lock(roots_mutex);
+    roots.push_back(&root);
+    roots_waiting.store(roots.size(), std::memory_order_seq_cst);
+  });
+  while (!root.done()) machine::block(root.progress, task::begun);
+  if (recording) recording->end_run();
+}
+
+void pool::interrupt_all() noexcept {
+  std::lock_guard lock(pools_mutex);
+  for (pool* p : pools) {
+    for (auto& w : p->workers) w->box().insist(attention);
+    if (p->outside() != nullptr) p->outside()->interrupt();
+  }
+}
+
+}  // namespace cleave::detail

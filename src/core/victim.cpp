@@ -1,0 +1,118 @@
+#include "core/pool.hpp"
+
+#include <cleave/detail/clock.hpp>
+
+#include <cassert>
+
+/// What a worker does for those that ask.
+namespace cleave::detail {
+
+void worker::answer(std::uintptr_t construct) {
+  if (cutoff_.answers_later(box_.insisted())) {
+    if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
+      throw cancelled{};
+    return;
+  }
+  trace::between_strands pause(strands_);
+  if (strands_ != nullptr) strands_->next_branch(construct);
+  struct set_cutoff_at_exit {
+    worker& w;
+    ~set_cutoff_at_exit() {
+      w.set_cutoff();
+      if (w.interrupted_) w.box_.remind(attention);  // a put threw before it was looked at
+    }
+  } at_exit{*this};
+  cutoff_.begin_division();
+  const std::uint32_t signals = box_.take_signals();
+  interrupted_ = interrupted_ || (signals & attention) != 0;
+  if ((signals & checking) != 0) split_everywhere();
+  if ((signals & (asked | parked)) != 0) serve();
+  if (interrupted_) {
+    interrupted_ = false;
+    if (stopped(here.current)) throw cancelled{};
+  }
+}
+
+/// Without throwing: a cancellation is kept for the next poll, and a put that throws gives nothing.
+void worker::answer_while_waiting() noexcept {
+  const std::uint32_t signals = box_.take_signals();
+  if ((signals & attention) != 0) interrupted_ = true;
+  if ((signals & (asked | parked)) != 0) {
+    try {
+      cutoff_.begin_division();
+      serve();
+    } catch (...) {  // a put threw: it has given nothing
+    }
+    set_cutoff();
+  }
+}
+
+void worker::serve() {
+  trace::recorded serving(recorder_, trace::activity::divide);
+  frame* oldest = nullptr;  // null: a ready task
+  const scope* of_whom = nullptr;
+  std::exception_ptr error;
+  auto look_for = [&](const scope* wanted, bool outside) {
+    oldest = nullptr, of_whom = wanted;
+    if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
+      return outcome::given;
+    look();
+    bool mine = false;
+    oldest = frames_.oldest(wanted, outside, mine);
+    if (!mine) return outcome::not_mine;
+    return oldest == nullptr ? outcome::nothing : outcome::given;
+  };
+  auto make = [&](unsigned asker) -> request {
+    try {
+      task* t = nullptr;
+      if (oldest != nullptr) t = &split(*oldest);
+      else if (of_whom == nullptr) t = ready.steal(nullptr);
+      else t = take_ready(static_cast<const group_scope&>(*of_whom));
+      if (t != nullptr) t->runner = asker;
+      return reinterpret_cast<request>(t);
+    } catch (...) {
+      error = std::current_exception();
+      return 0;
+    }
+  };
+  serving.found = serve_one(self_, look_for, make) == outcome::given;
+  if (error) std::rethrow_exception(error);
+}
+
+void worker::look() {
+  frames_.update(here.innermost);
+  set(searched, frames_.searched);
+  if (frames_.size() > counted_[deepest].load(std::memory_order_relaxed))
+    set(deepest, frames_.size());
+}
+
+task& worker::split(frame& f) {
+  assert(f.unlisted == here.unlisted);
+  struct redo_at_exit {
+    frame_list& list;
+    frame& from;
+    ~redo_at_exit() { list.redo_from(from); }
+  };
+  frames_.undo_to(f);
+  set(undone, frames_.undone);
+  redo_at_exit redo{frames_, f};
+  task& t = *f.type().split(f);
+  t.parent = frames_.scope_of(f);
+  t.owner = this;
+  t.wire = f.type().wire;
+  t.generation = generation_ + 1;
+  t.depth = cutoff_.depth_of(reinterpret_cast<std::uintptr_t>(&f));
+  t.ticks = ticks();
+  cutoff_.shared(t.ticks);
+  add(splits);
+  return t;
+}
+
+/// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as
+/// it is now: a part that shares it by mistake shows.
+void worker::split_everywhere() {
+  look();
+  if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f));
+}
+
+}  // namespace cleave::detail

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace cleave::detail {
+
+/// Room for a deque's entries: a power of two of them.
+template <class Entry>
+struct ring {
+  Entry& at(std::int64_t i) const noexcept {
+    return entries[static_cast<std::size_t>(i & (capacity - 1))];
+  }
+  std::int64_t capacity = 0;
+  Entry* entries = nullptr;
+};
+
+/// The rings that one deque has had. All of them stay: thieves may still read an old one.
+template <class Entry>
+class heap_rings {
+public:
+  /// Throws std::bad_alloc; then nothing has changed.
+  ring<Entry>& make(std::int64_t capacity) {
+    auto& made = *all_.emplace_back(std::make_unique<owned>(capacity));
+    return made.of;
+  }
+
+private:
+  struct owned {
+    explicit owned(std::int64_t n)
+        : entries(new Entry[static_cast<std::size_t>(n)]), of{n, entries.get()} {}
+    std::unique_ptr<Entry[]> entries;
+    ring<Entry> of;
+  };
+  std::vector<std::unique_ptr<owned>> all_;
+};
+
+/// The machine's own atomics, and rings from the heap.
+struct native_deque {
+  static constexpr std::int64_t first_capacity = 256;
+  template <class T>
+  using atomic = std::atomic<T>;
+  template <class Entry>
+  using rings = heap_rings<Entry>;
+};
+
+/// Ready tasks of task groups: the owner pushes and takes at the bottom, anybody steals at the top.
+/// Entries keep the group beside the task, so that a thief can pick by group without touching a
+/// task that may be gone. Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al.,
+/// PPoPP 2013; the fences are seq_cst accesses, which ThreadSanitizer understands. Platform says
+/// what an atomic is and where rings come from, so that the model checker can stand in.
+template <class Platform>
+class deque {
+  template <class T>
+  using atomic = typename Platform::template atomic<T>;
+
+public:
+  deque() : ring_(&rings_.make(Platform::first_capacity)) {}
+
+  /// Owner only. Makes room for one more. Throws std::bad_alloc.
+  void reserve() {
+    const std::int64_t b = bottom();
+    const ring_type* const r = ring_.load(std::memory_order_relaxed);
+    if (b - top_.load(std::memory_order_acquire) >= r->capacity) grow(*r, b);
+  }
+  /// Owner only, where there is room. seq_cst: partner of an asker that rings and then looks into
+  /// every deque.
+  void push(task& t) noexcept {
+    const std::int64_t b = bottom();
+    put(*ring_.load(std::memory_order_relaxed), b, &t, t.parent);
+    bottom_.store(b + 1, std::memory_order_seq_cst);
+  }
+  /// Owner only: where the next one goes.
+  std::int64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
+
+  /// Owner only: the task pushed last, or null.
+  task* take() noexcept {
+    const std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
+    const ring_type* const r = ring_.load(std::memory_order_relaxed);
+    bottom_.store(b, std::memory_order_seq_cst);
+    std::int64_t t = top_.load(std::memory_order_seq_cst);
+    if (t < b) return r->at(b).item.load(std::memory_order_relaxed);
+    task* last = nullptr;
+    if (t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
+                                               std::memory_order_relaxed)) {
+      last = r->at(b).item.load(std::memory_order_relaxed);
+    }
+    bottom_.store(b + 1, std::memory_order_relaxed);
+    return last;
+  }
+
+  /// Anybody: the oldest task, if it belongs to `group` (null: to any); null if there is none or
+  /// another took it.
+  task* steal(const scope* group) noexcept {
+    std::int64_t t = top_.load(std::memory_order_seq_cst);
+    if (t >= bottom_.load(std::memory_order_seq_cst)) return nullptr;
+    const entry& e = ring_.load(std::memory_order_acquire)->at(t);
+    task* const item = e.item.load(std::memory_order_relaxed);
+    const scope* const of = e.group.load(std::memory_order_relaxed);
+    if (group != nullptr && group != of) return nullptr;
+    // Success means that nobody moved top: both loads were of the entry at t.
+    if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
+                                      std::memory_order_relaxed))
+      return nullptr;
+    return item;
+  }
+
+  /// Owner only: whether a task of the group is in it, at any place.
+  bool holds(const scope* group) const noexcept {
+    const ring_type* const r = ring_.load(std::memory_order_relaxed);
+    const std::int64_t end = bottom_.load(std::memory_order_relaxed);
+    for (std::int64_t i = top_.load(std::memory_order_acquire); i < end; ++i) {
+      if (r->at(i).group.load(std::memory_order_relaxed) == group) return true;
+    }
+    return false;
+  }
+
+  bool empty() const noexcept {
+    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
+  }
+
+private:
+  struct entry {
+    atomic<task*> item{nullptr};
+    atomic<const scope*> group{nullptr};
+  };
+  using ring_type = ring<entry>;
+
+  static void put(const ring_type& to, std::int64_t i, task* t, const scope* group) noexcept {
+    to.at(i).item.store(t, std::memory_order_relaxed);
+    to.at(i).group.store(group, std::memory_order_relaxed);
+  }
+  void grow(const ring_type& old, std::int64_t bottom) {
+    ring_type& bigger = rings_.make(old.capacity * 2);
+    for (std::int64_t i = top_.load(std::memory_order_relaxed); i < bottom; ++i) {
+      const entry& e = old.at(i);  // the task itself may be stolen and gone by now
+      put(bigger, i, e.item.load(std::memory_order_relaxed),
+          e.group.load(std::memory_order_relaxed));
+    }
+    ring_.store(&bigger, std::memory_order_release);  // acquired by steal()
+  }
+
+  typename Platform::template rings<entry> rings_;
+  alignas(64) atomic<std::int64_t> top_{0};
+  alignas(64) atomic<std::int64_t> bottom_{0};
+  atomic<ring_type*> ring_;
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,43 @@
+#include "groups/ready_tasks.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace cleave::detail {
+
+void ready_tasks::push(task& t) noexcept {
+  auto& group = static_cast<group_scope&>(*t.parent);
+  if (group.owner == here.self) group.lowest = std::min(group.lowest, deque_.bottom());
+  ++pushes_;
+  deque_.push(t);
+}
+
+task* ready_tasks::take(const group_scope& group, bool& moved) noexcept {
+  constexpr auto anywhere = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t lowest = group.owner == here.self ? group.lowest : anywhere;
+  task* others = nullptr;
+  task* found = nullptr;
+  while (found == nullptr && deque_.bottom() > lowest) {
+    task* const t = deque_.take();
+    if (t == nullptr) break;
+    if (t->parent == &group) found = t;
+    else t->before = std::exchange(others, t);
+  }
+  moved = others != nullptr;
+  while (others != nullptr) {
+    task& t = *others;
+    others = std::exchange(t.before, nullptr);
+    push(t);
+  }
+  return found;
+}
+
+bool ready_tasks::holds(const scope* group) noexcept {
+  if (group == absent_ && pushes_ == absent_at_) return false;
+  const bool found = deque_.holds(group);
+  if (!found) absent_ = group, absent_at_ = pushes_;
+  return found;
+}
+
+}  // namespace cleave::detail

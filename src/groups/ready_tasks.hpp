@@ -1,0 +1,35 @@
+#pragma once
+
+#include "groups/deque.hpp"
+
+namespace cleave::detail {
+
+/// The tasks of task groups that are ready on one worker: it pushes and takes the newest, anybody
+/// steals the oldest. A task is in it from push() until exactly one take() or steal() returns it.
+class ready_tasks {
+public:
+  /// Owner only. Makes room for one more. Throws std::bad_alloc; then nothing has changed.
+  void reserve() { deque_.reserve(); }
+  /// Owner only, after reserve().
+  void push(task& t) noexcept;
+
+  /// Owner only: the newest task of the group, wherever in here it lies. Others lie above it only
+  /// if tasks of several groups were spawned in turn; they are taken out and put back, and then
+  /// `moved` is set. Of a group that this thread made, nothing below its tasks is touched.
+  task* take(const group_scope& group, bool& moved) noexcept;
+  /// Anybody: the oldest task, if it belongs to `group` (null: to any).
+  task* steal(const scope* group) noexcept { return deque_.steal(group); }
+
+  /// Owner only: whether a task of the group is in here, at any place.
+  bool holds(const scope* group) noexcept;
+  /// Anybody.
+  bool empty() const noexcept { return deque_.empty(); }
+
+private:
+  deque<native_deque> deque_;
+  std::uint64_t pushes_ = 0;
+  const scope* absent_ = nullptr;  // the group that holds() did not find
+  std::uint64_t absent_at_ = 0;    // and after how many pushes
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,136 @@
+#pragma once
+
+#include "core/proxy.hpp"
+#include "net/launch.hpp"
+#include "net/protocol.hpp"
+
+#include <cleave/detail/replicas.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace cleave::net {
+
+/// What a node has done so far.
+struct node_counters {
+  unsigned nodes = 1;
+  std::uint64_t tasks_out = 0, tasks_in = 0;  // that crossed
+  traffic carried;
+};
+
+/// A process as one node of several: a thread that moves what happens between the transport, the
+/// protocol and core's proxy, and sleeps while nothing does.
+///
+/// Invariant: a task is out (in `out_`) from when a worker has given it to a slot until its result
+/// is in it or it runs here again; in (`in_`) from when it is fed to a worker until it has
+/// finished. Only the thread touches them, the protocol and the transport; other threads leave
+/// requests.
+class driver final : core_port, network_port, detail::carrier {
+public:
+  /// Makes the transport, in the thread that will use and destroy it; null if there is to be none.
+  using opener = std::function<std::unique_ptr<transport>()>;
+
+  /// Opens the transport, in a thread of its own; null if this process is alone, or is to be.
+  /// Blocks until all ranks have opened theirs. Throws std::runtime_error.
+  static std::unique_ptr<driver> open(const transport_choice& choice);
+  /// The same by `make`; throws what that throws, and std::logic_error of program_hash().
+  static std::unique_ptr<driver> open(opener make, const settings& how = {});
+  /// The proxy's pool is gone. Closes the transport.
+  ~driver() override;
+  driver(const driver&) = delete;
+  driver& operator=(const driver&) = delete;
+
+  /// Ends the thread's sleep.
+  detail::native::bell bell() noexcept;
+  /// Begins. Once, before anything runs.
+  void attach(detail::proxy& p);
+  /// Blocks until the first node has gone, or turns out to run another program.
+  void serve();
+  /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
+  void stop();
+  node_counters counted() const;
+
+private:
+  explicit driver(const settings& how) : how_(how) {}
+  void live(const opener& make);
+  void loop();
+  void end_serving();
+  /// All that can be done now.
+  void step(instant now);
+  void hear(instant now);
+  bool tell_given(instant now);
+  void tell_finished(instant now);
+  void tell_cancelled(instant now);
+  void tell_starving(instant now);
+  void tell_requests(instant now);
+  bool give_back_here(const detail::proxy::starving& who);
+  void tell_answer(instant now, unsigned slot, std::uint64_t id);
+  void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
+  std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
+  std::uint64_t part_of(const detail::scope* wanted) const;
+  traveller describe(std::uint64_t id, detail::task& t) const;
+  std::chrono::microseconds time_to_sleep(instant now) const;
+  static instant now() noexcept;
+
+  void ask(unsigned slot, std::uint64_t wanted) override;
+  bool withdraw(unsigned slot) override;
+  bool start(asker who, const traveller& t) override;
+  void refuse(asker) override {}
+  void complete(std::uint64_t id, const outcome& end) override;
+  void again(std::uint64_t id) override;
+  void cancel(std::uint64_t id) override;
+  load state() const override;
+  bytes shared() const override;
+  void merge(std::span<const std::byte> values) override;
+  std::optional<bytes> publication(std::uint64_t id) const override;
+  void fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) override;
+
+  void send(address to, message m) override;
+  void say(const std::string& line) override;
+
+  bytes fetch(detail::value_name name) override;
+  void improved() noexcept override;
+
+  struct wait_for_data {
+    bool asked = false, arrived = false;
+    std::optional<bytes> contents;
+  };
+
+  const settings how_;
+  identity self_;
+  std::thread thread_;
+  std::unique_ptr<transport> carries_;
+  detail::proxy* core_ = nullptr;
+  std::unique_ptr<node<>> protocol_;
+
+  std::map<std::uint64_t, detail::task*> out_;  // by the number that other nodes know it by
+  std::map<std::uint64_t, detail::task*> in_;   // by the protocol's number
+  std::deque<std::uint64_t> returned_;          // of those that are out: nobody runs them
+  std::uint64_t last_out_ = 0;
+  std::map<unsigned, std::pair<detail::request, std::uint64_t>> told_;  // workers that starve
+  std::vector<detail::proxy::starving> starving_;                       // as last seen
+  std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
+  instant asked_at_ = instant::max();                 // slots, and nobody has insisted since
+  bool restless_ = false;                             // something was given back in this step
+  std::uint64_t sent_version_ = 0;                    // of the shared values
+  std::uint64_t tasks_in_ = 0;
+
+  // With the mutex.
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool opened_ = false, over_ = false;
+  bool stopping_ = false, stopped_ = false, closing_ = false;
+  std::exception_ptr failed_;
+  bool improved_ = false;
+  std::map<std::pair<address, std::uint64_t>, std::shared_ptr<wait_for_data>> wanted_data_;
+  node_counters counted_;
+};
+
+}  // namespace cleave::net

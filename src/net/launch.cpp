@@ -1,0 +1,208 @@
+#include "net/launch.hpp"
+
+#include "machine/cpus.hpp"
+#include "net/plugin.hpp"
+
+#include <dlfcn.h>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace cleave::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+class environment_of {
+public:
+  explicit environment_of(const char* (*get)(const char*)) : get_(get) {}
+
+  std::string_view text(const char* name) const {
+    const char* const found = get_(name);
+    return found != nullptr ? found : "";
+  }
+  bool has(const char* name) const { return !text(name).empty(); }
+
+  /// The first of these that is a number.
+  template <class... Names>
+  int number(int otherwise, const Names*... names) const {
+    int n = otherwise;
+    (void)(... || parse(names, n));
+    return n;
+  }
+
+private:
+  bool parse(const char* name, int& n) const {
+    const std::string_view digits = text(name);
+    int found = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found);
+    if (error != std::errc{} || end != digits.data() + digits.size() || found < 0) return false;
+    n = found;
+    return true;
+  }
+
+  const char* (*get_)(const char*);
+};
+
+const char* of_this_process(const char* name) { return std::getenv(name); }
+
+/// Open MPI 5 names its version; its predecessors and a plain PMIx do not.
+std::vector<std::string> open_mpi(const environment_of& env) {
+  const std::string_view version = env.text("OMPI_VERSION");
+  const std::string_view major = version.substr(0, version.find('.'));
+  if (major.empty()) return {"openmpi", "openmpi5"};
+  return {"openmpi" + std::string(major), "openmpi"};
+}
+
+std::string file_of(const std::string& plugin) { return "libcleave-mpi-" + plugin + ".so"; }
+
+void* load(const std::vector<std::string>& plugins) {
+  const auto folders = plugin_folders();
+  for (const std::string& name : plugins) {
+    for (const std::string& folder : folders) {
+      const fs::path file = fs::path(folder) / file_of(name);
+      std::error_code error;
+      if (!fs::exists(file, error)) continue;
+      // Global: parts of MPI that it loads itself look for its symbols.
+      if (void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+      throw std::runtime_error(std::string("cannot load ") + dlerror());
+    }
+    if (void* const library = dlopen(file_of(name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+  }
+  std::string where;
+  for (const std::string& folder : folders) where += (where.empty() ? "" : ", ") + folder;
+  throw std::runtime_error(
+      "no plug-in " + file_of(plugins.front()) + " in " + where +
+      " (CLEAVE_PLUGINS names its folder; --transport none runs each rank alone)");
+}
+
+std::vector<std::string> chosen_plugins(const std::string& name) {
+  const launch& here = launched();
+  if (name == "none" || (name.empty() && !here.several())) return {};
+  if (!name.empty() && name != "mpi") return {name};
+  if (here.plugins.empty())
+    throw std::runtime_error(
+        "--transport mpi: expected to be started by mpirun or srun --mpi=pmix, which left nothing "
+        "in the "
+        "environment");
+  return here.several() ? here.plugins : std::vector<std::string>{};
+}
+
+}  // namespace
+
+launch read_launch(const char* (*get)(const char*)) {
+  const environment_of env(get);
+  launch found;
+  const bool slurm = env.has("SLURM_STEP_ID");
+  if (env.has("OMPI_COMM_WORLD_SIZE") || env.has("PMIX_RANK")) {
+    found.plugins = open_mpi(env);
+  } else if (env.has("PMI_RANK")) {
+    found.plugins = {"mpich"};
+  } else {
+    return found;
+  }
+  // An allocation's own variables are those of its batch script; a step's count.
+  const char* const slurm_ranks = slurm ? "SLURM_STEP_NUM_TASKS" : "";
+  found.rank = env.number(0, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK");
+  found.ranks = env.number(0, "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", slurm_ranks);
+  found.host_rank = env.number(0, "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID");
+  found.host_ranks = env.number(0, "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS");
+  return found;
+}
+
+const launch& launched() {
+  static const launch here = read_launch(&of_this_process);
+  return here;
+}
+
+bool is_first_rank() { return launched().rank == 0; }
+
+void end_all_ranks(std::string_view line, int status) {
+  if (is_first_rank()) {
+    std::fprintf(stderr, "cleave: %.*s\n", static_cast<int>(line.size()), line.data());
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  std::exit(status);
+}
+
+std::string take_transport(int& argc, char** argv) {
+  constexpr std::string_view option = "--transport";
+  const char* const set = std::getenv("CLEAVE_TRANSPORT");
+  std::string name = set != nullptr ? set : "";
+  std::string_view said_by = "CLEAVE_TRANSPORT";
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == option) {
+      if (i + 1 == argc) throw std::invalid_argument("--transport: expected a name after it");
+      name = argv[++i];
+      said_by = option;
+    } else if (argument.starts_with(option) && argument.substr(option.size()).starts_with('=')) {
+      name = argument.substr(option.size() + 1);
+      said_by = option;
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  if (kept < argc) argv[kept] = nullptr;
+  argc = kept;
+  if (name.empty() && said_by != option) return name;
+  constexpr std::string_view known[] = {"mpi", "openmpi", "openmpi5", "mpich", "none"};
+  if (std::find(std::begin(known), std::end(known), name) == std::end(known)) {
+    throw std::invalid_argument(std::string(said_by) +
+                                ": expected mpi, openmpi, openmpi5, mpich or none, got '" + name +
+                                "'");
+  }
+  return name;
+}
+
+std::vector<std::string> plugin_folders() {
+  if (const char* const set = std::getenv("CLEAVE_PLUGINS"); set != nullptr && *set != '\0')
+    return {set};
+  std::vector<std::string> folders;
+  auto add = [&](const fs::path& folder) {
+    const std::string name = folder.lexically_normal().string();
+    if (std::find(folders.begin(), folders.end(), name) == folders.end()) folders.push_back(name);
+  };
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    add(program.parent_path() / "../lib/cleave");
+    add(program.parent_path() / "../lib");
+  }
+  Dl_info library{};
+  static const char in_this_library = 0;
+  if (dladdr(&in_this_library, &library) != 0 && library.dli_fname != nullptr) {
+    const fs::path file = fs::absolute(library.dli_fname, error);
+    if (!error) add(file.parent_path() / "cleave");
+  }
+  add(CLEAVE_PLUGIN_FOLDER);
+  return folders;
+}
+
+std::unique_ptr<transport> open_transport(const transport_choice& choice) {
+  const auto plugins = chosen_plugins(choice.name);
+  if (plugins.empty()) return nullptr;
+  void* const library = load(plugins);
+  const auto open = reinterpret_cast<open_function*>(dlsym(library, open_function_name));
+  if (open == nullptr) throw std::runtime_error(std::string("no plug-in of Cleave: ") + dlerror());
+
+  const launch& here = launched();
+  transport_settings settings;
+  settings.ranks = here.ranks;
+  settings.spin = here.host_ranks != 0 &&
+                  here.host_ranks * std::max(1, choice.workers) < machine::usable_cpus();
+  std::string error;
+  std::unique_ptr<transport> opened(open(plugin_version, settings, error));
+  if (!opened) throw std::runtime_error(error);
+  return opened;
+}
+
+}  // namespace cleave::net

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "net/transport.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Whether this process is one rank of several, which its launcher (mpirun, srun) left in the
+/// environment, and the transport between them, which is loaded only then. Known before MPI begins,
+/// so that a command line can be refused once.
+namespace cleave::net {
+
+/// What the environment says. Counts that it does not tell are 0.
+struct launch {
+  std::vector<std::string> plugins;  // that would do, the best first: "openmpi5", "openmpi"; empty:
+                                     // not launched as a rank
+  int rank = 0;
+  int ranks = 1;
+  int host_rank = 0;  // among those of this host
+  int host_ranks = 1;
+
+  bool several() const noexcept { return !plugins.empty() && ranks != 1; }
+};
+
+/// Reads an environment; `get` is std::getenv's like. Counts that are no numbers are taken for
+/// absent.
+launch read_launch(const char* (*get)(const char* name));
+
+/// This process's, read at the first call.
+const launch& launched();
+
+/// True in the process that prints and that owns the root task; in one that was not launched as a
+/// rank, too.
+bool is_first_rank();
+
+/// Prints `cleave: LINE` once for all ranks and ends this process with that status. Ranks other
+/// than the first end a moment later, because launchers kill the rest of a job as soon as one has
+/// ended.
+[[noreturn]] void end_all_ranks(std::string_view line, int status = 2);
+
+/// What the user may choose: "mpi" (as launched), a plug-in's name ("openmpi", "mpich",
+/// "openmpi5"), "none", or nothing, which is mpi if launched as one of several ranks, else none.
+struct transport_choice {
+  std::string name;
+  int workers = 1;  // of this process: whether there are CPUs left to spin on
+};
+
+/// Takes `--transport NAME` or `--transport=NAME` out of a command line; otherwise
+/// CLEAVE_TRANSPORT, otherwise nothing. Throws std::invalid_argument.
+std::string take_transport(int& argc, char** argv);
+
+/// The transport, or nullptr if this process is alone or is to be. Loads nothing in that case. The
+/// calling thread is the one that must call everything else of it, and destroy it; all ranks open
+/// theirs at the same time, once. Blocks until they have. Throws std::runtime_error with one line.
+std::unique_ptr<transport> open_transport(const transport_choice& choice);
+
+/// Where plug-ins are looked for, in this order.
+std::vector<std::string> plugin_folders();
+
+}  // namespace cleave::net

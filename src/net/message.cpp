@@ -1,0 +1,124 @@
+#include "net/message.hpp"
+
+#include <cstring>
+#include <limits>
+
+#include "net/wire.hpp"
+
+namespace cleave::net {
+namespace {
+
+void put(writer& w, const task_key& key) { w.number(key.task), w.number(key.attempt); }
+void put(writer& w, const treq& m) { w.number(m.request), put(w, m.wanted); }
+void put(writer& w, const task& m) {
+  w.number(m.request), put(w, m.key);
+  w.number(m.type), w.number(m.depth), w.string(m.input), w.string(m.shared);
+}
+void put(writer& w, const none& m) { w.number(m.request), w.number(m.elsewhere); }
+void put(writer& w, const rslt& m) {
+  put(w, m.key), w.byte(static_cast<std::uint8_t>(m.how));
+  w.string(m.result), w.string(m.shared);
+}
+void put(writer& w, const rack& m) { put(w, m.key); }
+void put(writer& w, const heartbeat& m) {
+  w.number(m.number), w.number(m.heard), w.byte(m.leaving ? 1 : 0);
+  w.number(m.state.workers), w.number(m.state.busy), w.number(m.state.depth);
+  w.number(m.held.size());
+  for (const task_key& key : m.held) put(w, key);
+}
+void put(writer& w, const leave& m) { w.byte(m.gone ? 1 : 0); }
+void put(writer& w, const cancel& m) { put(w, m.key); }
+void put(writer& w, const shared_update& m) { w.string(m.values); }
+void put(writer& w, const fetch& m) { w.number(m.id); }
+void put(writer& w, const published& m) {
+  w.number(m.id), w.byte(m.found ? 1 : 0), w.string(m.contents);
+}
+void put(writer& w, const reject& m) { w.string(std::as_bytes(std::span(m.reason))); }
+
+bool flag(reader& r) {
+  const std::uint8_t value = r.byte();
+  if (value > 1) r.fail("flag that is neither 0 nor 1");
+  return value == 1;
+}
+std::uint32_t small(reader& r) {
+  const std::uint64_t value = r.number();
+  if (value > std::numeric_limits<std::uint32_t>::max()) r.fail("number above 32 bits");
+  return static_cast<std::uint32_t>(value);
+}
+
+// The order of fields is that of the calls, each a full expression.
+void get(reader& r, task_key& key) { key.task = r.number(), key.attempt = r.number(); }
+void get(reader& r, treq& m) { m.request = r.number(), get(r, m.wanted); }
+void get(reader& r, task& m) {
+  m.request = r.number(), get(r, m.key);
+  m.type = r.number(), m.depth = r.number(), m.input = r.string(), m.shared = r.string();
+}
+void get(reader& r, none& m) { m.request = r.number(), m.elsewhere = r.number(); }
+void get(reader& r, rslt& m) {
+  get(r, m.key);
+  const std::uint8_t how = r.byte();
+  if (how > static_cast<std::uint8_t>(ending::refused)) r.fail("unknown ending of a task");
+  m.how = static_cast<ending>(how);
+  m.result = r.string(), m.shared = r.string();
+}
+void get(reader& r, rack& m) { get(r, m.key); }
+void get(reader& r, heartbeat& m) {
+  m.number = r.number(), m.heard = r.number(), m.leaving = flag(r);
+  m.state.workers = small(r), m.state.busy = small(r), m.state.depth = small(r);
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) get(r, m.held.emplace_back());
+}
+void get(reader& r, leave& m) { m.gone = flag(r); }
+void get(reader& r, cancel& m) { get(r, m.key); }
+void get(reader& r, shared_update& m) { m.values = r.string(); }
+void get(reader& r, fetch& m) { m.id = r.number(); }
+void get(reader& r, published& m) { m.id = r.number(), m.found = flag(r), m.contents = r.string(); }
+void get(reader& r, reject& m) {
+  const bytes text = r.string();
+  m.reason.assign(text.size(), '\0');
+  if (!text.empty()) std::memcpy(m.reason.data(), text.data(), text.size());
+}
+
+template <std::size_t Kind = 0>
+void get_body(reader& r, std::size_t kind, message_body& body) {
+  if constexpr (Kind < std::variant_size_v<message_body>) {
+    if (kind != Kind) return get_body<Kind + 1>(r, kind, body);
+    get(r, body.emplace<Kind>());
+  } else {
+    r.fail("unknown kind of message");
+  }
+}
+
+}  // namespace
+
+const char* name(const message_body& body) noexcept {
+  static constexpr const char* names[] = {"treq",   "task",      "none",      "rslt",
+                                          "rack",   "heartbeat", "leave",     "cancel",
+                                          "shared", "fetch",     "published", "reject"};
+  static_assert(std::size(names) == std::variant_size_v<message_body>);
+  return names[body.index()];
+}
+
+bytes encode(const message& m) {
+  bytes out;
+  out.reserve(64);
+  writer w(out);
+  w.byte(wire_version);
+  w.byte(static_cast<std::uint8_t>(m.body.index()));
+  w.fixed(m.program), w.fixed(m.from), w.fixed(m.to);
+  std::visit([&](const auto& body) { put(w, body); }, m.body);
+  return out;
+}
+
+const char* decode(std::span<const std::byte> in, message& m) {
+  reader r(in);
+  if (r.byte() != wire_version) r.fail("another version of the protocol");
+  const std::size_t kind = r.byte();
+  m.program = r.fixed(), m.from = r.fixed(), m.to = r.fixed();
+  if (r.failed() == nullptr) get_body(r, kind, m.body);
+  if (r.failed() == nullptr && m.from == 0) r.fail("no incarnation");
+  r.end();
+  return r.failed();
+}
+
+}  // namespace cleave::net

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "net/transport.hpp"
+
+/// What nodes say to each other: Tascell's five messages (Hiraishi et al., section 3.2) and those
+/// that survive losses need. docs/protocol.md tells the rules.
+namespace cleave::net {
+
+/// A number that a process draws when it starts, so that nobody takes it for one that was there
+/// before.
+using incarnation = std::uint64_t;
+
+/// A task that its owner has given away: the owner's number for it, and which time of giving this
+/// is. No two givings by one incarnation have the same attempt.
+struct task_key {
+  std::uint64_t task = 0;
+  std::uint64_t attempt = 0;
+  friend auto operator<=>(const task_key&, const task_key&) = default;
+};
+
+/// Asks for a task: any, or a part of `wanted`, which the receiver holds for the sender (a
+/// take-back).
+struct treq {
+  std::uint64_t request = 0;  ///< above all that this node has sent before
+  task_key wanted;            ///< task 0: anything
+  friend bool operator==(const treq&, const treq&) = default;
+};
+
+/// Answers a request with a task.
+struct task {
+  std::uint64_t request = 0;
+  task_key key;
+  std::uint64_t type = 0;   ///< which of the program's task types
+  std::uint64_t depth = 0;  ///< how often it was split from the root task: a hint of its size
+  bytes input;
+  bytes shared;  ///< the newest shared values that the sender knows
+  friend bool operator==(const task&, const task&) = default;
+};
+
+/// Answers a request without one.
+struct none {
+  std::uint64_t request = 0;
+  address elsewhere = 0;  ///< a hint: who was given much lately, plus one; 0: nobody known
+  friend bool operator==(const none&, const none&) = default;
+};
+
+enum class ending : std::uint8_t {
+  value,   ///< the result's bytes
+  error,   ///< an exception's bytes
+  refused  ///< nobody wants the task any more: not begun
+};
+
+/// A task's end. Sent again until a rack comes.
+struct rslt {
+  task_key key;
+  ending how = ending::value;
+  bytes result;
+  bytes shared;  ///< the newest shared values that the sender has read or offered
+  friend bool operator==(const rslt&, const rslt&) = default;
+};
+
+/// A result has come; it need not be sent again.
+struct rack {
+  task_key key;
+  friend bool operator==(const rack&, const rack&) = default;
+};
+
+/// What others need to know of a node to choose whom to ask.
+struct load {
+  std::uint32_t workers = 0;
+  std::uint32_t busy = 0;   ///< workers that compute
+  std::uint32_t depth = 0;  ///< the least split depth of the tasks that it runs; 0 with the root
+  friend bool operator==(const load&, const load&) = default;
+};
+
+struct heartbeat {
+  std::uint64_t number = 0;  ///< above all that this node has sent before
+  std::uint64_t heard = 0;   ///< the receiver's last one that has come
+  bool leaving = false;
+  load state;
+  std::vector<task_key> held;  ///< of the receiver's tasks, those that the sender has
+  friend bool operator==(const heartbeat&, const heartbeat&) = default;
+};
+
+/// The sender takes nothing new. When it is gone, what it held is lost.
+struct leave {
+  bool gone = false;
+  friend bool operator==(const leave&, const leave&) = default;
+};
+
+/// Nobody waits for this task any more.
+struct cancel {
+  task_key key;
+  friend bool operator==(const cancel&, const cancel&) = default;
+};
+
+/// Shared values that have improved.
+struct shared_update {
+  bytes values;
+  friend bool operator==(const shared_update&, const shared_update&) = default;
+};
+
+/// Asks a publisher for data.
+struct fetch {
+  std::uint64_t id = 0;
+  friend bool operator==(const fetch&, const fetch&) = default;
+};
+
+struct published {
+  std::uint64_t id = 0;
+  bool found = false;
+  bytes contents;
+  friend bool operator==(const published&, const published&) = default;
+};
+
+/// The sender runs another program, or speaks another version.
+struct reject {
+  std::string reason;
+  friend bool operator==(const reject&, const reject&) = default;
+};
+
+using message_body = std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel,
+                                  shared_update, fetch, published, reject>;
+
+struct message {
+  std::uint64_t program = 0;  ///< hash of the program that runs
+  incarnation from = 0;
+  incarnation to = 0;  ///< 0: the sender has not heard from the receiver yet
+  message_body body;
+  friend bool operator==(const message&, const message&) = default;
+};
+
+inline constexpr std::uint8_t wire_version = 1;
+
+/// "treq", "task", …: as the log names it.
+const char* name(const message_body& body) noexcept;
+
+bytes encode(const message& m);
+
+/// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`.
+/// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.
+const char* decode(std::span<const std::byte> in, message& m);
+
+}  // namespace cleave::net

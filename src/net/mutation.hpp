@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+/// Planted faults: each breaks one rule of the protocol, so that the simulator can show that it
+/// would see it.
+namespace cleave::net {
+
+enum class mutation : std::uint8_t {
+  none,
+  takeback_of_finished,   ///< a take-back of a task whose result is on its way is put to core
+  merge_twice,            ///< a result is merged whether or not it has been before
+  forget_lost_thief,      ///< what a lost thief had is not given again
+  ignore_leave,           ///< a leaving node goes on taking tasks
+  answer_twice,           ///< a request that comes twice is answered twice
+  split_outside,          ///< a take-back may split any frame
+  result_without_shared,  ///< a result does not carry the newest shared value
+  trust_old_incarnation,  ///< what was meant for an earlier process is taken
+  drop_late_task,         ///< a task that comes after its thief gave up is dropped
+  send_result_once,       ///< a result is not sent again
+  ignore_missing,         ///< tasks missing from heartbeats are not given again
+  keep_orphans,           ///< tasks of a lost owner run on
+  forget_cancel,          ///< tasks that nobody waits for are not cancelled
+  late_answer_lost,       ///< a task split for a request that has ended is forgotten
+  silent_none,            ///< a request that nobody serves within a millisecond is not answered
+};
+
+/// What a program runs with. Costs nothing: all of it is known when it is compiled.
+struct no_mutation {
+  static constexpr bool has(mutation) { return false; }
+};
+
+struct planted_mutation {
+  mutation which = mutation::none;
+  bool has(mutation m) const { return m == which; }
+};
+
+}  // namespace cleave::net

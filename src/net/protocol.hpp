@@ -1,0 +1,197 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "net/core_port.hpp"
+#include "net/ledger.hpp"
+#include "net/mutation.hpp"
+#include "net/strategy.hpp"
+
+/// The protocol of one node: a state machine without thread, socket or clock. Messages, events of
+/// core and the time go in; messages and calls to core come out. docs/protocol.md has the rules,
+/// with why each holds.
+namespace cleave::net {
+
+struct identity {
+  address self = 0;
+  incarnation process = 0;    ///< random, not 0
+  std::uint64_t program = 0;  ///< hash of the program
+};
+
+struct settings {
+  instant none_after{1'000};  ///< a request that no worker has served by then is answered `none`
+  instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
+  instant forget_after{30'000'000};  ///< nor expected at all, after this
+  instant heartbeat_every{200'000};
+  instant lost_after{2'000'000};  ///< silence of a peer with whom there are tasks
+  instant resend_after{100'000};  ///< a result without rack; doubles up to lost_after
+  instant ask_again_after{500};   ///< nothing was found; doubles up to ask_again_at_most
+  instant ask_again_at_most{20'000};
+  instant nothing_for{20'000};  ///< how long a `none` is believed
+  instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
+  unsigned tries = 3;           ///< peers asked in a row before there is a pause
+  unsigned any_requests = 4;    ///< for anything, at a time: workers of a node share what comes
+  unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
+  bool hints = false;   ///< asks next whom a `none` names
+  strategy whom = strategy::near_first;
+};
+
+struct peer {
+  incarnation process = 0;  ///< 0: not heard from
+  distance how_far = distance::far;
+  bool reachable = true;
+  bool foreign = false;  ///< runs another program
+  bool leaving = false;
+  instant heard{};
+  instant beaten{};        ///< the last heartbeat
+  std::uint64_t beat = 0;  ///< its number; 0: none has come
+  load state;
+  instant nothing_until{};  ///< it said none
+  instant starves_until{};  ///< it asked for anything
+  seen_requests requests;
+};
+
+/// active ---leave---> draining ---nothing held and given, or deadline---> left
+enum class membership : std::uint8_t { active, draining, left };
+
+template <class Policy = no_mutation>
+class node {
+public:
+  node(identity self, settings how, core_port& core, network_port& network, Policy policy = {});
+
+  // From the transport.
+
+  void receive(instant now, address from, const message& m);
+  void peer_found(instant now, address who, distance how_far);
+  void peer_lost(instant now, address who);
+
+  // From core. Events of things that are over meanwhile change nothing.
+
+  /// A local worker would block. `wanted`: 0 for anything, else the task that it gave away and
+  /// waits for.
+  void starving(instant now, asker who, std::uint64_t wanted);
+  void satisfied(instant now, asker who);
+  /// A worker has split a task for this slot. Its number may be one that was `again` before.
+  void answered(instant now, unsigned slot, const traveller& task);
+  /// A worker took the request on and could not split after all.
+  void unanswered(instant now, unsigned slot);
+  void finished(instant now, std::uint64_t task, outcome end);
+  /// A task that went out: nobody waits for it any more.
+  void cancelled(instant now, std::uint64_t task);
+  /// Shared values were improved by a worker here.
+  void improved(instant now, bytes values);
+  void fetch_from(instant now, address publisher, std::uint64_t id);
+
+  // From the driver.
+
+  /// Takes nothing new from now on; is `left` when all is over, or at the deadline.
+  void leave(instant now, instant deadline);
+  /// Does what time asks for; to be called at next(), or when it suits.
+  void tick(instant now);
+  instant next() const;
+
+  membership member() const { return member_; }
+  const identity& self() const { return self_; }
+  const settings& how() const { return how_; }
+
+  // For tests and reports.
+  const std::map<std::uint64_t, given_task>& given() const { return given_; }
+  const held_tasks& held() const { return held_; }
+  const request_slots& slots() const { return slots_; }
+  const std::map<address, peer>& peers() const { return peers_; }
+
+private:
+  struct hunger {
+    std::uint64_t wanted = 0;
+    std::uint64_t request = 0;  ///< 0: none is open
+    instant retry_at{};
+    instant pause{};
+  };
+  using hungry_worker = typename std::map<asker, hunger>::iterator;
+  struct fetching {
+    instant resend_at{};
+    instant resend_after{};  ///< doubles: what is large may only be slow
+  };
+
+  // protocol_messages.hpp: what each message does
+  bool is_for_me(address from, const message& m);
+  bool same_program(address from, const message& m);
+  void on(instant now, address from, const treq& m);
+  void on(instant now, address from, const task& m);
+  void on(instant now, address from, const none& m);
+  void on(instant now, address from, const rslt& m);
+  void on(instant now, address from, const rack& m);
+  void on(instant now, address from, const heartbeat& m);
+  void on(instant now, address from, const net::leave& m);
+  void on(instant now, address from, const cancel& m);
+  void on(instant now, address from, const shared_update& m);
+  void on(instant now, address from, const fetch& m);
+  void on(instant now, address from, const published& m);
+  void on(instant now, address from, const reject& m);
+  std::optional<std::uint64_t> split_for(address from, const treq& m) const;
+  hungry_worker taker_of(std::uint64_t request);
+  address hint_for(address from) const;
+
+  // protocol_asking.hpp: requests of this node
+  void pursue(instant now);
+  void ask_any(instant now, asker who, hunger& h);
+  void take_back(instant now, asker who, hunger& h);
+  void request(instant now, asker who, hunger& h, address to, task_key wanted);
+  std::optional<address> whom_to_ask(instant now);
+  bool may_have_work(instant now, address who, const peer& p) const;
+  void in_vain(instant now, std::uint64_t number, const sent_request& r);
+  void give_up(instant now);
+
+  // protocol_time.hpp: what happens without a message
+  void lost(instant now, address who);
+  void end_slots(instant now);
+  void resend(instant now);
+  void check_silence(instant now);
+  void beat(instant now);
+  void send_heartbeat(address to, const load& state);
+  std::set<address> related() const;
+  void drain(instant now);
+
+  template <class Body>
+  void send(address to, Body body);
+  void give_again(std::map<std::uint64_t, given_task>::iterator at);
+  void end_held(std::uint64_t id);
+  void send_result(instant now, held_task& t);
+  void free_slot(unsigned slot);
+
+  identity self_;
+  settings how_;
+  core_port& core_;
+  network_port& network_;
+  Policy policy_;
+  random_numbers random_;
+
+  membership member_ = membership::active;
+  instant leave_by_{};
+  std::map<address, peer> peers_;
+  std::map<std::uint64_t, given_task> given_;  ///< by core's number
+  held_tasks held_;
+  request_slots slots_;
+  std::map<std::uint64_t, sent_request> sent_;  ///< by request
+  std::map<asker, hunger> hungry_;
+  std::map<std::pair<address, std::uint64_t>, fetching> fetching_;
+
+  std::uint64_t last_request_ = 0;
+  std::uint64_t last_attempt_ = 0;
+  std::uint64_t last_beat_ = 0;
+  unsigned open_any_ = 0;
+  unsigned misses_ = 0;  ///< of requests for anything, in a row
+  instant any_retry_at_{};
+  instant any_pause_{};
+  std::optional<address> hint_;
+  instant next_beat_{};
+  instant beat_at_{};  ///< the last one
+};
+
+extern template class node<no_mutation>;
+
+}  // namespace cleave::net

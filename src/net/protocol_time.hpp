@@ -1,0 +1,245 @@
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "net/protocol.hpp"
+
+/// What happens because time passes, or because somebody is gone. Part of protocol.hpp.
+namespace cleave::net {
+
+template <class Policy>
+node<Policy>::node(identity self, settings how, core_port& core, network_port& network,
+                   Policy policy)
+    : self_(self),
+      how_(how),
+      core_(core),
+      network_(network),
+      policy_(policy),
+      random_(self.process) {}
+
+template <class Policy>
+template <class Body>
+void node<Policy>::send(address to, Body body) {
+  const auto at = peers_.find(to);
+  const incarnation process = at == peers_.end() ? 0 : at->second.process;
+  network_.send(to, {self_.program, self_.process, process, std::move(body)});
+}
+
+template <class Policy>
+void node<Policy>::peer_found(instant now, address who, distance how_far) {
+  if (member_ == membership::left || who == self_.self) return;
+  peer& p = peers_[who];
+  p.how_far = how_far;
+  p.reachable = true;
+  send_heartbeat(who, core_.state());
+  pursue(now);
+}
+
+template <class Policy>
+void node<Policy>::peer_lost(instant now, address who) {
+  const auto at = peers_.find(who);
+  if (member_ == membership::left || at == peers_.end()) return;
+  lost(now, who);
+  at->second.reachable = false;
+  pursue(now);
+}
+
+/// Ends all that is between this node and a process that is gone, or seems so: its tasks here are
+/// orphans, tasks there are given again, requests either way are over. If it lives after all,
+/// nothing of that is believed any more: its results are of old attempts, and its heartbeats name
+/// tasks that are cancelled.
+template <class Policy>
+void node<Policy>::lost(instant now, address who) {
+  for (auto at = given_.begin(); at != given_.end();) {
+    const auto current = at++;
+    if (current->second.to == who && !policy_.has(mutation::forget_lost_thief)) give_again(current);
+  }
+  std::vector<std::uint64_t> orphans;
+  for (const auto& [id, t] : held_) {
+    if (t.owner == who) orphans.push_back(id);
+  }
+  if (!policy_.has(mutation::keep_orphans)) {
+    for (const std::uint64_t id : orphans) end_held(id);
+  }
+  for (unsigned i = 0; i < slot_count; ++i) {
+    if (slots_[i].is == request_slot::state::free || slots_[i].from != who) continue;
+    slots_[i].orphan = true;
+    if (slots_[i].is == request_slot::state::asked)
+      core_.withdraw(i) ? free_slot(i) : slots_[i].close();
+  }
+  for (auto at = sent_.begin(); at != sent_.end();) {
+    const sent_request r = at->second;
+    if (r.to != who) {
+      ++at;
+      continue;
+    }
+    const std::uint64_t number = at->first;
+    at = sent_.erase(at);
+    if (r.is == sent_request::state::open) in_vain(now, number, r);
+  }
+  for (auto at = fetching_.begin(); at != fetching_.end();) {
+    if (at->first.first == who) {
+      core_.fetched(who, at->first.second, std::nullopt);
+      at = fetching_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+template <class Policy>
+void node<Policy>::give_again(std::map<std::uint64_t, given_task>::iterator at) {
+  const std::uint64_t id = at->first;
+  given_.erase(at);
+  core_.again(id);
+}
+
+/// Nobody wants the result of a task that came in.
+template <class Policy>
+void node<Policy>::end_held(std::uint64_t id) {
+  const bool runs = held_.find(id)->is == held_task::state::running;
+  held_.erase(id);
+  if (runs) core_.cancel(id);
+}
+
+template <class Policy>
+void node<Policy>::free_slot(unsigned slot) {
+  slots_[slot].end();
+}
+
+template <class Policy>
+void node<Policy>::tick(instant now) {
+  if (member_ == membership::left) return;
+  end_slots(now);
+  give_up(now);
+  resend(now);
+  if (now >= next_beat_) beat(now);
+  pursue(now);
+  drain(now);
+}
+
+/// A request that no worker has served is answered, so that its asker can go elsewhere.
+template <class Policy>
+void node<Policy>::end_slots(instant now) {
+  for (unsigned i = 0; i < slot_count; ++i) {
+    request_slot& s = slots_[i];
+    if (s.is != request_slot::state::asked || s.until > now) continue;
+    if (!core_.withdraw(i)) {
+      s.close();
+      continue;
+    }
+    if (!policy_.has(mutation::silent_none)) send(s.from, none{s.request, hint_for(s.from)});
+    free_slot(i);
+  }
+}
+
+template <class Policy>
+void node<Policy>::resend(instant now) {
+  for (auto& [id, t] : held_) {
+    if (t.is == held_task::state::ended && t.resend_at <= now) send_result(now, t);
+  }
+  for (auto& [what, f] : fetching_) {
+    if (f.resend_at > now) continue;
+    f.resend_after *= 2;
+    f.resend_at = now + f.resend_after;
+    send(what.first, fetch{what.second});
+  }
+}
+
+/// Between whom and this node there is anything that a loss would matter to.
+template <class Policy>
+std::set<address> node<Policy>::related() const {
+  std::set<address> all;
+  for (const auto& [id, t] : given_) all.insert(t.to);
+  for (const auto& [id, t] : held_) all.insert(t.owner);
+  for (const auto& [number, r] : sent_) all.insert(r.to);
+  return all;
+}
+
+template <class Policy>
+void node<Policy>::beat(instant now) {
+  beat_at_ = now;
+  next_beat_ = now + how_.heartbeat_every;
+  const std::set<address> close_ones = related();
+  const load state = core_.state();
+  std::vector<address> strangers;
+  for (auto& [who, p] : peers_) {
+    if (!p.reachable || p.foreign) continue;
+    const bool close = close_ones.count(who) != 0;
+    if (close && p.process != 0 && now - p.heard > how_.lost_after) {
+      lost(now, who);
+      p.state = {};
+      p.nothing_until = now + how_.lost_after;
+    }
+    if (close || p.how_far != distance::far) {
+      send_heartbeat(who, state);
+    } else {
+      strangers.push_back(who);
+    }
+  }
+  for (unsigned i = 0; i < how_.gossip && !strangers.empty(); ++i) {
+    const std::size_t at = random_.below(strangers.size());
+    send_heartbeat(strangers[at], state);
+    strangers.erase(strangers.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+template <class Policy>
+void node<Policy>::send_heartbeat(address to, const load& state) {
+  heartbeat beat{++last_beat_, peers_[to].beat, member_ != membership::active, state, {}};
+  for (const auto& [id, t] : held_) {
+    if (t.owner == to && t.key.owner == peers_[to].process) beat.held.push_back(t.key.key);
+  }
+  send(to, std::move(beat));
+}
+
+template <class Policy>
+void node<Policy>::leave(instant now, instant deadline) {
+  if (member_ != membership::active) return;
+  member_ = membership::draining;
+  leave_by_ = deadline;
+  for (const auto& [who, p] : peers_) {
+    if (p.reachable && !p.foreign) send(who, net::leave{false});
+  }
+  drain(now);
+}
+
+template <class Policy>
+void node<Policy>::drain(instant now) {
+  if (member_ != membership::draining) return;
+  const bool quiet = held_.empty() && given_.empty() && core_.state().busy == 0 &&
+                     std::all_of(slots_.begin(), slots_.end(), [](const request_slot& s) {
+                       return s.is == request_slot::state::free;
+                     });
+  if (!quiet && now < leave_by_) return;
+  for (const auto& [who, p] : peers_) {
+    if (p.reachable && !p.foreign) send(who, net::leave{true});
+  }
+  member_ = membership::left;
+}
+
+template <class Policy>
+instant node<Policy>::next() const {
+  if (member_ == membership::left) return instant::max();
+  instant at = next_beat_;
+  for (const request_slot& s : slots_) {
+    if (s.is == request_slot::state::asked) at = std::min(at, s.until);
+  }
+  for (const auto& [id, r] : sent_) at = std::min(at, r.until);
+  for (const auto& [id, t] : held_) {
+    if (t.is == held_task::state::ended) at = std::min(at, t.resend_at);
+  }
+  for (const auto& [what, f] : fetching_) at = std::min(at, f.resend_at);
+  for (const auto& [who, h] : hungry_) {
+    if (h.request != 0 || member_ != membership::active) continue;
+    if (h.wanted != 0 && given_.count(h.wanted) != 0) at = std::min(at, h.retry_at);
+    if (h.wanted == 0 && open_any_ < how_.any_requests) at = std::min(at, any_retry_at_);
+  }
+  if (member_ == membership::draining) at = std::min(at, leave_by_);
+  return at;
+}
+
+}  // namespace cleave::net

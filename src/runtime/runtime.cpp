@@ -1,0 +1,178 @@
+#include <cleave/runtime.hpp>
+
+#include "core/pool.hpp"
+#include "machine/cpus.hpp"
+#include "machine/settings.hpp"
+#include "net/driver.hpp"
+#include "net/launch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace cleave {
+
+namespace {
+
+constexpr long most_workers = detail::native::most_workers;
+
+/// Null if nothing is to be recorded.
+std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers) {
+  if (!net::is_first_rank()) return nullptr;  // one file, of the node that runs the program
+  trace::session::plan plan{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
+  // A program may measure a profile beside its own runtime, which is the one to be traced.
+  if (plan.file.empty() && !o.profile) {
+    if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) plan.file = file;
+  }
+  if (plan.bytes == 0)
+    plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))
+                 << 20;
+  if (plan.file.empty() && !plan.strands && !o.timing) return nullptr;
+  return std::make_unique<trace::session>(std::move(plan), workers);
+}
+
+}  // namespace
+
+/// The pool ends before the node that it belongs to, which until then answers its bell.
+class runtime::state {
+public:
+  state(detail::pool::plan plan, const options& o, std::unique_ptr<net::driver> joined)
+      : node(std::move(joined)) {
+    if (node != nullptr) plan.others = node->bell();
+    pool = std::make_unique<detail::pool>(plan, recording_of(o, plan.workers));
+    if (node != nullptr) node->attach(*pool->outside());
+  }
+  ~state() {
+    if (node != nullptr) node->stop();
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  const std::unique_ptr<net::driver> node;  // null: this process is alone
+  std::unique_ptr<detail::pool> pool;
+};
+
+namespace {
+
+/// Those that the ranks on this host share, if their launcher has not bound each to its own.
+unsigned cpus_of_this_process() {
+  const auto usable = static_cast<unsigned>(machine::usable_cpus());
+  const auto ranks = static_cast<unsigned>(std::max(1, net::launched().host_ranks));
+  const bool bound = usable < std::thread::hardware_concurrency();
+  return bound ? usable : std::max(1u, usable / ranks);
+}
+
+/// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at
+/// once where it is to be `alone`: those made later find nobody.
+std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
+  static std::atomic<bool> joined{false};
+  if (joined.exchange(true) || alone) return nullptr;
+  net::transport_choice choice{o.transport, workers};
+  char* no_arguments[] = {nullptr};
+  int none = 1;
+  if (choice.name.empty()) choice.name = net::take_transport(none, no_arguments);
+  auto node = net::driver::open(choice);
+  if (node == nullptr) joined = false;
+  return node;
+}
+
+std::unique_ptr<runtime::state> start(const options& o) {
+  long workers = o.workers;
+  if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
+  if (workers == 0) workers = machine::environment("CLEAVE_WORKERS", 1, most_workers, 0);
+  detail::pool::plan plan;
+  plan.cpus = cpus_of_this_process();
+  if (workers == 0) workers = std::min<long>(plan.cpus, most_workers);
+  plan.stack_bytes = o.stack_bytes;
+  if (plan.stack_bytes == 0) {
+    plan.stack_bytes =
+        static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
+  }
+  plan.check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
+  if (plan.check || o.profile) workers = 1;
+  plan.workers = static_cast<unsigned>(workers);
+  plan.cutoff = o.cutoff && !plan.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
+  const bool alone = plan.check || o.profile;
+  auto node = join_job(o, static_cast<int>(workers), alone);
+  const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
+  auto made = std::make_unique<runtime::state>(plan, o, std::move(node));
+  if (!works_for_another) return made;
+  if (made->node != nullptr) made->node->serve();
+  made.reset();
+  std::exit(0);
+}
+
+[[noreturn]] void refuse(const std::exception& e) { net::end_all_ranks(e.what()); }
+
+options from_command_line(int& argc, char** argv) try {
+  options o;
+  o.transport = net::take_transport(argc, argv);
+  o.workers =
+      static_cast<int>(machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
+  return o;
+} catch (const std::invalid_argument& e) { refuse(e); }
+
+}  // namespace
+
+runtime::runtime(const options& o) : state_(start(o)) {}
+
+runtime::runtime(int& argc, char** argv) try : runtime(from_command_line(argc, argv)) {
+} catch (const std::exception& e) { refuse(e); }
+
+runtime::~runtime() try {
+  if (state_->pool->recording && state_->pool->recording->unwritten()) write_trace();
+} catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+
+int runtime::workers() const noexcept { return static_cast<int>(state_->pool->size()); }
+
+counters runtime::statistics() const noexcept {
+  counters all;
+  for (unsigned i = 0; i < state_->pool->size(); ++i) {
+    const counters one = state_->pool->at(i).read_counters();
+    all.splits += one.splits, all.spawns += one.spawns;
+    all.requests += one.requests, all.takebacks += one.takebacks;
+    all.undone += one.undone, all.sleeps += one.sleeps, all.searched += one.searched;
+    all.deepest = std::max(all.deepest, one.deepest);
+  }
+  return all;
+}
+
+job_statistics runtime::job() const {
+  if (state_->node == nullptr) return {};
+  const net::node_counters c = state_->node->counted();
+  return {c.nodes, c.tasks_out, c.tasks_in, c.carried.sent + c.carried.received,
+          c.carried.sent_bytes + c.carried.received_bytes};
+}
+bool is_first_node() { return net::is_first_rank(); }
+
+time_spent runtime::spent() const {
+  return state_->pool->recording ? state_->pool->recording->spent() : time_spent{};
+}
+work_span runtime::profile() const {
+  return state_->pool->recording ? state_->pool->recording->profile() : work_span{};
+}
+void runtime::write_trace() {
+  if (state_->pool->recording) state_->pool->recording->write();
+}
+
+bool runtime::is_worker() const noexcept {
+  return detail::here.self != nullptr && &detail::here.self->of == state_->pool.get();
+}
+bool runtime::checking() const noexcept { return state_->pool->check && !is_worker(); }
+void runtime::run_root(detail::task& root) { state_->pool->run(root); }
+
+runtime::check_pause::check_pause(runtime& r) noexcept : of(r) { ++of.state_->pool->check_pauses; }
+runtime::check_pause::~check_pause() { --of.state_->pool->check_pauses; }
+
+void runtime::fail_check() {
+  throw check_error(
+      "CLEAVE_CHECK: the divided run gave another result than the undivided one: is a change of "
+      "the workspace not "
+      "a step, a put not a copy, or a closure not by value?");
+}
+
+}  // namespace cleave

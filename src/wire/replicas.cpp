@@ -1,0 +1,255 @@
+#include <cleave/detail/replicas.hpp>
+#include <cleave/detail/wire.hpp>
+
+#include <link.h>
+
+#include <random>
+#include <string_view>
+
+namespace cleave::detail {
+
+void put_name(byte_writer& w, value_name name) {
+  w.put(name.maker);
+  w.put(name.number);
+}
+
+value_name get_name(byte_reader& r) {
+  const auto maker = r.get<std::uint64_t>();
+  return {maker, r.get<std::uint64_t>()};
+}
+
+namespace {
+
+/// Whether an address is in what the program or one of its libraries was loaded to.
+bool is_static(const void* address) noexcept {
+  struct search {
+    std::uintptr_t at;
+    bool found;
+  } s{reinterpret_cast<std::uintptr_t>(address), false};
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* argument) {
+        auto& wanted = *static_cast<search*>(argument);
+        for (int i = 0; i < module->dlpi_phnum && !wanted.found; i++) {
+          const auto& part = module->dlpi_phdr[i];
+          const auto first = static_cast<std::uintptr_t>(module->dlpi_addr + part.p_vaddr);
+          wanted.found = part.p_type == PT_LOAD && wanted.at - first < part.p_memsz;
+        }
+        return wanted.found ? 1 : 0;
+      },
+      &s);
+  return s.found;
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+replicas& replicas_of_process() noexcept {
+  static auto* const all = new replicas;  // outlives all that is static
+  return *all;
+}
+
+const void* publication::fetch() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return state_ != state::fetching; });
+  if (state_ == state::arrived) return keep_.get();
+  state_ = state::fetching;
+  lock.unlock();
+  std::shared_ptr<const void> arrived;
+  try {
+    // acquire: partner of install().
+    carrier* const c = node_->carrier_.load(std::memory_order_acquire);
+    if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
+    const std::vector<std::byte> bytes = c->fetch(name_);
+    byte_reader reader(bytes, *node_);
+    arrived = functions_->get(reader);
+  } catch (...) {
+    lock.lock();
+    state_ = state::absent;
+    changed_.notify_all();
+    throw;
+  }
+  lock.lock();
+  keep_ = std::move(arrived);
+  state_ = state::arrived;
+  value_.store(keep_.get(), std::memory_order_release);  // partner: value()
+  changed_.notify_all();
+  return keep_.get();
+}
+
+void shared_base::know_if_static(const functions& f, const std::type_info& type, const char* file,
+                                 int line) noexcept {
+  if (!is_static(this)) return;
+  const std::string_view path(file);
+  name_hash place;
+  place.add(type.name());
+  place.add(path.substr(path.rfind('/') + 1));
+  place.add(static_cast<std::uint64_t>(line));
+  replicas& node = replicas_of_process();
+  std::lock_guard lock(node.mutex_);
+  place.add(node.places_[place.value()]++);
+  name_ = {0, place.value()};
+  functions_ = &f;
+  node.shared_[name_] = {this, nullptr};
+  node_.store(&node, std::memory_order_relaxed);
+}
+
+void shared_base::note_improved() noexcept {
+  replicas& node = *node_.load(std::memory_order_relaxed);
+  {
+    std::lock_guard lock(node.mutex_);
+    node.note(*this);
+  }
+  node.tell();
+}
+
+void shared_base::leave_node() noexcept {
+  replicas& node = *node_.load(std::memory_order_relaxed);
+  std::lock_guard lock(node.mutex_);
+  const auto it = node.shared_.find(name_);
+  if (it != node.shared_.end() && it->second.value == this) node.shared_.erase(it);
+}
+
+replicas::replicas() : node_(random_number()) {}
+
+replicas::~replicas() {
+  for (auto& [name, entry] : shared_) entry.value->node_.store(nullptr, std::memory_order_relaxed);
+}
+
+void replicas::identify(std::uint64_t node) noexcept {
+  std::lock_guard lock(mutex_);
+  node_ = node;
+}
+
+value_name replicas::publish(const std::shared_ptr<publication>& p,
+                             const publication::functions& f) {
+  std::lock_guard lock(mutex_);
+  if (p->functions_ == nullptr) {
+    p->name_ = {node_, ++last_};
+    p->functions_ = &f;
+    p->node_ = this;
+  }
+  published_.try_emplace(p->name_, p);
+  return p->name_;
+}
+
+std::shared_ptr<publication> replicas::published(value_name name, const publication::functions& f) {
+  std::lock_guard lock(mutex_);
+  auto& p = published_[name];
+  if (p == nullptr) p = std::make_shared<publication>(name, f, *this);
+  if (p->functions_ != &f) throw malformed("malformed bytes: a published datum of another type");
+  return p;
+}
+
+bool replicas::put_published(value_name name, std::vector<std::byte>& out) {
+  std::shared_ptr<publication> p;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto it = published_.find(name); it != published_.end()) p = it->second;
+  }
+  // acquire: partner of the store in publication::fetch().
+  const void* const value = p ? p->value_.load(std::memory_order_acquire) : nullptr;
+  if (value == nullptr) return false;
+  byte_writer w(out, *this);
+  p->functions_->put(value, w);
+  return true;
+}
+
+value_name replicas::know(shared_base& s, const shared_base::functions& f) {
+  std::lock_guard lock(mutex_);
+  if (s.node_.load(std::memory_order_relaxed) == nullptr) {
+    s.name_ = {node_, ++last_};
+    s.functions_ = &f;
+    shared_[s.name_] = {&s, nullptr};
+    s.node_.store(this, std::memory_order_relaxed);
+  }
+  return s.name_;
+}
+
+std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base::functions& f,
+                                             byte_reader& value) {
+  std::shared_ptr<shared_base> found;
+  {
+    std::lock_guard lock(mutex_);
+    auto& entry = shared_[name];
+    if (entry.value == nullptr) {
+      try {
+        entry.keep = f.make(value);
+      } catch (...) {
+        shared_.erase(name);
+        throw;
+      }
+      entry.value = entry.keep.get();
+      entry.value->name_ = name;
+      entry.value->functions_ = &f;
+      entry.value->node_.store(this, std::memory_order_relaxed);
+      note(*entry.value);
+    } else if (entry.value->functions_ != &f) {
+      throw malformed("malformed bytes: a shared value of another type");
+    } else if (f.merge(*entry.value, value)) {
+      note(*entry.value);
+    }
+    found = entry.keep ? entry.keep
+                       : std::shared_ptr<shared_base>(std::shared_ptr<void>(), entry.value);
+  }
+  tell();
+  return found;
+}
+
+std::uint64_t replicas::version() const {
+  std::lock_guard lock(mutex_);
+  return version_;
+}
+
+std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w) {
+  std::lock_guard lock(mutex_);
+  w.put_block([&] {
+    for (const auto& [name, entry] : shared_) {
+      if (entry.value->version_ <= since) continue;
+      put_name(w, name);
+      w.put_block([&, &value = *entry.value] { value.functions_->put(value, w); });
+    }
+  });
+  return version_;
+}
+
+void replicas::merge_improved(byte_reader& r) {
+  bool better = false;
+  byte_reader all = r.get_block();
+  while (all.left() > 0) {
+    const value_name name = get_name(all);
+    byte_reader value = all.get_block();
+    std::lock_guard lock(mutex_);
+    const auto it = shared_.find(name);
+    if (it == shared_.end() || !it->second.value->functions_->merge(*it->second.value, value))
+      continue;
+    note(*it->second.value);
+    better = true;
+  }
+  if (better) tell();
+}
+
+void replicas::end_job() noexcept {
+  std::map<value_name, std::shared_ptr<publication>> data;
+  std::map<value_name, known> values;
+  std::lock_guard lock(mutex_);
+  data.swap(published_);
+  for (auto it = shared_.begin(); it != shared_.end();) {
+    const auto entry = it++;
+    if (entry->second.keep == nullptr) continue;
+    entry->second.value->node_.store(nullptr, std::memory_order_relaxed);
+    values.insert(shared_.extract(entry));
+  }
+}
+
+void replicas::note(shared_base& s) noexcept { s.version_ = ++version_; }
+
+void replicas::tell() noexcept {
+  // acquire: partner of install().
+  if (carrier* const c = carrier_.load(std::memory_order_acquire)) c->improved();
+}
+
+}  // namespace cleave::detail

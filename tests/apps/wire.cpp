@@ -1,0 +1,147 @@
+// Every application's tasks that travel go through bytes and back, and give the right result.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "clique/clique.hpp"
+#include "clique/generators.hpp"
+#include "compare/compare.hpp"
+#include "compare/sequential.hpp"
+#include "fib/fib.hpp"
+#include "gravity/gravity.hpp"
+#include "pentomino/parse.hpp"
+#include "pentomino/pentomino.hpp"
+#include "queens/queens.hpp"
+#include "uts/sequential.hpp"
+#include "uts/uts.hpp"
+#include "wire/two_nodes.hpp"
+
+namespace {
+
+using tests::run_away;
+
+TEST(travels, fib) { EXPECT_EQ(run_away(cleave::call<apps::fib::parallel::fib>(15)), 610); }
+
+TEST(travels, queens) {
+  using namespace apps::queens;
+  board b(8);
+  b.place(0, 3);
+  std::uint64_t found = 0;
+  tests::node home, away(&home);
+  for (int first : {0, 3, 7}) {
+    const int last = first == 0 ? 3 : first == 3 ? 7 : 8;
+    found += run_away(cleave::call<parallel::search<board>>(b, 1, first, last), home, away);
+  }
+  EXPECT_EQ(found, 18u);  // solutions with a queen in the fourth column of the first row
+}
+
+TEST(travels, pentomino) {
+  using namespace apps::pentomino;
+  const parallel::published_puzzle z(puzzle(rectangle(3, 20)));
+  parallel::workspace b(z);
+  tests::node home, away(&home);
+  solutions found;
+  // Below the first piece placed, so that the kinds left are in another order.
+  for (int i = 0; i < b.kinds; i++) {
+    board::kind& kind = b.unused[std::size_t(i)];
+    for (const orientation& o : kind) {
+      std::uint8_t* const at = b.cell(z->start);
+      if (!b.fits(o, at)) continue;
+      b.place(o, at, kind);
+      const auto* next = b.next_empty(at);
+      for (int first : {0, 5}) {
+        const int last = first == 0 ? 5 : b.kinds;
+        found +=
+            run_away(cleave::call<parallel::search_on>(z, b.where(), b.index(next), first, last),
+                     home, away);
+      }
+      b.remove(o, at, kind);
+    }
+  }
+  EXPECT_EQ(found, (solutions{8, 2}));
+  EXPECT_EQ(away.fetched, 1);
+}
+
+TEST(travels, uts) {
+  using namespace apps::uts;
+  for (const parameters& p : {parameters{kind::geometric, shape::fixed, 5, 4, 0, 0, 19},
+                              parameters{kind::binomial, shape::linear, 0, 100, 0.12, 8, 42}}) {
+    const tree t(p);
+    const int children = t.children(t.root());
+    const auto found = tally{1, children == 0, 0} +
+                       run_away(cleave::call<parallel::part>(p, t.root(), 0, 1)) +
+                       run_away(cleave::call<parallel::part>(p, t.root(), 1, children));
+    EXPECT_EQ(found, sequential::search(t, t.root()));
+  }
+}
+
+TEST(travels, clique) {
+  using namespace apps::clique;
+  const graph g = generate("keller4").value();
+  constexpr int words = 3;
+  const parallel::published_graph<words> published(ordered_graph<words>{g});
+  parallel::clique path(std::size_t(g.vertices));
+  parallel::incumbent best(0);
+  const auto all = published->all();
+  const branches<words> branch(*published, all, 0);
+  tests::node home, away(&home);
+  for (int from = branch.first; from < branch.last; from += 32)
+    run_away(cleave::call<parallel::part<words>>(published, path, 0, all, branch, from,
+                                                 std::min(from + 32, branch.last), best),
+             home, away);
+  const auto [size, members] = best.best();
+  EXPECT_EQ(size, 11);
+  std::set<int> found(members.value().begin(), members.value().begin() + size);
+  EXPECT_EQ(found.size(), 11u);
+  for (int u : found)
+    for (int v : found)
+      EXPECT_TRUE(u == v || published->neighbours[std::size_t(u)].contains(v)) << u << ' ' << v;
+  EXPECT_EQ(away.fetched, 1);
+}
+
+TEST(travels, gravity) {
+  using namespace apps::gravity;
+  const vec3 lower = run_away(cleave::call<parallel::slab>(8, -8, 1));
+  const vec3 found = lower + run_away(cleave::call<parallel::slab>(8, 1, 9));
+  EXPECT_LT(length(found - expected(particles(8))), 1e-5 * length(found));
+}
+
+TEST(travels, compare) {
+  using namespace apps::compare;
+  const parallel::input in{arrays(600)};
+  const auto *a = in->a.data(), *b = in->b.data();
+  tests::node home, away(&home);
+  // Few numbers are equal: the same array twice has more to count.
+  const parallel::input twice{[&] {
+    arrays same(600);
+    same.b = same.a;
+    return same;
+  }()};
+  for (const auto& each : {in, twice}) {
+    const long found = run_away(cleave::call<parallel::part>(each, 0, 200, 0, 600), home, away) +
+                       run_away(cleave::call<parallel::part>(each, 200, 400, 0, 600), home, away);
+    EXPECT_EQ(found, expected(*each));
+  }
+  EXPECT_EQ(sequential::compare(a, 600, b, 600), expected(*in));
+  EXPECT_EQ(away.fetched, 2);
+}
+
+// The types that the applications' own frames give are in the list.
+TEST(travels, every_application_has_its_tables) {
+  std::set<std::string> missing = {"fib::parallel::fib",          "queens::parallel::search",
+                                   "pentomino::parallel::search", "uts::parallel::part",
+                                   "clique::parallel::part",      "gravity::parallel::slab",
+                                   "compare::parallel::part"};
+  for (const auto* t = cleave::detail::wire_types(); t != nullptr; t = t->next())
+    for (const auto& each : missing)
+      if (t->name().find(each) != std::string::npos) {
+        missing.erase(each);
+        break;
+      }
+  EXPECT_EQ(missing, std::set<std::string>());
+  EXPECT_NE(cleave::detail::program_hash(), 0u);
+}
+
+}  // namespace

@@ -1,0 +1,60 @@
+// labels: once slow
+// A thread that is no worker, and another that cancels what it runs.
+#include "explore.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace model;
+
+struct cancellation {
+  platform::atomic<std::uint32_t> word{attention};  // as a cancellation of another scope leaves it
+  platform::cutoff cutoff{1};
+  platform::atomic<std::uint32_t> stopped{0}, running{0};
+  std::uint64_t seen = 0;
+
+  unsigned threads() const { return 2; }
+  void run(unsigned i) {
+    const cleave::detail::interruption<platform> rung{word, cutoff};
+    i == 0 ? runs(rung) : cancels(rung);
+  }
+  void check() const { require(seen != 0, "the scope went on"); }
+  std::string name(const void* at) const {
+    return at == &word ? "word" : at == &cutoff ? "cutoff" : at == &stopped ? "stopped" : "running";
+  }
+
+private:
+  using interruption = cleave::detail::interruption<platform>;
+
+  void cancels(const interruption& thread) {  // cancel_scope::cancel
+    stopped.store(1, std::memory_order_seq_cst);
+    if (running.load(std::memory_order_seq_cst) != 0) thread.ring();
+  }
+  void runs(const interruption& mine) {  // cancel_scope::run
+    running.store(1, std::memory_order_seq_cst);
+    seen = stopped.load(std::memory_order_acquire);
+    while (seen == 0) {  // constructs, none of which looks until it has to
+      cutoff.await(1);
+      word.await(~0u);
+      answer(mine);
+    }
+    running.store(0, std::memory_order_relaxed);
+  }
+  [[gnu::noinline]] void answer(const interruption& mine) {  // detail::answer
+    if (broken == fault::look_before_taking) seen = stopped.load(std::memory_order_acquire);
+    if (broken == fault::ring_taken_first) word.exchange(0, std::memory_order_acq_rel);
+    if (broken == fault::ring_taken_first)
+      cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+    else mine.take();
+    if (broken != fault::look_before_taking) seen = stopped.load(std::memory_order_acquire);
+  }
+};
+
+TEST(cancellation, reaches_a_thread_that_is_no_worker) { holds<cancellation>(10); }
+
+TEST(broken_cancellation, ring_taken_by_store) { finds<cancellation>(fault::ring_taken_by_store); }
+TEST(broken_cancellation, ring_taken_first) { finds<cancellation>(fault::ring_taken_first); }
+TEST(broken_cancellation, look_before_taking) { finds<cancellation>(fault::look_before_taking); }
+
+}  // namespace

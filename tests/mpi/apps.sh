@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# labels: once
+# The applications on the ranks of a job: the right answer, printed once, whichever option; bad arguments reported once.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/mpi/launchers.bash"
+export CLEAVE_WORKERS=1
+"$bin/clique" --generate keller4 -o "$work/keller4.clq" || fail "clique --generate"
+
+programs=(
+  "fib 27" "queens 11" "pentomino --board $CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt" "uts T1"
+  "clique $work/keller4.clq" "gravity 50" "compare 3000"
+)
+stay=("lu 256" "matmul 256" "sort 100000")
+
+value() { sed -n "s/.*\"$1\":\(\"[^\"]*\"\|[^,}]*\).*/\1/p" "$work/out"; }
+# answers N PROGRAM [ARGUMENT…]: as one process does, in one JSON object that names as many nodes.
+declare -A known
+answers() {
+  local n=$1 words=("${@:2}")
+  if [[ ! ${known[${words[*]}]:-} ]]; then
+    "$bin/${words[0]}" "${words[@]:1}" --json >"$work/out" || fail "${words[*]}"
+    known[${words[*]}]=$(value answer)
+  fi
+  launch "$mpi" "$n" "$bin/${words[0]}" "${words[@]:1}" --json
+  timeout 60 "${command[@]}" >"$work/out" 2>"$work/err" || fail "${command[*]}: exit status $?: $(cat "$work/err")"
+  [[ $(wc -l <"$work/out") == 1 ]] || fail "${command[*]}: $(wc -l <"$work/out") lines"
+  local answer=$(value answer)  # of a sum of doubles the last digits depend on the order
+  [[ ${answer:0:11} == "${known[${words[*]}]:0:11}" ]] || fail "${command[*]}: $(cat "$work/out")"
+  [[ $(value nodes) == "$n" ]] || fail "${command[*]}: nodes $(value nodes)"
+}
+# once N REGEX COMMAND…: ends well and prints one such line.
+once() {
+  launch "$mpi" "$1" "$bin/$3" "${@:4}"
+  timeout 60 "${command[@]}" >"$work/out" 2>"$work/err" || fail "${command[*]}: exit status $?: $(cat "$work/err")"
+  [[ $(grep -cE -- "$2" "$work/out") == 1 ]] || fail "${command[*]}: $(cat "$work/out" "$work/err")"
+}
+
+for mpi in "${mpis[@]}"; do
+  for program in "${programs[@]}"; do answers 2 $program; done
+  for n in 1 4; do answers "$n" queens 11; done
+  once 2 '^answer +2680' queens 11 --repeat 3
+  once 2 '^nodes +2; tasks given' queens 11
+  once 2 '^workers +none' queens 11 --sequential
+  once 2 '^span +' queens 9 --profile
+  once 2 '^trace +' queens 11 --trace "$work/trace.json"
+  [[ -s $work/trace.json ]] || fail "$mpi: no trace"
+  for program in "${stay[@]}"; do once 2 '^answer ' $program; done
+  launch "$mpi" 2 "$bin/queens" abc
+  timeout 60 "${command[@]}" >"$work/out" 2>"$work/err"
+  status=$?
+  [[ $status == 2 ]] || fail "${command[*]}: exit status $status"
+  [[ $(cat "$work/out" "$work/err" | grep -c "queens: N: expected") == 1 ]] || fail "${command[*]}: $(cat "$work/out" "$work/err")"
+  CLEAVE_CHECK=1 once 2 '^answer +352' queens 9
+  echo "ok: $mpi"
+done
+exit "$((failures > 0))"

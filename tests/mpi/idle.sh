@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# labels: timing once
+# Ranks that find nothing to do take under 1 % of a CPU, and so does a root that sleeps.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/mpi/launchers.bash"
+export CLEAVE_WORKERS=1
+for mpi in "${mpis[@]}"; do
+  launch "$mpi" 3 "$CLEAVE_BINARY_DIR/tests/programs/mpi_jobs" idle 3
+  must_print 'idle: rank 0 takes .*' "${command[@]}"
+  sed "s/^/$mpi: /" "$work/out"
+  [[ $(grep -cE 'takes 0\.[0-9]+ %' "$work/out") == 3 ]] || fail "$mpi: an idle rank takes 1 % or more: $(cat "$work/out")"
+done
+exit "$((failures > 0))"

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# labels: once
+# A job and its ends: a rank is killed, the job interrupted, a rank runs another program, several runtimes in one process.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/mpi/launchers.bash"
+jobs=$CLEAVE_BINARY_DIR/tests/programs/mpi_jobs
+export CLEAVE_WORKERS=1
+
+for mpi in "${mpis[@]}"; do
+  launch "$mpi" 2 "$jobs" runtimes
+  must_print 'first: 6765, nodes 2' "${command[@]}"
+  grep -qx 'second: 6765, nodes 1' "$work/out" || fail "$mpi: a second runtime: $(cat "$work/out")"
+  grep -qx 'third: 6765, nodes 1' "$work/out" || fail "$mpi: a third runtime: $(cat "$work/out")"
+  launch "$mpi" 2 "$jobs" profile
+  must_print 'after it: 6765, nodes 1' "${command[@]}"
+  launch "$mpi" 3 "$jobs" published
+  must_print 'sum 12497500' "${command[@]}"
+  for rank in 1 2; do
+    grep -qx "published: rank $rank made them 1 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
+  done
+  grep -qx "published: rank 0 made them 0 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
+
+  # Another program is refused, and the job does without it.
+  launch "$mpi" 1 "$bin/queens" 10 : -n 1 "$bin/fib" 20
+  must_print 'answer +724' "${command[@]}"
+  grep -q 'runs another program' "$work/err" || fail "$mpi: nothing is said of another program: $(cat "$work/err")"
+
+  count=2
+  launch "$mpi" $count "$jobs" search
+  begin "${command[@]}"
+  kill -9 "${pids[1]}"
+  ended 10
+  [[ $status != 0 ]] || fail "$mpi: a rank was killed, and the job's status is 0"
+  grep -qiE 'signal 9|killed' "$work/out" "$work/err" || fail "$mpi: nothing is said of a killed rank"
+  begin "${command[@]}"
+  kill -INT "$job"
+  ended 10
+  [[ $status != 0 ]] || fail "$mpi: interrupted, and the job's status is 0"
+  echo "ok: $mpi"
+done
+exit "$((failures > 0))"

@@ -1,0 +1,167 @@
+// What the applications do not show of a program that runs as several ranks. By its first argument:
+//   idle SECONDS   the root sleeps; each rank says what it takes of a CPU at least in some half
+//   second search         works for a minute; each rank that has a task says "ready RANK PID"
+//   runtimes       one after the other, and two at once: the first joins the job, the others run
+//   alone profile        a profile first, then a runtime as usual published      data that tasks on
+//   all ranks look at: each rank says how often it had to make them from bytes
+#include <cleave/cleave.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "net/launch.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+int rank() { return cleave::net::launched().rank; }
+
+void compute(std::chrono::microseconds some) {
+  for (const auto end = clock_type::now() + some; clock_type::now() < end;) cleave::poll();
+}
+
+// ---- idle
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+double least = 1e9;  // of a CPU
+void observe_this_process() {
+  std::thread([] {
+    for (;;) {
+      const double before = cpu_seconds();
+      const auto since = clock_type::now();
+      std::this_thread::sleep_for(500ms);
+      const std::chrono::duration<double> passed = clock_type::now() - since;
+      least = std::min(least, (cpu_seconds() - before) / passed.count());
+    }
+  }).detach();
+  std::atexit([] {
+    std::printf("idle: rank %d takes %.2f %%\n", rank(), 100 * least);
+    std::fflush(stdout);
+  });
+}
+
+// ---- search
+
+void say_ready() {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  std::printf("ready %d %d\n", rank(), getpid());
+  std::fflush(stdout);
+}
+long search(int first, int last) {
+  say_ready();
+  return cleave::sum(
+      first, last,
+      [](int) {
+        compute(100us);
+        return 1L;
+      },
+      [](int from, int to) { return cleave::call<search>(from, to); });
+}
+
+// ---- published
+
+std::atomic<int> made{0};
+struct table {
+  std::vector<int> numbers;
+  template <class Archive>
+  void save(Archive& to) const {
+    to(numbers);
+  }
+  template <class Archive>
+  void load(Archive& from) {
+    from(numbers);
+    made.fetch_add(1);
+  }
+};
+long look(cleave::published<table> t, int first, int last) {
+  return cleave::sum(
+      first, last,
+      [&t](int i) -> long {
+        compute(100us);
+        return t->numbers[static_cast<std::size_t>(i)];
+      },
+      [&t](int from, int to) { return cleave::call<look>(t, from, to); });
+}
+
+// ---- several runtimes
+
+long fib(int n) {
+  if (n < 2) return n;
+  auto [x, y] = cleave::both([n] { return fib(n - 1); }, cleave::call<fib>(n - 2));
+  return x + y;
+}
+void say_job(const char* which, cleave::runtime& rt) {
+  const long f = rt.run([] { return fib(20); });
+  std::printf("%s: %ld, nodes %u\n", which, f, static_cast<unsigned>(rt.job().nodes));
+  std::fflush(stdout);
+}
+
+int run(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "idle") {
+    observe_this_process();
+    cleave::runtime rt;
+    const int seconds = std::atoi(argv[2]);
+    rt.run([seconds] { std::this_thread::sleep_for(std::chrono::seconds(seconds)); });
+  } else if (what == "search") {
+    cleave::runtime rt;
+    std::printf("found %ld\n", rt.run([] { return search(0, 600'000); }));
+  } else if (what == "runtimes") {
+    {
+      cleave::runtime first, second;
+      say_job("first", first);
+      say_job("second", second);
+    }
+    cleave::runtime third;
+    say_job("third", third);
+  } else if (what == "profile") {
+    {
+      cleave::runtime rt(cleave::options{.profile = true});
+      say_job("profile", rt);
+    }
+    cleave::runtime rt;
+    say_job("after it", rt);
+  } else if (what == "published") {
+    std::atexit([] {
+      std::printf("published: rank %d made them %d times\n", rank(), made.load());
+      std::fflush(stdout);
+    });
+    cleave::runtime rt;
+    table t;
+    for (int i = 0; i < 5000; ++i) t.numbers.push_back(i);
+    const cleave::published<table> data(std::move(t));
+    std::printf("sum %ld\n", rt.run([&] { return look(data, 0, 5000); }));
+  } else {
+    std::fprintf(stderr, "expected idle, search, runtimes, profile or published\n");
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) { cleave::net::end_all_ranks(e.what()); }
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# labels: once slow
+# What a program says when it is started as a rank: bad arguments and a missing plug-in once; nothing is loaded for one process.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/mpi/launchers.bash"
+
+# says_once REGEX COMMAND…: one rank says it, the job fails.
+says_once() {
+  timeout 60 "${@:2}" >"$work/out" 2>"$work/err" && fail "${*:2}: exit status 0"
+  [[ $(cat "$work/out" "$work/err" | grep -cE -- "^cleave: $1") == 1 ]] || fail "${*:2}: $(cat "$work/out" "$work/err")"
+}
+
+for mpi in "${mpis[@]}"; do
+  launch "$mpi" 3 "$ranks" fish
+  says_once "expected ring, exchange, .*, got 'fish'" "${command[@]}"
+  launch "$mpi" 3 "$ranks" ring 10 --transport fish
+  says_once "--transport: expected mpi, openmpi, openmpi5, mpich or none, got 'fish'" "${command[@]}"
+  launch "$mpi" 3 "$ranks" ring 10
+  says_once "no plug-in libcleave-mpi-[a-z0-9]+.so in $work " env CLEAVE_PLUGINS="$work" "${command[@]}"
+  says_once "CLEAVE_MPI_DOORBELL: expected futex or udp, got 'bell'" env CLEAVE_MPI_DOORBELL=bell "${command[@]}"
+  says_once "CLEAVE_MPI_PART: expected a whole number from 1 to 1073741824, got '0'" env CLEAVE_MPI_PART=0 "${command[@]}"
+  launch "$mpi" 2 "$ranks" ring --transport=none
+  must_print alone "${command[@]}"
+  [[ $(wc -l <"$work/out") == 2 ]] || fail "--transport none: $(cat "$work/out")"
+  must_print alone env CLEAVE_TRANSPORT=none "${command[@]:0:${#command[@]}-1}"
+done
+# The wrong MPI: each rank would be alone.
+if [[ " ${mpis[*]} " == *" openmpi "*" mpich "* ]]; then
+  launch openmpi 2 "$ranks" ring 10 --transport mpich
+  says_once "the launcher started 2 ranks and MPI knows 1: the plug-in was built for another MPI \(MPICH .*" "${command[@]}"
+fi
+
+# Not launched: nothing is loaded, and only a wish for MPI is refused.
+LD_DEBUG=files "$ranks" ring >"$work/out" 2>"$work/err" || fail "alone: exit status $?"
+! grep -qiE 'mpi-|libmpi' "$work/err" || fail "a process that is alone loads MPI"
+"$ranks" ring --transport mpi >"$work/out" 2>"$work/err"
+[[ $? == 2 && $(wc -l <"$work/err") == 1 ]] || fail "--transport mpi without a launcher: $(cat "$work/err")"
+exit "$((failures > 0))"

@@ -1,0 +1,132 @@
+#include "net/launch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cleave::net {
+namespace {
+
+std::map<std::string, std::string> environment;
+
+launch found_in(std::map<std::string, std::string> variables) {
+  environment = std::move(variables);
+  return read_launch([](const char* name) -> const char* {
+    const auto it = environment.find(name);
+    return it != environment.end() ? it->second.c_str() : nullptr;
+  });
+}
+
+using names = std::vector<std::string>;
+
+TEST(launch, alone) {
+  for (const launch& l : {found_in({}), found_in({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}),
+                          found_in({{"OMPI_MCA_btl", "self"}})}) {
+    EXPECT_FALSE(l.several());
+    EXPECT_EQ(l.plugins, names());
+    EXPECT_EQ(l.ranks, 1);
+  }
+}
+
+TEST(launch, open_mpi_4) {
+  const launch l = found_in({{"OMPI_COMM_WORLD_SIZE", "6"},
+                             {"OMPI_COMM_WORLD_RANK", "5"},
+                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
+                             {"OMPI_COMM_WORLD_LOCAL_RANK", "2"},
+                             {"PMIX_RANK", "5"}});
+  EXPECT_TRUE(l.several());
+  EXPECT_EQ(l.plugins, names({"openmpi", "openmpi5"}));
+  EXPECT_EQ(l.rank, 5);
+  EXPECT_EQ(l.ranks, 6);
+  EXPECT_EQ(l.host_rank, 2);
+  EXPECT_EQ(l.host_ranks, 3);
+}
+
+TEST(launch, open_mpi_5_says_its_version) {
+  const launch l =
+      found_in({{"OMPI_VERSION", "5.0.11"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"PMIX_RANK", "1"}});
+  EXPECT_EQ(l.plugins, names({"openmpi5", "openmpi"}));
+  EXPECT_EQ(l.rank, 1);
+}
+
+TEST(launch, mpich) {
+  const launch l = found_in(
+      {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}});
+  EXPECT_TRUE(l.several());
+  EXPECT_EQ(l.plugins, names({"mpich"}));
+  EXPECT_EQ(l.rank, 1);
+  EXPECT_EQ(l.ranks, 4);
+  EXPECT_EQ(l.host_ranks, 2);
+}
+
+TEST(launch, slurm_with_pmix) {
+  const launch l = found_in({{"SLURM_STEP_ID", "0"},
+                             {"SLURM_STEP_NUM_TASKS", "8"},
+                             {"SLURM_NTASKS", "16"},
+                             {"SLURM_LOCALID", "1"},
+                             {"PMIX_RANK", "3"}});
+  EXPECT_TRUE(l.several());
+  EXPECT_EQ(l.rank, 3);
+  EXPECT_EQ(l.ranks, 8);
+  EXPECT_EQ(l.host_rank, 1);
+  EXPECT_EQ(l.host_ranks, 0);
+}
+
+TEST(launch, one_rank_is_alone) {
+  EXPECT_FALSE(found_in({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}).several());
+  EXPECT_TRUE(found_in({{"PMIX_RANK", "0"}}).several());  // nobody says how many: MPI will
+}
+
+TEST(launch, what_is_no_number_is_absent) {
+  const launch l = found_in({{"PMI_RANK", "one"}, {"PMI_SIZE", "-2"}, {"MPI_LOCALNRANKS", "2x"}});
+  EXPECT_EQ(l.rank, 0);
+  EXPECT_EQ(l.ranks, 0);
+  EXPECT_EQ(l.host_ranks, 0);
+}
+
+std::string taken(std::vector<std::string> words, names* rest = nullptr) {
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(words.size());
+  const std::string name = take_transport(argc, argv.data());
+  if (rest != nullptr) rest->assign(argv.data(), argv.data() + argc);
+  return name;
+}
+
+TEST(launch, the_option_is_taken_out) {
+  unsetenv("CLEAVE_TRANSPORT");
+  names rest;
+  EXPECT_EQ(taken({"queens", "--transport", "mpich", "15"}, &rest), "mpich");
+  EXPECT_EQ(rest, names({"queens", "15"}));
+  EXPECT_EQ(taken({"queens", "--transport=none", "15"}, &rest), "none");
+  EXPECT_EQ(rest, names({"queens", "15"}));
+  EXPECT_EQ(taken({"queens", "15"}), "");
+  setenv("CLEAVE_TRANSPORT", "openmpi", 1);
+  EXPECT_EQ(taken({"queens", "15"}), "openmpi");
+  EXPECT_EQ(taken({"queens", "--transport", "none"}), "none");
+  unsetenv("CLEAVE_TRANSPORT");
+}
+
+TEST(launch, other_names_are_refused) {
+  EXPECT_THROW(taken({"queens", "--transport"}), std::invalid_argument);
+  EXPECT_THROW(taken({"queens", "--transport="}), std::invalid_argument);
+  EXPECT_THROW(taken({"queens", "--transport", "pigeon"}), std::invalid_argument);
+  setenv("CLEAVE_TRANSPORT", "pigeon", 1);
+  EXPECT_THROW(taken({"queens"}), std::invalid_argument);
+  unsetenv("CLEAVE_TRANSPORT");
+}
+
+TEST(launch, a_folder_that_is_named_is_the_only_one) {
+  setenv("CLEAVE_PLUGINS", "/somewhere", 1);
+  EXPECT_EQ(plugin_folders(), names({"/somewhere"}));
+  unsetenv("CLEAVE_PLUGINS");
+  EXPECT_GE(plugin_folders().size(), 3u);
+}
+
+}  // namespace
+}  // namespace cleave::net

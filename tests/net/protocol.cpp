@@ -1,0 +1,293 @@
+// The protocol's rules one by one, with ports that write down what comes. All of them together:
+// tests/sim.
+#include "net/protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace cleave::net;
+
+struct fake_core final : core_port {
+  std::vector<std::string> calls;
+  bool takes = true, unclaimed = true;
+  load is{2, 1, 0};
+
+  void note(const std::string& what, std::uint64_t n) {
+    calls.push_back(what + " " + std::to_string(n));
+  }
+  void ask(unsigned slot, std::uint64_t wanted) override {
+    note("ask " + std::to_string(slot) + " for", wanted);
+  }
+  bool withdraw(unsigned slot) override { return note("withdraw", slot), unclaimed; }
+  bool start(asker who, const traveller& t) override {
+    if (takes) note("start at " + std::to_string(who), t.id);
+    return takes;
+  }
+  void refuse(asker) override {}
+  void complete(std::uint64_t task, const outcome&) override { note("complete", task); }
+  void again(std::uint64_t task) override { note("again", task); }
+  void cancel(std::uint64_t task) override { note("cancel", task); }
+  load state() const override { return is; }
+  bytes shared() const override { return {std::byte{7}}; }
+  void merge(std::span<const std::byte> v) override { note("merge", v.size()); }
+  std::optional<bytes> publication(std::uint64_t) const override { return std::nullopt; }
+  void fetched(address, std::uint64_t id, std::optional<bytes> b) override {
+    note(b ? "data" : "no data", id);
+  }
+};
+
+struct fake_network final : network_port {
+  std::vector<std::pair<address, message>> sent;
+  std::vector<std::string> lines;
+  void send(address to, message m) override { sent.emplace_back(to, std::move(m)); }
+  void say(const std::string& line) override { lines.push_back(line); }
+};
+
+/// Node 1, whose peer is node 2.
+struct Protocol : testing::Test {
+  static constexpr incarnation me = 11, other = 22;
+  fake_core core;
+  fake_network network;
+  node<> n{{1, me, 5}, {}, core, network};
+  instant now{1000};
+
+  Protocol() {
+    n.peer_found(now, 2, distance::same_site);
+    hear(heartbeat{1, 0, false, {2, 1, 0}, {}});
+    forget();
+  }
+  void forget() { core.calls.clear(), network.sent.clear(); }
+  void hear(message_body body, incarnation from = other, incarnation to = me) {
+    n.receive(now, 2, {5, from, to, std::move(body)});
+  }
+  void pass(instant time) {
+    const instant end = now + time;
+    while (n.next() <= end) now = std::max(now, n.next()), n.tick(now);
+    now = end;
+  }
+  /// What was sent of that kind.
+  template <class Body>
+  std::vector<Body> sent() const {
+    std::vector<Body> all;
+    for (const auto& [to, m] : network.sent) {
+      if (const auto* b = std::get_if<Body>(&m.body)) all.push_back(*b);
+    }
+    return all;
+  }
+  using calls = std::vector<std::string>;
+};
+
+TEST_F(Protocol, AnswersARequestOnce) {
+  hear(treq{1, {}});
+  hear(treq{1, {}});
+  EXPECT_EQ(core.calls, calls{"ask 0 for 0"});
+  n.answered(now, 0, {9, 1, 3, {}});
+  hear(treq{1, {}});
+  ASSERT_EQ(sent<task>().size(), 1U);
+  EXPECT_EQ(sent<task>()[0].key.task, 9U);
+  EXPECT_TRUE(sent<none>().empty());
+}
+
+TEST_F(Protocol, SaysNoneAfterAMillisecond) {
+  hear(treq{1, {}});
+  pass(instant(999));
+  EXPECT_TRUE(sent<none>().empty());
+  pass(instant(1));
+  EXPECT_EQ(sent<none>().size(), 1U);
+  EXPECT_EQ(n.slots()[0].is, request_slot::state::free);
+}
+
+TEST_F(Protocol, WaitsForAWorkerThatHasTakenARequestOn) {
+  core.unclaimed = false;
+  hear(treq{1, {}});
+  pass(instant(50'000));
+  EXPECT_TRUE(sent<none>().empty());
+  n.answered(now, 0, {9, 1, 3, {}});
+  EXPECT_EQ(sent<task>().size(), 1U);
+}
+
+TEST_F(Protocol, SaysNoneAtOnceWithoutWork) {
+  core.is.busy = 0;
+  hear(treq{1, {}});
+  EXPECT_EQ(sent<none>().size(), 1U);
+  EXPECT_TRUE(core.calls.empty());
+}
+
+TEST_F(Protocol, MergesTheBoundThenTheResultOnce) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  const task_key key = sent<task>()[0].key;
+  forget();
+  hear(rslt{{key.task, key.attempt + 1}, ending::value, {}, {}});
+  EXPECT_TRUE(core.calls.empty());
+  hear(rslt{key, ending::value, {}, bytes(3)});
+  hear(rslt{key, ending::value, {}, bytes(3)});
+  EXPECT_EQ(core.calls, (calls{"merge 3", "complete 9"}));
+  EXPECT_EQ(sent<rack>().size(), 3U);  // a late one too need not be sent again
+}
+
+TEST_F(Protocol, GivesAgainWhatALostThiefHad) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  const task_key key = sent<task>()[0].key;
+  forget();
+  n.peer_lost(now, 2);
+  EXPECT_EQ(core.calls, calls{"again 9"});
+  hear(rslt{key, ending::value, {}, {}});
+  EXPECT_EQ(core.calls, calls{"again 9"});
+}
+
+TEST_F(Protocol, TakesSilenceForALoss) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  forget();
+  pass(n.how().lost_after - n.how().heartbeat_every);
+  EXPECT_TRUE(core.calls.empty());
+  pass(3 * n.how().heartbeat_every);
+  EXPECT_EQ(core.calls, calls{"again 9"});
+}
+
+TEST_F(Protocol, GivesAgainWhatTwoHeartbeatsMiss) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  const task_key key = sent<task>()[0].key;
+  forget();
+  hear(heartbeat{2, 1000, false, {}, {key}});
+  hear(heartbeat{3, 0, false, {}, {}});  // sent before the task came: it does not count
+  hear(heartbeat{4, 1000, false, {}, {}});
+  hear(heartbeat{4, 1000, false, {}, {}});  // the same again
+  EXPECT_TRUE(core.calls.empty());
+  hear(heartbeat{5, 1000, false, {}, {}});
+  EXPECT_EQ(core.calls, calls{"again 9"});
+}
+
+TEST_F(Protocol, CancelsWhatNobodyWaitsFor) {
+  hear(heartbeat{2, 0, false, {}, {{77, 1}}});
+  ASSERT_EQ(sent<cancel>().size(), 1U);
+  EXPECT_EQ(sent<cancel>()[0].key, (task_key{77, 1}));
+}
+
+TEST_F(Protocol, RunsATaskAndSendsItsResultUntilItIsAcknowledged) {
+  n.starving(now, 4, 0);
+  ASSERT_EQ(sent<treq>().size(), 1U);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});
+  EXPECT_EQ(core.calls, (calls{"merge 0", "start at 4 1"}));
+  n.finished(now, 1, {ending::value, bytes(2)});
+  pass(n.how().resend_after);
+  ASSERT_EQ(sent<rslt>().size(), 2U);
+  EXPECT_EQ(sent<rslt>()[0].shared, (bytes{std::byte{7}}));
+  hear(rack{{9, 1}});
+  EXPECT_TRUE(n.held().empty());
+}
+
+TEST_F(Protocol, RefusesALateTaskThatNobodyWants) {
+  n.starving(now, 4, 0);
+  n.satisfied(now, 4);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});
+  ASSERT_EQ(sent<rslt>().size(), 1U);
+  EXPECT_EQ(sent<rslt>()[0].how, ending::refused);
+}
+
+TEST_F(Protocol, TakesBackOnlyWhatIsRunning) {
+  n.starving(now, 4, 0);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});
+  forget();
+  hear(treq{1, {9, 1}});
+  EXPECT_EQ(core.calls, calls{"ask 0 for 1"});
+  n.finished(now, 1, {ending::value, {}});
+  hear(treq{2, {9, 1}});
+  EXPECT_EQ(sent<none>().size(), 1U);
+  hear(treq{3, {}});  // another request is not held up
+  EXPECT_EQ(core.calls.back(), "ask 1 for 0");
+}
+
+TEST_F(Protocol, AsksExactlyTheThiefForAPart) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  const task_key key = sent<task>()[0].key;
+  n.peer_found(now, 3, distance::same_host);
+  forget();
+  n.starving(now, 4, 9);
+  ASSERT_EQ(network.sent.size(), 1U);
+  EXPECT_EQ(network.sent[0].first, 2U);
+  EXPECT_EQ(sent<treq>()[0].wanted, key);
+}
+
+TEST_F(Protocol, NeverAsksTheAskerBack) {
+  core.is.busy = 0;
+  hear(treq{1, {}});
+  n.starving(now, 4, 0);
+  EXPECT_TRUE(sent<treq>().empty());
+}
+
+TEST_F(Protocol, CancelsOrphans) {
+  n.starving(now, 4, 0);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});
+  hear(heartbeat{1, 0, false, {}, {}}, 33, 0);  // another process at the same address
+  EXPECT_EQ(core.calls.back(), "cancel 1");
+}
+
+TEST_F(Protocol, IgnoresWhatWasMeantForAnEarlierProcess) {
+  hear(treq{1, {}}, other, 10);
+  EXPECT_TRUE(core.calls.empty());
+  EXPECT_TRUE(sent<none>().empty());
+  EXPECT_EQ(sent<heartbeat>().size(), 1U);  // its sender learns better
+}
+
+TEST_F(Protocol, RefusesAnotherProgram) {
+  n.receive(now, 2, {6, other, me, treq{1, {}}});
+  EXPECT_TRUE(core.calls.empty());
+  ASSERT_EQ(sent<reject>().size(), 1U);
+  EXPECT_EQ(network.lines.at(0), "node 2 runs another program: refused");
+  n.starving(now, 4, 0);
+  EXPECT_TRUE(sent<treq>().empty());
+}
+
+TEST_F(Protocol, SaysOnceThatItIsRefused) {
+  hear(reject{"other sources"});
+  hear(reject{"other sources"});
+  EXPECT_EQ(network.lines, calls{"node 2 refuses this one: other sources"});
+  n.starving(now, 4, 0);
+  EXPECT_TRUE(sent<treq>().empty());
+}
+
+TEST_F(Protocol, LeavesWhenNothingIsLeft) {
+  n.starving(now, 4, 0);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});
+  forget();
+  core.is.busy = 1;
+  n.leave(now, now + instant(10'000'000));
+  n.starving(now, 5, 0);
+  EXPECT_TRUE(sent<treq>().empty());
+  core.is.busy = 0;
+  n.finished(now, 1, {ending::value, {}});
+  n.tick(now);
+  EXPECT_EQ(n.member(), membership::draining);  // its result may still be lost
+  hear(rack{{9, 1}});
+  n.tick(now);
+  EXPECT_EQ(n.member(), membership::left);
+  EXPECT_TRUE(sent<leave>().back().gone);
+}
+
+TEST_F(Protocol, LeavesAtTheDeadline) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  n.leave(now, now + instant(500));
+  pass(instant(500));
+  EXPECT_EQ(n.member(), membership::left);
+}
+
+TEST_F(Protocol, GivesUpAnAnswerThatDoesNotCome) {
+  n.starving(now, 4, 0);
+  n.peer_found(now, 3, distance::far);
+  pass(n.how().give_up_after + instant(1));
+  EXPECT_GE(sent<treq>().size(), 2U);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});  // late, and welcome
+  EXPECT_EQ(core.calls.back(), "start at 4 1");
+}
+
+}  // namespace

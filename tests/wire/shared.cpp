@@ -1,0 +1,191 @@
+// Shared values over nodes: replicas that improve, by what travels with tasks and results.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "wire/two_nodes.hpp"
+
+namespace {
+
+using namespace cleave::detail;
+using bound = cleave::shared<int>;
+using witnessed = cleave::shared<int, cleave::max, std::string>;
+
+bound everywhere{0};
+bound another{0};
+witnessed named_everywhere{0};
+
+struct offers {
+  cleave::shared_ref<witnessed> best;
+  int value;
+  auto input() { return std::tie(best, value); }
+  int run() {
+    best->offer(value, "found " + std::to_string(value));
+    return best->get();
+  }
+};
+struct reads {
+  cleave::shared_ref<bound> best;
+  auto input() { return std::tie(best); }
+  int run() { return best->get(); }
+};
+
+TEST(shared, improvement_comes_with_the_result) {
+  tests::node home, away;
+  witnessed best(3);
+  EXPECT_EQ(tests::run_away(offers{best, 10}, home, away), 10);
+  EXPECT_EQ(best.get(), 10);
+  EXPECT_EQ(best.best().second, "found 10");
+  EXPECT_EQ(tests::run_away(offers{best, 7}, home, away), 10);
+  EXPECT_EQ(best.best().second, "found 10");
+  EXPECT_GT(away.improvements, 0);
+}
+
+TEST(shared, task_leaves_with_the_newest_value) {
+  tests::node home, away;
+  bound best(3);
+  EXPECT_EQ(tests::run_away(reads{best}, home, away), 3);
+  best.offer(8);
+  EXPECT_EQ(tests::run_away(reads{best}, home, away), 8);
+  bound other(1);
+  EXPECT_EQ(tests::run_away(reads{other}, home, away), 1) << "two values, two replicas";
+}
+
+TEST(shared, replica_improves_in_the_background) {
+  tests::node home, away;
+  witnessed best(0);
+  task_of<offers> t(offers{best, 1});
+  const auto there = tests::sent(t, home, away);
+  const auto seen = home.values.version();
+  best.offer(50, "from home");
+  EXPECT_EQ(home.improvements, 1);
+  EXPECT_GT(home.values.version(), seen);
+  tests::bytes update;
+  byte_writer w(update, home.values);
+  EXPECT_EQ(home.values.put_improved(seen, w), home.values.version());
+  byte_reader r(update, away.values);
+  away.values.merge_improved(r);
+  auto& replica = *static_cast<task_of<offers>&>(*there).work.best;
+  EXPECT_EQ(replica.best(), (std::pair(50, std::optional<std::string>("from home"))));
+  tests::bytes nothing_new;
+  byte_writer again(nothing_new, home.values);
+  home.values.put_improved(home.values.version(), again);
+  EXPECT_EQ(nothing_new.size(), 8u);
+}
+
+TEST(shared, reference_finds_its_way_home_and_on_to_a_third_node) {
+  tests::node home, away, third;
+  bound best(3);
+  task_of<reads> t(reads{best});
+  auto there = tests::sent(t, home, away);
+  auto& replica = static_cast<task_of<reads>&>(*there).work.best;
+  replica->offer(9);
+  auto further = tests::sent(static_cast<task_of<reads>&>(*there), away, third);
+  further->execute();
+  EXPECT_EQ(*static_cast<task_of<reads>&>(*further).result, 9);
+  const auto back = tests::sent(static_cast<task_of<reads>&>(*there), away, home);
+  EXPECT_EQ(&*static_cast<task_of<reads>&>(*back).work.best, &best);
+  EXPECT_EQ(best.get(), 9) << "it came with the reference";
+}
+
+TEST(shared, variable_of_static_storage_is_known_by_its_place) {
+  auto& node = replicas_of_process();
+  const auto since = node.version();
+  everywhere.offer(5);
+  named_everywhere.offer(6, "six");
+  another.offer(7);
+  tests::bytes message;
+  byte_writer w(message);
+  node.put_improved(since, w);
+  bound local(0);
+  local.offer(100);  // known to nobody
+  byte_reader r(message);
+  auto all = r.get_block();
+  std::vector<value_name> names;
+  while (all.left() > 0) {
+    names.push_back(get_name(all));
+    (void)all.get_block();
+    EXPECT_EQ(names.back().maker, 0u);
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()) - names.begin(), 3);
+}
+
+TEST(shared, destroyed_value_is_forgotten) {
+  tests::node home, away;
+  tests::bytes message;
+  {
+    bound best(0);
+    (void)tests::run_away(reads{best}, home, away);
+    best.offer(4);
+    byte_writer w(message, home.values);
+    home.values.put_improved(0, w);
+  }
+  byte_reader r(message, home.values);
+  home.values.merge_improved(r);
+  tests::bytes after;
+  byte_writer w(after, home.values);
+  home.values.put_improved(0, w);
+  EXPECT_EQ(after.size(), 8u);
+  home.values.end_job();
+  away.values.end_job();
+}
+
+TEST(shared, many_threads_improve_what_arrives_too) {
+  tests::node home, away;
+  bound best(0);
+  task_of<reads> t(reads{best});
+  const auto there = tests::sent(t, home, away);
+  bound& replica = *static_cast<task_of<reads>&>(*there).work.best;
+  std::thread here([&] {
+    for (int i = 0; i < 2000; i += 2) best.offer(i);
+  });
+  std::thread far([&] {
+    for (int i = 1; i < 2000; i += 2) replica.offer(i);
+  });
+  const auto exchange = [](tests::node& from, tests::node& to) {
+    tests::bytes message;
+    byte_writer w(message, from.values);
+    from.values.put_improved(0, w);
+    byte_reader r(message, to.values);
+    to.values.merge_improved(r);
+  };
+  for (int i = 0; i < 200; i++) exchange(home, away), exchange(away, home);
+  here.join();
+  far.join();
+  exchange(away, home);
+  EXPECT_EQ(best.get(), 1999);
+}
+
+TEST(shared, malformed_values_are_refused) {
+  tests::node home, away;
+  witnessed best(3);
+  best.offer(4, "four");
+  task_of<offers> t(offers{best, 1});
+  const auto there = tests::sent(t, home, away);
+  best.offer(5, "five");
+  tests::bytes message;
+  byte_writer w(message, home.values);
+  home.values.put_improved(0, w);
+  for (std::size_t n = 0; n < message.size(); n++) {
+    const tests::bytes part(message.begin(), message.begin() + static_cast<long>(n));
+    byte_reader r(part, away.values);
+    EXPECT_THROW(away.values.merge_improved(r), malformed) << n;
+  }
+  EXPECT_EQ(static_cast<task_of<offers>&>(*there).work.best->get(), 4);
+}
+
+struct no_form {
+  int* p = nullptr;
+};
+TEST(shared, witness_that_cannot_travel_stays_in_its_process) {
+  cleave::shared<int, cleave::max, no_form> best(0);
+  static_assert(!decltype(best)::travels);
+  EXPECT_TRUE(best.offer(1, no_form{}));
+}
+
+}  // namespace
