@@ -10,12 +10,16 @@
 /// What a test says of a World.
 namespace model {
 
-/// Three threads have too many schedules: there the scheduler interferes at most twice, or as often
-/// as World::preemptions says.
+/// How often the scheduler may interfere: as World::preemptions says, or at most twice among three
+/// threads, which have too many schedules.
 template <class World>
-outcome explore(fault f) {
-  unsigned most = World{}.threads() == 2 ? explorer::unbounded : 2;
-  if constexpr (requires { World::preemptions; }) most = World::preemptions;
+unsigned interference() {
+  if constexpr (requires { World::preemptions; }) return World::preemptions;
+  else return World{}.threads() == 2 ? explorer::unbounded : 2;
+}
+
+template <class World>
+outcome explore(fault f, unsigned most) {
   broken = f;
   const outcome o = explorer().explore<World>(most);
   broken = fault::none;
@@ -28,15 +32,15 @@ outcome explore(fault f) {
 /// No schedule violates it, and there are some.
 template <class World>
 void holds(std::size_t states = 1000) {
-  const outcome o = explore<World>(fault::none);
+  const outcome o = explore<World>(fault::none, interference<World>());
   EXPECT_EQ(o.violation, "") << o.schedule;
   EXPECT_GT(o.states, states);
 }
 
 /// Breaks one thing; the explorer must say so.
 template <class World>
-void finds(fault f) {
-  const outcome o = explore<World>(f);
+void finds(fault f, unsigned most = interference<World>()) {
+  const outcome o = explore<World>(f, most);
   EXPECT_NE(o.violation, "");
   std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
 }

@@ -221,10 +221,19 @@ private:
       h ^= h >> 32;
     };
     auto mix_bytes = [&](const char* from, const char* to) {
-      for (std::uint64_t v; from < to; from += sizeof v) {
-        std::memcpy(&v, from, sizeof v);
-        mix(v);
+      std::uint64_t lanes[4] = {1, 2, 3, 4}, v[4];  // which the processor computes side by side
+      for (; to - from >= 32; from += 32) {
+        std::memcpy(v, from, sizeof v);
+        for (int k = 0; k < 4; ++k) {
+          lanes[k] = (lanes[k] ^ v[k]) * 0x9e3779b97f4a7c15u;
+          lanes[k] ^= lanes[k] >> 32;
+        }
       }
+      for (; from < to; from += sizeof *v) {
+        std::memcpy(v, from, sizeof *v);
+        mix(*v);
+      }
+      for (const std::uint64_t lane : lanes) mix(lane);
     };
     if (most_preemptions_ != unbounded) mix(preemptions_ << 8 | last_);
     mix_bytes(world_, world_ + size_);

@@ -137,8 +137,8 @@ TEST(broken_protocol, sleep_by_store) { finds<begin_or_sleep>(fault::sleep_by_st
 TEST(broken_protocol, ring_without_wake) { finds<begin_or_sleep>(fault::ring_without_wake); }
 TEST(broken_protocol, hand_without_ring) { finds<begin_or_sleep>(fault::hand_without_ring); }
 TEST(broken_protocol, collect_by_load) { finds<hand_or_reclaim>(fault::collect_by_load); }
-TEST(broken_protocol, withdraw_by_load) { finds<claim_or_withdraw>(fault::withdraw_by_load); }
-TEST(broken_protocol, claim_by_load) { finds<claim_or_withdraw>(fault::claim_by_load); }
+TEST(broken_protocol, withdraw_by_load) { finds<claim_or_withdraw>(fault::withdraw_by_load, 2); }
+TEST(broken_protocol, claim_by_load) { finds<claim_or_withdraw>(fault::claim_by_load, 2); }
 TEST(broken_protocol, reclaim_by_load) { finds<hand_or_reclaim>(fault::reclaim_by_load); }
 TEST(broken_protocol, no_look_at_askers) { finds<begin_or_sleep>(fault::no_look_at_askers); }
 TEST(broken_protocol, no_ring_before_sleep) { finds<chain>(fault::no_ring_before_sleep); }

@@ -122,23 +122,25 @@ struct worker {
     return nullptr;
   }
 
-  struct persistence {  // worker::persistence
-    bool spins() { return spun < most_spins && ++spun != 0; }
+  struct persistence {  // worker::persistence; out of line, for fewer states
+    [[gnu::noinline]] bool spins() { return spun < most_spins && ++spun != 0; }
     void restart() { spun = 0; }
-    bool patient() { return patience != 0 && patience-- != 0; }
+    [[gnu::noinline]] bool patient() { return patience != 0 && patience-- != 0; }
     unsigned most_spins, patience, spun = 0;
   };
   template <class Finished>
+  [[gnu::noinline]] bool waits_in_vain(Finished finished) {
+    cleave::detail::wait_for_room(self(), of.most_askers, finished, [this] { respond(); });
+    return finished();
+  }
+  template <class Finished>
   task* obtain(const scope* wanted, worker* likely, Finished finished) {  // worker::obtain
-    auto serve_meanwhile = [this] { respond(); };
-    if (wanted == nullptr && of.most_askers != 0) {
-      cleave::detail::wait_for_room(self(), of.most_askers, finished, serve_meanwhile);
-      if (finished()) return nullptr;
-    }
+    if (wanted == nullptr && of.most_askers != 0 && waits_in_vain(finished)) return nullptr;
     persistence with{of.spins, of.patience};
     cleave::detail::open_request<platform> asking(
         self(), request_for(wanted), likely != nullptr ? likely->id : (id + 1) % of.size);
-    return reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
+    return reinterpret_cast<task*>(asking.wait(
+        finished, [this] { respond(); }, with));
   }
 
   [[gnu::noinline]] void work() {  // worker::work
