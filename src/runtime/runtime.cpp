@@ -30,7 +30,7 @@ std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers)
   }
   // Ranks that are programs of their own write files of their own.
   if (const int rank = net::launched().rank; rank != 0 && !plan.file.empty())
-    plan.file += "." + std::to_string(rank);
+    plan.file.append(".").append(std::to_string(rank));
   if (plan.bytes == 0)
     plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))
                  << 20;

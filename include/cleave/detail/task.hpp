@@ -173,7 +173,7 @@ struct leave {
   frame* outer;
   bool by_exception = true;
 
-  [[gnu::always_inline]] inline ~leave() {
+  [[gnu::always_inline]] ~leave() {
     if (by_exception) {
       abandon_frame(f);
     } else {
