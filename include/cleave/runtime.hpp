@@ -60,13 +60,15 @@ public:
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
+  /// Of all nodes; asks them, so it blocks for some microseconds, and for a second if one is silent.
   job_statistics job() const;
   counters statistics() const noexcept;
   /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.
   time_spent spent() const;
   /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
   work_span profile() const;
-  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws
+  /// Writes the file of options::trace, of all nodes, or nothing if there is none; while nothing
+  /// runs. Throws
   /// std::runtime_error if it cannot be written; then nothing of it is left behind.
   void write_trace();
 
