@@ -14,6 +14,8 @@ namespace {
 
 /// A request of another node waits so long for a worker in what it would run undivided.
 constexpr instant patience{100};
+/// Of a node that finds nothing for long: some tenths of a percent of a CPU go to asking.
+constexpr instant longest_pause{50'000};
 
 std::uint64_t random_number() {
   std::random_device device;
@@ -71,7 +73,9 @@ instant driver::now() noexcept {
 // ---- its life
 
 std::unique_ptr<driver> driver::open(const transport_choice& choice) {
-  return open([choice] { return open_transport(choice); });
+  settings how;
+  how.ask_again_at_most = how.nothing_for = longest_pause;
+  return open([choice] { return open_transport(choice); }, how);
 }
 
 std::unique_ptr<driver> driver::open(opener make, const settings& how) {

@@ -28,6 +28,9 @@ std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers)
   if (plan.file.empty() && !o.profile) {
     if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) plan.file = file;
   }
+  // Ranks that are programs of their own write files of their own.
+  if (const int rank = net::launched().rank; rank != 0 && !plan.file.empty())
+    plan.file += "." + std::to_string(rank);
   if (plan.bytes == 0)
     plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))
                  << 20;
@@ -70,11 +73,12 @@ unsigned cpus_of_this_process() {
 /// once where it is to be `alone`: those made later find nobody.
 std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
   static std::atomic<bool> joined{false};
-  if (joined.exchange(true) || alone) return nullptr;
   net::transport_choice choice{o.transport, workers};
   char* no_arguments[] = {nullptr};
   int none = 1;
   if (choice.name.empty()) choice.name = net::take_transport(none, no_arguments);
+  if (choice.name == "none") net::separate();
+  if (joined.exchange(true) || alone) return nullptr;
   auto node = net::driver::open(choice);
   if (node == nullptr) joined = false;
   return node;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # The applications on the ranks of a job: the right answer, printed once, whichever option; bad arguments reported once.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"

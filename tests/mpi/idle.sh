@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: timing once
+# labels: timing once slow
 # Ranks that find nothing to do take under 1 % of a CPU, and so does a root that sleeps.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"

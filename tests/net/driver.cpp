@@ -1,3 +1,4 @@
+// labels: once slow
 // Several nodes in one process: tasks travel between their pools, over a network that delays, loses
 // and doubles messages, and between nodes that die.
 #include "net/driver.hpp"
