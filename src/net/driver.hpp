@@ -97,7 +97,7 @@ private:
   void hear_of_reports(address from, const message& m);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
-  std::uint64_t part_of(const detail::scope* wanted) const;
+  std::uint64_t part_of(const detail::proxy::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
   static instant now() noexcept;
@@ -148,6 +148,12 @@ private:
   std::map<std::uint64_t, detail::task*> in_;   // by the protocol's number
   std::deque<std::uint64_t> returned_;          // of those that are out: nobody runs them
   std::uint64_t last_out_ = 0;
+  struct part_found {
+    detail::request seen{};
+    std::uint64_t id = 0;     // 0: none
+    std::uint64_t up_to = 0;  // the last one that was looked at
+  };
+  std::map<unsigned, part_found> parts_found_;                          // by worker
   std::map<unsigned, std::pair<detail::request, std::uint64_t>> told_;  // workers that starve
   std::vector<detail::proxy::starving> starving_;                       // as last seen
   std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
