@@ -32,6 +32,14 @@ int whole_number(const std::string& name, const std::string& word, int low, int 
   return n;
 }
 
+// The same.
+std::string one_of(const std::string& name, const std::string& word, const words& of) {
+  if (std::find(of.begin(), of.end(), word) == of.end())
+    throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
+                                  word.empty() ? "nothing" : in_quotes(word)));
+  return word;
+}
+
 struct entry {
   std::string name;  // of an argument
   bool required = false;
@@ -84,6 +92,8 @@ struct command_line::parser {
   CLI::App_p app;
   std::vector<parser*> commands;
   std::vector<std::unique_ptr<entry>> arguments, options;
+  std::string rest_name;  // empty: there is no rest
+  words* rest = nullptr;
 
   parser(std::string of, CLI::App_p by) : program(std::move(of)), app(std::move(by)) {
     app->formatter(std::make_shared<formatter>(*this));
@@ -99,6 +109,7 @@ struct command_line::parser {
       std::string usage = "\nUsage: " + line.program + " [options]";
       for (const auto& a : line.arguments)
         usage += a->required ? " " + a->name : " [" + a->name + "]";
+      if (line.rest != nullptr) usage += " " + line.rest_name;
       return usage + (line.commands.empty() ? "\n" : " COMMAND\n");
     }
   };
@@ -129,7 +140,7 @@ struct command_line::parser {
   }
 
   void take() {
-    place_extras();
+    rest != nullptr ? take_rest() : place_extras();
     for (auto& a : arguments)
       if (a->required || a->option->count() > 0) a->take();
     for (auto& o : options)
@@ -140,6 +151,15 @@ struct command_line::parser {
     if (chosen == commands.end())
       throw usage_error("expected a command, got none (--help lists them)");
     (*chosen)->take();
+  }
+
+  void take_rest() {
+    *rest = app->remaining();
+    if (rest->empty())
+      throw usage_error(fmt::format("{}: expected a program, got nothing", rest_name));
+    if (rest->front()[0] == '-')
+      throw usage_error(
+          fmt::format("unknown option {} (--help lists them)", in_quotes(rest->front())));
   }
 
   // CLI11 takes a negative number for an option it does not know: here it is an argument.
@@ -180,17 +200,18 @@ void command_line::number(const std::string& name, int& to, int low, int high,
 
 void command_line::choice(const std::string& name, std::string& to, std::vector<std::string> of,
                           const std::string& help) {
-  parser_->argument(name, true, help, [=, &to](const std::string& word) {
-    if (std::find(of.begin(), of.end(), word) == of.end())
-      throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
-                                    word.empty() ? "nothing" : in_quotes(word)));
-    to = word;
-  });
+  parser_->argument(name, true, help,
+                    [=, &to](const std::string& word) { to = one_of(name, word, of); });
 }
 
 void command_line::optional_text(const std::string& name, std::string& to,
                                  const std::string& help) {
   parser_->argument(name, false, help, [&to](const std::string& word) { to = word; });
+}
+
+void command_line::rest(const std::string& name, std::vector<std::string>& to) {
+  parser_->rest_name = name, parser_->rest = &to;
+  parser_->app->prefix_command();
 }
 
 void command_line::flag(const std::string& names, bool& to, const std::string& help) {
@@ -200,6 +221,13 @@ void command_line::flag(const std::string& names, bool& to, const std::string& h
 void command_line::option(const std::string& names, const std::string& value, std::string& to,
                           const std::string& help) {
   parser_->option(names, value, help, [&to](const std::string& word) { to = word; });
+}
+
+void command_line::option_choice(const std::string& names, std::string& to,
+                                 std::vector<std::string> of, const std::string& help) {
+  parser_->option(names, "NAME", help, [=, &to, name = first_of(names)](const std::string& word) {
+    to = one_of(name, word, of);
+  });
 }
 
 void command_line::option_number(const std::string& names, int& to, int low, int high,

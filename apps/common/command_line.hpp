@@ -43,9 +43,14 @@ public:
               const std::string& help);
   void optional_text(const std::string& name, std::string& to, const std::string& help);
 
+  // The rest of the line, at least one word: a program to start, with its own arguments.
+  void rest(const std::string& name, std::vector<std::string>& to);
+
   void flag(const std::string& names, bool& to, const std::string& help);
   void option(const std::string& names, const std::string& value, std::string& to,
               const std::string& help);
+  void option_choice(const std::string& names, std::string& to, std::vector<std::string> of,
+                     const std::string& help);
   void option_number(const std::string& names, int& to, int low, int high, const std::string& help);
   // Several, with commas between them or each after the option's name.
   void option_list(const std::string& names, const std::string& value, std::vector<std::string>& to,

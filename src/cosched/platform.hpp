@@ -12,6 +12,7 @@ namespace cleave::cosched {
 struct platform {
   template <class T>
   using atomic = std::atomic<T>;
+  static constexpr unsigned most_workers = 1024;  // ranks of a job on one node
 
   /// The net below: a sleep ends after so long even if nobody rang. Long enough that
   /// who has sent something, and was taken off its CPU before it rang, is back by then.

@@ -221,12 +221,12 @@ void driver::hear(instant at) {
   while (auto arrived = carries_->receive()) {
     message m;
     if (const char* wrong = decode(arrived->message, m)) {
-      refuse(*arrived, wrong);
+      say("a message from node " + std::to_string(arrived->from) + " is malformed: " + wrong);
       continue;
     }
     const auto* gone = std::get_if<net::leave>(&m.body);
     // Nodes of two programs have nothing to say to each other, not even that they go.
-    const bool foreign = m.program != self_.program;
+    const bool foreign = m.program != self_.program || m.version != wire_version;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
     if (!foreign) hear_of_reports(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
@@ -235,19 +235,6 @@ void driver::hear(instant at) {
     if (*peer == 0) end_serving();
     protocol_->peer_lost(at, *peer);
   }
-}
-
-/// Of a node that speaks another version everything is malformed: said once. If it is the first
-/// one, this node has nothing to do.
-void driver::refuse(const incoming& message, const char* wrong) {
-  const std::string from = "node " + std::to_string(message.from);
-  if (speaks_this_version(message.message))
-    return say("a message from " + from + " is malformed: " + wrong);
-  if (!strangers_.insert(message.from).second) return;
-  say(from +
-      " speaks another version of the protocol than this node: start the same version of "
-      "Cleave everywhere");
-  if (message.from == 0) end_serving();
 }
 
 // ---- from core to the protocol
@@ -333,14 +320,24 @@ void driver::tell_cancelled(instant at) {
   }
 }
 
-/// A task that is out and that `wanted` waits for, itself or through others; 0: none.
-std::uint64_t driver::part_of(const detail::scope* wanted) const {
-  for (const auto& [id, t] : out_) {
-    if (std::find(returned_.begin(), returned_.end(), id) != returned_.end()) continue;
-    for (const detail::scope* s = t; s != nullptr; s = s->parent) {
-      if (s == wanted) return id;
+/// A task that is out and that `who` waits for, itself or through others; 0: none. Looks only at
+/// those that went out since it looked last. One that it found is still right while it is out, and
+/// parts of another scope at the same place went out later.
+std::uint64_t driver::part_of(const detail::proxy::starving& who) {
+  const auto is_away = [this](std::uint64_t id) {
+    return out_.count(id) != 0 &&
+           std::find(returned_.begin(), returned_.end(), id) == returned_.end();
+  };
+  part_found& last = parts_found_[who.worker];
+  if (last.seen != who.seen || (last.id != 0 && !is_away(last.id))) last = {who.seen, 0, 0};
+  if (last.id != 0) return last.id;
+  for (auto entry = out_.upper_bound(last.up_to); entry != out_.end(); ++entry) {
+    if (!is_away(entry->first)) continue;
+    for (const detail::scope* s = entry->second; s != nullptr; s = s->parent) {
+      if (s == who.wanted) return last.id = entry->first;
     }
   }
+  last.up_to = last_out_;
   return 0;
 }
 
@@ -368,7 +365,7 @@ void driver::tell_starving(instant at) {
   std::map<unsigned, std::pair<detail::request, std::uint64_t>> now_told;
   for (const auto& who : starving_) {
     if (give_back_here(who)) continue;
-    const std::uint64_t id = who.wanted == nullptr ? 0 : part_of(who.wanted);
+    const std::uint64_t id = who.wanted == nullptr ? 0 : part_of(who);
     if (who.wanted != nullptr && id == 0) continue;  // what it waits for is computed here
     now_told[who.worker] = {who.seen, id};
   }
@@ -410,7 +407,9 @@ void driver::tell_requests(instant at) {
 
 void driver::ask(unsigned slot, std::uint64_t wanted) {
   if (wanted == 0 && !returned_.empty()) {
-    const std::uint64_t id = returned_.front();
+    auto entry = out_.extract(returned_.front());
+    const std::uint64_t id = entry.key() = ++last_out_;
+    out_.insert(std::move(entry));
     returned_.pop_front();
     events_.push_back([this, slot, id](instant at) { tell_answer(at, slot, id); });
     return;

@@ -16,7 +16,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -87,7 +86,6 @@ private:
   /// All that can be done now.
   void step(instant now);
   void hear(instant now);
-  void refuse(const incoming& message, const char* wrong);
   bool tell_given(instant now);
   void tell_finished(instant now);
   void tell_cancelled(instant now);
@@ -99,7 +97,7 @@ private:
   void hear_of_reports(address from, const message& m);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
-  std::uint64_t part_of(const detail::scope* wanted) const;
+  std::uint64_t part_of(const detail::proxy::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
   static instant now() noexcept;
@@ -150,12 +148,17 @@ private:
   std::map<std::uint64_t, detail::task*> in_;   // by the protocol's number
   std::deque<std::uint64_t> returned_;          // of those that are out: nobody runs them
   std::uint64_t last_out_ = 0;
+  struct part_found {
+    detail::request seen{};
+    std::uint64_t id = 0;     // 0: none
+    std::uint64_t up_to = 0;  // the last one that was looked at
+  };
+  std::map<unsigned, part_found> parts_found_;                          // by worker
   std::map<unsigned, std::pair<detail::request, std::uint64_t>> told_;  // workers that starve
   std::vector<detail::proxy::starving> starving_;                       // as last seen
   std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
   instant asked_at_ = instant::max();                 // slots, and nobody has insisted since
   bool restless_ = false;                             // something was given back in this step
-  std::set<address> strangers_;                       // that speak another version
   std::uint64_t sent_version_ = 0;                    // of the shared values
   std::uint64_t tasks_in_ = 0;
 

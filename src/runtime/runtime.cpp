@@ -34,7 +34,7 @@ std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers,
     plan.spans = !plan.file.empty();
     plan.file.clear();
   } else if (const int rank = net::launched().rank; rank != 0 && !plan.file.empty()) {
-    plan.file += "." + std::to_string(rank);  // ranks that are programs of their own
+    plan.file.append(".").append(std::to_string(rank));  // of ranks that are programs of their own
   }
   if (plan.bytes == 0)
     plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))

@@ -1,4 +1,4 @@
-// cleave: the command. `cleave study` compares task systems.
+// cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "common/command_line.hpp"
+#include "cosched/launch.hpp"
 #include "study/compare.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
@@ -118,7 +119,8 @@ int main(int argc, char** argv) try {
   std::string folder = ".";
   std::vector<std::string> files;
   bool json = false;
-  what.folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "systems";
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  what.folder = here / "systems";
   apps::command_line line("cleave", "Cleave's tools.");
   apps::command_line command(line, "study",
                              "Run every kernel on every task system that is found, and explain");
@@ -134,6 +136,19 @@ int main(int argc, char** argv) try {
   command.option_pair("--compare", "OLD NEW", files,
                       "Say what changed from one study.json to another, and run nothing");
   command.flag("--json", json, "Print the data instead of a table");
+  cosched::job job;
+  apps::command_line start(line, "cosched",
+                           "Start an MPI job whose ranks sleep where they would only spin");
+  start.option_choice("--policy", job.policy, {"spin", "block", "two-phase", "adaptive"},
+                      "How ranks wait: spin, block, two-phase (default) or adaptive");
+  start.option_number("--spin", job.spin, 0, 1'000'000,
+                      "Microseconds that two-phase spins (default: twice what a wake-up takes)");
+  start.option("--report", "FILE", job.report,
+               "Where the counts of all waits go when the job ends, as JSON; -: to the terminal");
+  start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
+                      "Whose MPI it is (default: as the launcher's name tells)");
+  start.rest("mpirun ...", job.command);
   line.parse(argc, argv);
+  if (!job.command.empty()) cosched::launch(job, here.parent_path() / "lib");
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

@@ -47,7 +47,7 @@ public:
     { std::lock_guard lock(mutex_); }  // who has looked waits by now
     told_.notify_all();
   }
-  /// A shared value of this node is better than it was. Any thread; must not block.
+  /// A worker of this node has improved a shared value. Any thread; must not block.
   virtual void improved() noexcept = 0;
 
 private:
@@ -136,7 +136,8 @@ private:
   std::atomic<replicas*> node_{nullptr};
   value_name name_;
   const functions* functions_ = nullptr;
-  std::uint64_t version_ = 0;  // the node's when it improved last; 0: not since it is known
+  std::uint64_t version_ = 0;        // the node's when it improved last; 0: not since it is known
+  std::uint64_t improved_here_ = 0;  // the same, by a worker of this node
 };
 
 /// What one node holds of such values. All functions may be called by any thread, except where
@@ -174,8 +175,8 @@ public:
 
   /// Counts improvements.
   std::uint64_t version() const;
-  /// Appends all shared values that improved after `since`, each with its name. Returns the
-  /// version that this is.
+  /// Appends all shared values that this node's workers improved after `since`, each with its name;
+  /// 0: all that improved at all. Returns the version that this is.
   std::uint64_t put_improved(std::uint64_t since, byte_writer& w);
   /// Merges what put_improved() appended on another node. What this node does not know is passed
   /// over. Throws malformed; what came before in the same message is merged then.
@@ -194,7 +195,6 @@ private:
   };
 
   void note(shared_base& s) noexcept;
-  void tell() noexcept;
 
   mutable std::mutex mutex_;
   std::uint64_t node_;

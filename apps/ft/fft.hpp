@@ -1,0 +1,109 @@
+// Fast Fourier transforms of several lines at once: Stockham's, which needs no bit reversal, by
+// radix 4 (C. Van Loan, Computational Frameworks for the Fast Fourier Transform, section 1.7). Not
+// scaled.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+namespace apps::ft {
+
+enum class direction { forward = -1, backward = 1 };
+
+// Lines side by side, so that the innermost loops run over lines and use vector instructions.
+inline constexpr std::size_t lines = 16;
+
+struct row {
+  std::array<double, lines> re, im;  // one element of each line
+};
+
+// Transforms of one power-of-two length, at least 2.
+class fft {
+public:
+  explicit fft(std::size_t length) : length_(length), roots_(length), other_(length) {
+    for (std::size_t k = 0; k < length; ++k) {
+      const double angle =
+          2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length);
+      roots_[k] = {std::cos(angle), std::sin(angle)};
+    }
+  }
+
+  std::size_t length() const { return length_; }
+
+  // Each line becomes its transform: sum over j of x_j exp(± 2 π i j k / length).
+  void operator()(std::vector<row>& x, direction way) {
+    const double sign = static_cast<double>(static_cast<int>(way));
+    row *from = x.data(), *to = other_.data();
+    std::size_t stride = 1;  // transforms of length stride are done
+    if (std::countr_zero(length_) % 2 != 0) {
+      step2(from, to);
+      std::swap(from, to), stride = 2;
+    }
+    for (; stride < length_; stride *= 4, std::swap(from, to)) step4(from, to, stride, sign);
+    if (from != x.data()) x.swap(other_);
+  }
+
+private:
+  struct root {
+    double re, im;
+  };
+
+  void step2(const row* x, row* y) const {
+    const std::size_t half = length_ / 2;
+    for (std::size_t j = 0; j < half; ++j) {
+      const row &a = x[j], &b = x[j + half];
+      for (std::size_t l = 0; l < lines; ++l) {
+        y[2 * j].re[l] = a.re[l] + b.re[l], y[2 * j].im[l] = a.im[l] + b.im[l];
+        y[2 * j + 1].re[l] = a.re[l] - b.re[l], y[2 * j + 1].im[l] = a.im[l] - b.im[l];
+      }
+    }
+  }
+
+  // From transforms of length `stride` to those of 4 · stride.
+  void step4(const row* x, row* y, std::size_t stride, double sign) const {
+    const std::size_t quarter = length_ / 4, groups = quarter / stride;
+    for (std::size_t k = 0; k < stride; ++k) {
+      const auto twiddle = [&](std::size_t times) {
+        const root& r = roots_[k * groups * times];
+        return root{r.re, sign * r.im};
+      };
+      const root t1 = twiddle(1), t2 = twiddle(2), t3 = twiddle(3);
+      for (std::size_t j = 0; j < groups; ++j) {
+        const row* const in = x + j * stride + k;
+        row* const out = y + 4 * j * stride + k;
+        butterfly(in, quarter, out, stride, t1, t2, t3, sign);
+      }
+    }
+  }
+
+  static void butterfly(const row* in, std::size_t apart, row* out, std::size_t stride, root t1,
+                        root t2, root t3, double sign) {
+    const row &a = in[0], &b = in[apart], &c = in[2 * apart], &d = in[3 * apart];
+    row &p = out[0], &q = out[stride], &r = out[2 * stride], &s = out[3 * stride];
+#pragma GCC ivdep
+    for (std::size_t l = 0; l < lines; ++l) {
+      const double bre = b.re[l] * t1.re - b.im[l] * t1.im, bim = b.re[l] * t1.im + b.im[l] * t1.re;
+      const double cre = c.re[l] * t2.re - c.im[l] * t2.im, cim = c.re[l] * t2.im + c.im[l] * t2.re;
+      const double dre = d.re[l] * t3.re - d.im[l] * t3.im, dim = d.re[l] * t3.im + d.im[l] * t3.re;
+      const double ac_re = a.re[l] + cre, ac_im = a.im[l] + cim;
+      const double a_c_re = a.re[l] - cre, a_c_im = a.im[l] - cim;
+      const double bd_re = bre + dre, bd_im = bim + dim;
+      const double ib_d_re = -sign * (bim - dim), ib_d_im = sign * (bre - dre);  // ± i (b - d)
+      p.re[l] = ac_re + bd_re, p.im[l] = ac_im + bd_im;
+      q.re[l] = a_c_re + ib_d_re, q.im[l] = a_c_im + ib_d_im;
+      r.re[l] = ac_re - bd_re, r.im[l] = ac_im - bd_im;
+      s.re[l] = a_c_re - ib_d_re, s.im[l] = a_c_im - ib_d_im;
+    }
+  }
+
+  std::size_t length_;
+  std::vector<root> roots_;
+  std::vector<row> other_;
+};
+
+}  // namespace apps::ft

@@ -1,0 +1,126 @@
+// labels: once
+#include "doorbells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace {
+
+using namespace model::cosched;
+using model::explorer;
+using model::outcome;
+
+/// A message that is waited for.
+struct one_message : job<2> {
+  void run(unsigned i) { i == 0 ? call_send(0, messages[0]) : wait(1, messages[0]); }
+};
+
+/// Forth and back: who was rung waits again.
+struct ping_pong : job<2> {
+  void run(unsigned i) {
+    if (i == 0) {
+      call_send(0, messages[0]);
+      wait(0, messages[1]);
+      call_send(0, messages[2]);
+    } else {
+      wait(1, messages[0]);
+      call_send(1, messages[1]);
+      wait(1, messages[2]);
+    }
+  }
+};
+
+/// Rendezvous: rank 0 asks whether it may send, and waits; rank 1 answers from within its wait;
+/// then comes the message.
+template <bool Later>
+struct answered : job<2> {
+  void run(unsigned i) {
+    if (i == 0) {
+      send(messages[0]);
+      wait_for_leave();
+      call_send(0, messages[2]);
+    } else {
+      wait(1, messages[2], &messages[0], &messages[1], Later);
+    }
+  }
+  void wait_for_leave() {
+    ring(0);  // rank::found_nothing, of what the call sent before
+    wait(0, messages[1]);
+  }
+};
+using rendezvous = answered<false>;
+/// The answer is sent some looks after the question was seen.
+using late_answer = answered<true>;
+
+/// Both wait at once, each for what the other sends first.
+struct exchange : job<2> {
+  void run(unsigned i) {
+    call_send(i, messages[i]);
+    wait(i, messages[1 - i]);
+  }
+};
+
+/// Two ranks wait for a third.
+struct two_wait : job<3> {
+  void run(unsigned i) {
+    if (i != 0) return wait(i, messages[i]);
+    call_send(0, messages[1]);
+    call_send(0, messages[2]);
+  }
+};
+
+/// A rank that only passes on.
+struct chain : job<3> {
+  void run(unsigned i) {
+    if (i != 0) wait(i, messages[i - 1]);
+    if (i != 2) call_send(i, messages[i]);
+  }
+};
+
+template <class World>
+outcome explore(fault f) {
+  broken = f;
+  const bool two = World{}.threads() == 2;
+  const outcome o = explorer().explore<World>(two ? explorer::unbounded : 3);
+  broken = fault::none;
+  std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 3 preemptions");
+  return o;
+}
+
+template <class World>
+void holds(fault f = fault::none) {
+  const outcome o = explore<World>(f);
+  EXPECT_EQ(o.violation, "") << o.schedule;
+  EXPECT_GT(o.states, 50u);
+}
+
+TEST(doorbell, one_message) { holds<one_message>(); }
+TEST(doorbell, ping_pong) { holds<ping_pong>(); }
+TEST(doorbell, rendezvous) { holds<rendezvous>(); }
+TEST(doorbell, late_answer) { holds<late_answer>(); }
+TEST(doorbell, exchange) { holds<exchange>(); }
+TEST(doorbell, two_wait) { holds<two_wait>(); }
+TEST(doorbell, chain) { holds<chain>(); }
+TEST(doorbell, a_name_left_on_the_board_is_harmless) { holds<ping_pong>(fault::board_left); }
+
+/// Breaks one thing; the explorer must say so.
+template <class World>
+void finds(fault f) {
+  const outcome o = explore<World>(f);
+  EXPECT_NE(o.violation, "");
+  std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
+}
+
+TEST(broken_doorbell, no_fence) { finds<one_message>(fault::no_fence); }
+TEST(broken_doorbell, announce_by_store) { finds<one_message>(fault::announce_by_store); }
+TEST(broken_doorbell, no_test_again) { finds<one_message>(fault::no_test_again); }
+TEST(broken_doorbell, ring_without_wake) { finds<one_message>(fault::ring_without_wake); }
+TEST(broken_doorbell, ring_keeps_ticket) { finds<one_message>(fault::ring_keeps_ticket); }
+TEST(broken_doorbell, sleep_unconditional) { finds<one_message>(fault::sleep_unconditional); }
+TEST(broken_doorbell, no_ring_after_call) { finds<one_message>(fault::no_ring_after_call); }
+TEST(broken_doorbell, no_ring_in_wait) { finds<rendezvous>(fault::no_ring_in_wait); }
+TEST(broken_doorbell, no_ring_before_sleep) { finds<late_answer>(fault::no_ring_before_sleep); }
+TEST(broken_doorbell, board_not_set) { finds<one_message>(fault::board_not_set); }
+
+}  // namespace

@@ -1,0 +1,73 @@
+#include "cosched/launch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "common/command_line.hpp"
+
+namespace cosched {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path found_in_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path file = fs::path(folder.empty() ? "." : folder) / program;
+    if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
+  }
+  return {};
+}
+
+void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
+
+}  // namespace
+
+std::string mpi_of(const std::string& launcher) {
+  std::error_code error;
+  const fs::path file = fs::canonical(found_in_path(launcher), error);
+  if (error) return {};
+  const std::string name = file.filename(), whole = file;
+  auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  if (has(name, "hydra") || has(whole, "mpich")) return "mpich";
+  if (has(name, "orterun") || has(name, "prterun") || has(whole, "openmpi")) return "openmpi";
+  return {};
+}
+
+void launch(const job& what, const fs::path& libraries) {
+  const std::string& program = what.command.front();
+  const std::string mpi = what.mpi.empty() ? mpi_of(program) : what.mpi;
+  if (found_in_path(program).empty())
+    throw apps::usage_error(fmt::format("COMMAND: expected a program, got '{}'", program));
+  if (mpi.empty())
+    throw apps::usage_error(fmt::format(
+        "COMMAND: '{}' does not tell its MPI: give --mpi openmpi or --mpi mpich", program));
+  const fs::path library = libraries / ("libcleave-cosched-" + mpi + ".so");
+  if (!fs::exists(library))
+    throw apps::usage_error(
+        fmt::format("--mpi: this build has nothing for {}: no {}", mpi, library.string()));
+  const char* const others = std::getenv("LD_PRELOAD");
+  const bool alone = others == nullptr || *others == '\0';
+  set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
+  if (!what.policy.empty()) set("CLEAVE_COSCHED_POLICY", what.policy);
+  if (what.spin >= 0) set("CLEAVE_COSCHED_SPIN", std::to_string(what.spin));
+  if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
+  std::vector<std::string> words = what.command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  throw apps::usage_error(fmt::format("COMMAND: '{}': {}", program, std::strerror(errno)));
+}
+
+}  // namespace cosched

@@ -1,0 +1,25 @@
+// `cleave cosched`: starts an MPI job whose waits are two-phase.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cosched {
+
+struct job {
+  std::string mpi;                   // openmpi or mpich; empty: as the launcher's name tells
+  std::string policy;                // empty: the library's own choice
+  int spin = -1;                     // microseconds; -1: the library's own choice
+  std::string report;                // a file, "-" for the terminal, or empty
+  std::vector<std::string> command;  // the launcher and its arguments
+};
+
+// Which MPI a launcher belongs to, by where its name in the PATH leads: openmpi, mpich, or nothing.
+std::string mpi_of(const std::string& launcher);
+
+// Becomes the job's launcher, with the library for its MPI from this folder. Returns never; throws
+// apps::usage_error if it cannot be started.
+[[noreturn]] void launch(const job& what, const std::filesystem::path& libraries);
+
+}  // namespace cosched
