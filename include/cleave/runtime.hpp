@@ -42,9 +42,9 @@ bool is_first_node();
 /// The workers of a process. Construction starts them; they sleep while there is nothing to do.
 /// Outside run(), every construct simply runs its sequential program.
 ///
-/// In a job of several processes, the first one goes on. One runtime joins the job, the first that a
-/// process makes; others run in their process alone. In the others construction does not
-/// return: they work for the first one until its runtime ends, and then exit with status 0.
+/// In a job of several processes, the first one goes on. In the others construction does not
+/// return: they work for the first one until its runtime ends, and then exit with status 0. One
+/// runtime joins the job, the first that a process makes; others run in their process alone.
 class runtime {
 public:
   /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
