@@ -152,6 +152,7 @@ void steal() {
       futex.push_back(alone->wake_us());
     }
   }
+  if (waits.empty()) throw std::runtime_error("steal: the other rank got no task");
   const double request = cleave::tests::median(waits), wake = cleave::tests::median(futex);
   std::printf(
       "steal: %zu tasks, %.1f us from a request to its task, futex alone %.1f us; ratio %.2f\n",
