@@ -158,6 +158,8 @@ struct message {
 /// "treq", "task", …: as the log names it.
 const char* name(const message_body& body) noexcept;
 
+bytes encode(const message& m);
+
 /// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`. A
 /// message of another version is a `reject` without a reason, or else a `leave`.
 /// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.
