@@ -43,7 +43,8 @@ bool is_first_node();
 /// Outside run(), every construct simply runs its sequential program.
 ///
 /// In a job of several processes, the first one goes on. In the others construction does not
-/// return: they work for the first one until its runtime ends, and then exit with status 0.
+/// return: they work for the first one until its runtime ends, and then exit with status 0. One
+/// runtime joins the job, the first that a process makes; others run in their process alone.
 class runtime {
 public:
   /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
