@@ -33,7 +33,7 @@ int whole_number(const std::string& name, const std::string& word, int low, int 
 }
 
 // The same.
-const std::string& one_of(const std::string& name, const std::string& word, const words& of) {
+std::string one_of(const std::string& name, const std::string& word, const words& of) {
   if (std::find(of.begin(), of.end(), word) == of.end())
     throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
                                   word.empty() ? "nothing" : in_quotes(word)));

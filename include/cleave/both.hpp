@@ -37,7 +37,7 @@ struct branch_frame : work_frame {
   using work_type = std::remove_cvref_t<decltype(std::declval<Second&>().make())>;
   using given_task = task_of<work_type>;
 
-  [[gnu::always_inline]] inline branch_frame(frame* out, Second& s) : second(&s) {
+  [[gnu::always_inline]] branch_frame(frame* out, Second& s) : second(&s) {
     begin_frame(*this, out, type);
   }
 

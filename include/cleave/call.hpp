@@ -60,7 +60,7 @@ struct call_of<Function, R (*)(P...)> {
   }
 
   template <class... A>
-  [[gnu::always_inline]] inline static type make(A&&... a) {
+  [[gnu::always_inline]] static type make(A&&... a) {
     return {{{static_cast<std::remove_cvref_t<P>>(std::forward<A>(a))}...}};
   }
 };

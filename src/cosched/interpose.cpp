@@ -93,7 +93,7 @@ int finalize() {
 // types.
 #define CLEAVE_STAND_IN(name, function)                                                           \
   extern "C" {                                                                                    \
-  static decltype(&PMPI_##name) resolve_##name() { return &function; }                            \
+  [[maybe_unused]] static decltype(&PMPI_##name) resolve_##name() { return &function; }           \
   [[gnu::ifunc("resolve_" #name), gnu::visibility("default")]] decltype(PMPI_##name) MPI_##name;  \
   [[gnu::ifunc("resolve_" #name), gnu::visibility("default")]] decltype(PMPI_##name) PMPI_##name; \
   }

@@ -50,7 +50,7 @@ net::outcome outcome_of(detail::task& t) {
 }
 
 /// One line, with what an exception says.
-void tell(const std::string& line, const std::exception_ptr& thrown) {
+void complain(const std::string& line, const std::exception_ptr& thrown) {
   std::string why;
   try {
     if (thrown) std::rethrow_exception(thrown);
@@ -100,10 +100,10 @@ driver::~driver() {
 }
 
 void driver::stop() {
-  std::unique_lock lock(mutex_);
   stopping_ = true;
-  changed_.notify_all();
+  tell();
   carries_->ring();
+  std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return stopped_; });
 }
 
@@ -137,8 +137,10 @@ void driver::live(const opener& make) {
   lock.unlock();
 }
 
-void driver::attach(detail::proxy& p) {
+void driver::attach(detail::proxy& p, reporter of_this_node, bool records) {
   std::lock_guard lock(mutex_);
+  report_ = std::move(of_this_node);
+  records_ = records;
   values().identify(maker_of(carries_->self()));
   values().install(this);
   counted_.nodes = static_cast<unsigned>(carries_->peers().size() + 1);
@@ -176,7 +178,7 @@ void driver::loop() {
     std::lock_guard lock(mutex_);
     counted_.carried = carries_->counted();
     counted_.tasks_out = last_out_, counted_.tasks_in = tasks_in_;
-    return stopping_;
+    return stopping_.load();
   };
   while (!ending()) {
     step(now());
@@ -205,6 +207,7 @@ void driver::step(instant at) {
   tell_requests(at);
   tell_starving(at);
   protocol_->tick(at);
+  send_inquiries();
   while (!events_.empty()) {
     for (auto& event : std::exchange(events_, {})) event(at);
   }
@@ -225,6 +228,7 @@ void driver::hear(instant at) {
     // Nodes of two programs have nothing to say to each other, not even that they go.
     const bool foreign = m.program != self_.program || m.version != wire_version;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
+    if (!foreign) hear_of_reports(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
   }
   while (const auto peer = carries_->lost()) {
@@ -239,6 +243,12 @@ traveller driver::describe(std::uint64_t id, detail::task& t) const {
   traveller who{id, t.wire->id(), t.generation, {}};
   detail::byte_writer w(who.input);
   w.put<std::uint64_t>(t.depth);
+  w.put(records_);
+  if (records_) {
+    w.put<std::uint64_t>(t.ticks);
+    w.put<std::uint32_t>(t.owner != nullptr ? t.owner->id : 0);
+    w.put<std::uint32_t>(static_cast<std::uint32_t>(self_.self) + 1);
+  }
   t.wire->put_input(t, w);
   return who;
 }
@@ -426,8 +436,13 @@ bool driver::start(asker who, const traveller& arrived) {
       throw detail::malformed("a task of a type that this program does not have");
     detail::byte_reader r(arrived.input);
     const auto depth = r.get<std::uint64_t>();
+    const bool recorded = r.get<bool>();
+    const std::uint64_t ticks = recorded ? r.get<std::uint64_t>() : 0;
+    const std::uint32_t made_by = recorded ? r.get<std::uint32_t>() : 0;
+    const std::uint32_t made_at = recorded ? r.get<std::uint32_t>() : 0;
     t = type->make(r);
     t->wire = type, t->depth = depth;
+    t->ticks = ticks, t->made_by = made_by, t->made_at = made_at;
   } catch (...) {
     told_.erase(static_cast<unsigned>(who));  // it starves on, and is to be told again
     events_.push_back([this, id = arrived.id, end = failure(std::current_exception())](instant at) {
@@ -496,7 +511,7 @@ std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const
     detail::byte_writer w(newest);
     return values().put_improved(version, w);
   } catch (...) {
-    tell("shared values cannot be written", std::current_exception());
+    complain("shared values cannot be written", std::current_exception());
     newest.clear();
     detail::byte_writer(newest).put_block([] {});
     return version;
@@ -507,39 +522,52 @@ void driver::merge(std::span<const std::byte> from) {
   try {
     detail::byte_reader r(from);
     values().merge_improved(r);
-  } catch (...) { tell("shared values cannot be read", std::current_exception()); }
+  } catch (...) { complain("shared values cannot be read", std::current_exception()); }
 }
 
 std::optional<bytes> driver::publication(std::uint64_t id) const {
   bytes contents;
   try {
     if (values().put_published({maker_of(carries_->self()), id}, contents)) return contents;
-  } catch (...) { tell("published data cannot be written", std::current_exception()); }
+  } catch (...) { complain("published data cannot be written", std::current_exception()); }
   return std::nullopt;
 }
 
 bytes driver::fetch(detail::value_name name) {
   auto wait = std::make_shared<wait_for_data>();
-  std::unique_lock lock(mutex_);
-  auto& entry = wanted_data_[{node_of(name.maker), name.number}];
-  if (entry == nullptr) entry = wait;
-  wait = entry;
+  {
+    std::lock_guard lock(mutex_);
+    auto& entry = wanted_data_[{node_of(name.maker), name.number}];
+    if (entry == nullptr) entry = wait;
+    wait = entry;
+  }
   carries_->ring();
-  changed_.wait(lock, [&] { return wait->arrived || stopping_; });
-  if (!wait->contents)
+  await([&] { return wait->arrived || stopping_; });
+  if (!wait->arrived || !wait->contents)
     throw std::runtime_error(
         "cleave: published data cannot be had: its node does not have it, or is gone");
   return *wait->contents;
 }
 
+void driver::await(const std::function<bool()>& holds) {
+  if (!core_->await(holds)) carrier::await(holds);
+}
+
+void driver::tell() noexcept {
+  carrier::tell();
+  core_->tell();
+}
+
 void driver::fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) {
-  std::lock_guard lock(mutex_);
-  const auto entry = wanted_data_.find({publisher, id});
-  if (entry == wanted_data_.end()) return;
-  entry->second->contents = std::move(contents);
-  entry->second->arrived = true;
-  wanted_data_.erase(entry);
-  changed_.notify_all();
+  {
+    std::lock_guard lock(mutex_);
+    const auto entry = wanted_data_.find({publisher, id});
+    if (entry == wanted_data_.end()) return;
+    entry->second->contents = std::move(contents);
+    entry->second->arrived = true;
+    wanted_data_.erase(entry);
+  }
+  tell();
 }
 
 void driver::improved() noexcept {
@@ -554,6 +582,6 @@ void driver::improved() noexcept {
 
 void driver::send(address to, message m) { carries_->send(to, encode(m)); }
 
-void driver::say(const std::string& line) { tell(line, nullptr); }
+void driver::say(const std::string& line) { complain(line, nullptr); }
 
 }  // namespace cleave::net

@@ -35,6 +35,8 @@ void put(writer& w, const published& m) {
   w.number(m.id), w.byte(m.found ? 1 : 0), w.string(m.contents);
 }
 void put(writer& w, const reject& m) { w.string(std::as_bytes(std::span(m.reason))); }
+void put(writer& w, const inquiry& m) { w.number(m.number), w.byte(m.trace ? 1 : 0); }
+void put(writer& w, const report& m) { w.number(m.number), w.string(m.contents); }
 
 bool flag(reader& r) {
   const std::uint8_t value = r.byte();
@@ -79,6 +81,8 @@ void get(reader& r, reject& m) {
   m.reason.assign(text.size(), '\0');
   if (!text.empty()) std::memcpy(m.reason.data(), text.data(), text.size());
 }
+void get(reader& r, inquiry& m) { m.number = r.number(), m.trace = flag(r); }
+void get(reader& r, report& m) { m.number = r.number(), m.contents = r.string(); }
 
 /// In every version.
 constexpr std::size_t reject_kind = 11;
@@ -97,9 +101,9 @@ void get_body(reader& r, std::size_t kind, message_body& body) {
 }  // namespace
 
 const char* name(const message_body& body) noexcept {
-  static constexpr const char* names[] = {"treq",   "task",      "none",      "rslt",
-                                          "rack",   "heartbeat", "leave",     "cancel",
-                                          "shared", "fetch",     "published", "reject"};
+  static constexpr const char* names[] = {"treq",      "task",   "none",    "rslt",   "rack",
+                                          "heartbeat", "leave",  "cancel",  "shared", "fetch",
+                                          "published", "reject", "inquiry", "report"};
   static_assert(std::size(names) == std::variant_size_v<message_body>);
   return names[body.index()];
 }

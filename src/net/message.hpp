@@ -127,8 +127,22 @@ struct reject {
   friend bool operator==(const reject&, const reject&) = default;
 };
 
+/// Asks what the receiver has done so far. This and its answer are for people: no rule of the
+/// protocol depends on them.
+struct inquiry {
+  std::uint64_t number = 0;
+  bool trace = false;  ///< and when its workers did what
+  friend bool operator==(const inquiry&, const inquiry&) = default;
+};
+
+struct report {
+  std::uint64_t number = 0;
+  bytes contents;
+  friend bool operator==(const report&, const report&) = default;
+};
+
 using message_body = std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel,
-                                  shared_update, fetch, published, reject>;
+                                  shared_update, fetch, published, reject, inquiry, report>;
 
 inline constexpr std::uint8_t wire_version = 1;
 

@@ -136,6 +136,8 @@ private:
   void on(instant now, address from, const fetch& m);
   void on(instant now, address from, const published& m);
   void on(instant now, address from, const reject& m);
+  void on(instant, address, const inquiry&) {}  // the driver answers
+  void on(instant, address, const net::report&) {}
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
   hungry_worker taker_of(std::uint64_t request);
   address hint_for(address from) const;

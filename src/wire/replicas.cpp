@@ -53,30 +53,38 @@ replicas& replicas_of_process() noexcept {
 }
 
 const void* publication::fetch() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return state_ != state::fetching; });
-  if (state_ == state::arrived) return keep_.get();
-  state_ = state::fetching;
-  lock.unlock();
+  // acquire: partner of install().
+  carrier* const c = node_->carrier_.load(std::memory_order_acquire);
+  if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
+  // True if this thread is to fetch it; false: it is here.
+  bool mine = false;
+  c->await([&] {
+    std::lock_guard lock(mutex_);
+    if (state_ == state::fetching) return false;
+    mine = state_ == state::absent;
+    if (mine) state_ = state::fetching;
+    return true;
+  });
+  if (!mine) return keep_.get();
   std::shared_ptr<const void> arrived;
+  auto end = [&](state how) {
+    {
+      std::lock_guard lock(mutex_);
+      keep_ = std::move(arrived);
+      state_ = how;
+      value_.store(keep_.get(), std::memory_order_release);  // partner: value()
+    }
+    c->tell();
+  };
   try {
-    // acquire: partner of install().
-    carrier* const c = node_->carrier_.load(std::memory_order_acquire);
-    if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
     const std::vector<std::byte> bytes = c->fetch(name_);
     byte_reader reader(bytes, *node_);
     arrived = functions_->get(reader);
   } catch (...) {
-    lock.lock();
-    state_ = state::absent;
-    changed_.notify_all();
+    end(state::absent);
     throw;
   }
-  lock.lock();
-  keep_ = std::move(arrived);
-  state_ = state::arrived;
-  value_.store(keep_.get(), std::memory_order_release);  // partner: value()
-  changed_.notify_all();
+  end(state::arrived);
   return keep_.get();
 }
 

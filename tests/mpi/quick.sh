@@ -24,6 +24,13 @@ for mpi in "${mpis[@]}"; do
   ends 0
   lines 1 '^answer +2680 solutions$'
   lines 1 '^nodes +2;'
+  launch "$mpi" 2 "$bin/queens" 14 --json --trace "$work/of-all.json"
+  ends 0
+  lines 1 '"workers":2,.*"nodes":2,"silent":0,"tasks_crossed":[1-9][0-9]*,"messages":[1-9][0-9]*,"bytes":[1-9]'
+  cp "$work/of-all.json" "$work/out"
+  lines 1 '"name": "queens node 0"'
+  lines 1 '"name": "queens node 1"'
+  grep -q '"from_node": 0,' "$work/out" || fail "$mpi: no task of node 0 ran elsewhere"
   launch "$mpi" 2 "$bin/queens" --help
   ends 0
   lines 1 '^Usage: queens '

@@ -32,7 +32,9 @@ std::vector<message> samples() {
                                             shared_update{7, some(20)},
                                             fetch{77},
                                             published{77, true, some(129)},
-                                            reject{"other program"}};
+                                            reject{"other program"},
+                                            inquiry{12, true},
+                                            report{12, some(40)}};
   std::vector<message> all;
   for (const auto& body : bodies) all.push_back({0x0123456789abcdefU, 42, 43, body});
   return all;

@@ -28,7 +28,7 @@ struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
   using given_task = task_of<work_type>;
 
-  [[gnu::always_inline]] inline loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
+  [[gnu::always_inline]] loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
     begin_frame(*this, out, type);
   }
 
@@ -124,9 +124,9 @@ using copy_if_free = std::conditional_t<few_words<F> && std::invocable<const F&,
 /// lives across others GCC keeps in memory in the loop too.
 template <class I, class R, class Step, class... Closures>
 [[gnu::noinline]] R run_apart(Step step, I from, I to, R total, Closures... closures) {
-  R so_far = static_cast<R>(total);
+  R so_far = total;
   for (; from != to; ++from) step(so_far, from, closures...);
-  return static_cast<R>(so_far);
+  return so_far;
 }
 template <class... Closures, class R, class I, class Step>
 [[gnu::always_inline]] inline void add_block(R& total, I from, I to, Step step,
@@ -238,7 +238,7 @@ template <class Get>
 struct get_parts {
   Get& get;
   template <class Task>
-  [[gnu::always_inline]] inline void operator()(task* part) {
+  [[gnu::always_inline]] void operator()(task* part) {
     parts rest{part};
     while (rest.last != nullptr) {
       const auto done = rest.next<Task>();
@@ -296,7 +296,7 @@ template <class R>
 struct add_parts {
   R& total;
   template <class Task>
-  [[gnu::always_inline]] inline void operator()(task* part) {
+  [[gnu::always_inline]] void operator()(task* part) {
     add_term(total, merge_parts<Task, R>(
                         part, [](auto& all, auto next) { add_term(all, std::move(next)); }));
   }

@@ -35,7 +35,7 @@ struct words_of {
   };
   static constexpr std::size_t count = (sizeof(F) + sizeof(word) - 1) / sizeof(word);
 
-  [[gnu::always_inline]] inline static word nth(const F& f, std::size_t n) noexcept {
+  [[gnu::always_inline]] static word nth(const F& f, std::size_t n) noexcept {
     word w{};
     const std::size_t at = n * sizeof w;
     std::memcpy(&w, reinterpret_cast<const std::byte*>(&f) + at, std::min(sizeof w, sizeof f - at));
@@ -51,7 +51,7 @@ struct words_of {
   }
 
   template <std::size_t... N>
-  [[gnu::always_inline]] inline static void call_with(F copy, std::index_sequence<N...>) {
+  [[gnu::always_inline]] static void call_with(F copy, std::index_sequence<N...>) {
     call(nth(copy, N)...);
   }
 };

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,8 +37,22 @@ public:
   /// The bytes of a published datum that another node made. Any thread; blocks. Throws if it
   /// cannot be had.
   virtual std::vector<std::byte> fetch(value_name name) = 0;
+  /// Blocks until that holds. Any thread. Net has workers serve requests meanwhile.
+  virtual void await(const std::function<bool()>& holds) {
+    std::unique_lock lock(mutex_);
+    told_.wait(lock, holds);
+  }
+  /// Has those that wait look again. Any thread.
+  virtual void tell() noexcept {
+    { std::lock_guard lock(mutex_); }  // who has looked waits by now
+    told_.notify_all();
+  }
   /// A worker of this node has improved a shared value. Any thread; must not block.
   virtual void improved() noexcept = 0;
+
+private:
+  std::mutex mutex_;
+  std::condition_variable told_;
 };
 
 /// A published datum as one node has it.
@@ -80,7 +95,6 @@ private:
   const functions* functions_ = nullptr;
   replicas* node_ = nullptr;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::shared_ptr<const void> keep_;
   state state_ = state::absent;
   std::atomic<const void*> value_{nullptr};

@@ -70,6 +70,8 @@ struct task : scope {
   std::uint32_t generation = 0;     // how often it was divided from the root
   std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
+  std::uint32_t made_by = 0;  // of one from another node: the worker there
+  std::uint32_t made_at = 0;  // and that node's address plus one; 0: this node
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 
@@ -173,7 +175,7 @@ struct leave {
   frame* outer;
   bool by_exception = true;
 
-  [[gnu::always_inline]] inline ~leave() {
+  [[gnu::always_inline]] ~leave() {
     if (by_exception) {
       abandon_frame(f);
     } else {

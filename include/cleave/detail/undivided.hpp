@@ -22,10 +22,8 @@ struct undo_unlisted {
   Undo& undo;
   bool by_exception = true;
 
-  [[gnu::always_inline]] inline explicit undo_unlisted(Undo& u) noexcept : undo(u) {
-    ++here.unlisted;
-  }
-  [[gnu::always_inline]] inline ~undo_unlisted() {
+  [[gnu::always_inline]] explicit undo_unlisted(Undo& u) noexcept : undo(u) { ++here.unlisted; }
+  [[gnu::always_inline]] ~undo_unlisted() {
     --here.unlisted;
     if (by_exception) [[unlikely]] {
       if constexpr (fits_registers<Undo>) {
