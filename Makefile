@@ -22,7 +22,7 @@ test:                 ## the release build and all of its tests
 
 check:                ## everything else that CI checks; `make check STAGES="format asan"` runs a part
 	@bash cmake/install-packages.sh check
-	@bash cmake/test.sh $(or $(STAGES),format slow clang oldest asan tsan study)
+	@bash cmake/test.sh $(or $(STAGES),format slow clang oldest asan tsan tidy study)
 
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh test

@@ -8,6 +8,7 @@ minutes=${1:-10}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "soak: MINUTES is \"$minutes\"; expected a whole number above 0" >&2; exit 2; }
 presets=(release asan tsan)
 for preset in "${presets[@]}"; do bash cmake/build.sh "$preset"; done
+CLEAVE_RUNS=50 ctest --preset slow -R '^mpi/killed' || exit 1  # docs/reliability.md
 export CLEAVE_SOAK=1 GTEST_SHUFFLE=1
 mkdir -p build/logs
 round=0

@@ -31,7 +31,7 @@ check() {  # name, command…: one check that passes or fails as a whole; its ou
 
 skip() { echo "== $1: skipped, $2"; record "$1" - "skipped, $2"; }
 
-configure_and_build() { bash cmake/build.sh "$1"; }
+configure_and_build() { bash cmake/build.sh "$@"; }
 
 fixed_addresses() {  # GCC's sanitizers may not start under strong address randomisation
   if setarch "$(uname -m)" -R true 2>/dev/null; then setarch "$(uname -m)" -R "$@"; else "$@"; fi
@@ -64,7 +64,8 @@ stage() {
       if command -v clang-format-14 >/dev/null; then check format bash cmake/format.sh --check
       else skip format "no clang-format-14"; fi ;;
     release | asan | tsan | study | debug) preset "$1" ;;
-    slow) check slow-build configure_and_build release && run_tests slow ;;  # of the release build
+    slow)  # of the release build
+      check slow-build configure_and_build release all slow_tests && run_tests slow ;;
     clang)
       if command -v clang++-19 >/dev/null; then preset clang
       else skip clang "no clang++-19"; fi ;;

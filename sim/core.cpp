@@ -81,6 +81,7 @@ bool core::start(net::asker who, const net::traveller& task) {
   w.asking = false;  // the protocol knows
   const std::uint64_t id = ++last_piece_;
   pieces_.emplace(id, p);
+  came_as_.emplace(task.id, id);
   ++started_;
   run(w, id);
   return true;
@@ -106,14 +107,14 @@ void core::again(std::uint64_t task) {
   if (at == pieces_.end() || at->second.is != piece::state::away)
     return world_.violation("a task is to be run again that is not away");
   at->second.is = piece::state::unclaimed;
+  unclaimed_.insert(task);
   changed_ = true;
 }
 
 void core::cancel(std::uint64_t task) {
   const std::uint64_t id = scope_of(task);
   if (id == 0) return;
-  pieces_.at(id).stopped = true;
-  changed_ = true;
+  pieces_.at(id).stopped = stopping_ = changed_ = true;
 }
 
 net::load core::state() const {
@@ -124,10 +125,9 @@ net::load core::state() const {
     l.depth =
         std::min(l.depth, static_cast<std::uint32_t>(pieces_.at(w.stack.front().piece).depth));
   }
-  for (const auto& [id, p] : pieces_) {
-    if (p.is != piece::state::unclaimed) continue;
+  for (const std::uint64_t id : unclaimed_) {
     ++l.busy;
-    l.depth = std::min(l.depth, static_cast<std::uint32_t>(p.depth));
+    l.depth = std::min(l.depth, static_cast<std::uint32_t>(pieces_.at(id).depth));
   }
   return l;
 }
@@ -137,7 +137,8 @@ net::bytes core::shared() const { return encode_best(best_); }
 void core::merge(std::span<const std::byte> values) {
   if (values.empty()) return;
   const auto value = static_cast<std::uint32_t>(net::reader(values).number());
-  if (value > best_) best_ = told_ = value;
+  best_ = std::max(best_, value);
+  told_ = std::max(told_, value);  // by who found it
 }
 
 std::optional<net::bytes> core::publication(std::uint64_t id) const {
@@ -178,9 +179,11 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
   }
   if (part == 0) return world_.plan_poll(number_, slot, turn, world_.now() + how_.poll_every);
   pieces_.at(part).is = piece::state::claimed;
+  unclaimed_.erase(part);
   a.is = asked::state::claimed;
   a.task = part;
-  const instant delay = how_.exact ? instant(random_.below(2) * random_.below(2000)) : instant(2);
+  const bool slow = how_.exact && random_.below(2) != 0;
+  const instant delay = slow ? instant(random_.below(2000)) : instant(2);
   world_.plan_answer(number_, slot, turn, world_.now() + delay);
 }
 
@@ -198,9 +201,11 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
 
 void core::settle() {
   do {
-    changed_ = false;
-    for (worker& w : workers_) {
-      if (unwind(w)) changed_ = true;
+    if (std::exchange(changed_, false)) barren_at_ = instant(-1);
+    if (std::exchange(stopping_, false)) {
+      for (worker& w : workers_) {
+        if (unwind(w)) changed_ = stopping_ = true;
+      }
     }
     for (unsigned i = 0; i < workers_.size(); ++i) {
       while (act(i)) changed_ = true;

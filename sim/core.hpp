@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "net/protocol.hpp"
@@ -48,8 +51,14 @@ struct frame {
 struct execution {
   std::uint64_t piece = 0;
   std::vector<frame> frames;  ///< the outermost first
+  std::size_t open = 0;       ///< frames before this one have nothing left
   bool begun = false;         ///< a node was visited: who has not begun does not look for requests
   tally result;
+
+  void pop() {
+    frames.pop_back();
+    open = std::min(open, frames.size());
+  }
 };
 
 struct worker {
@@ -149,6 +158,7 @@ private:
   void fail(worker& w, std::uint32_t error);
   void abandon(const execution& e);
   void drop(std::uint64_t part);
+  void erase(std::map<std::uint64_t, piece>::iterator at);
   bool unwind(worker& w);
   void run(worker& w, std::uint64_t part);
 
@@ -172,6 +182,10 @@ private:
   net::random_numbers random_;
   std::vector<worker> workers_;
   std::map<std::uint64_t, piece> pieces_;
+  std::set<std::uint64_t> unclaimed_;                         ///< of those
+  std::unordered_map<std::uint64_t, std::uint64_t> came_as_;  ///< of those that came in
+  bool stopping_ = false;                                     ///< a piece was stopped
+  instant barren_at_{-1};  ///< then no worker had anything to give, and nothing has changed
   std::array<asked, net::slot_count> slots_;
   std::uint64_t last_piece_ = 0;
   std::uint64_t root_ = 0;

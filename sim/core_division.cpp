@@ -16,24 +16,22 @@ bool core::within(std::uint64_t part, std::uint64_t scope) const {
 }
 
 std::uint64_t core::find_unclaimed(std::uint64_t scope) const {
-  for (const auto& [id, p] : pieces_) {
-    if (p.is == piece::state::unclaimed && within(id, scope)) return id;
+  for (const std::uint64_t id : unclaimed_) {
+    if (within(id, scope)) return id;
   }
   return 0;
 }
 
 std::uint64_t core::away_below(std::uint64_t scope) const {
-  for (const auto& [id, p] : pieces_) {
-    if (p.is == piece::state::away && within(id, scope)) return id;
+  for (const auto& [id, t] : protocol_->given()) {
+    if (within(id, scope)) return id;
   }
   return 0;
 }
 
 std::uint64_t core::scope_of(std::uint64_t came_as) const {
-  for (const auto& [id, p] : pieces_) {
-    if (p.came_as == came_as) return id;
-  }
-  return 0;
+  const auto at = came_as_.find(came_as);
+  return at == came_as_.end() ? 0 : at->second;
 }
 
 /// The oldest frame with something to give. From the scope's root inward, everything on the stack
@@ -41,7 +39,8 @@ std::uint64_t core::scope_of(std::uint64_t came_as) const {
 core::place core::oldest(worker& w, std::uint64_t scope) {
   for (execution& e : w.stack) {
     if (!e.begun || !within(e.piece, scope) || pieces_.at(e.piece).stopped) continue;
-    for (frame& f : e.frames) {
+    for (; e.open < e.frames.size(); ++e.open) {
+      frame& f = e.frames[e.open];
       if (f.next != f.end) return {&e, &f};
     }
   }
@@ -50,6 +49,7 @@ core::place core::oldest(worker& w, std::uint64_t scope) {
 
 /// A part of the scope, split by one of the workers; 0 if none has anything.
 std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
+  if (barren_at_ == world_.now() && !changed_) return 0;
   const std::size_t first = random_.below(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const std::size_t which = (first + i) % workers_.size();
@@ -62,6 +62,7 @@ std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
     if (w.planned) plan(static_cast<unsigned>(which));
     return part;
   }
+  if (scope == 0 && !changed_) barren_at_ = world_.now();
   return 0;
 }
 

@@ -32,7 +32,7 @@ void core::advance(worker& w) {
     frame& f = e.frames.back();
     if (f.next == f.end) {
       if (!f.parts.empty() || e.frames.size() == 1) return;
-      e.frames.pop_back();
+      e.pop();
       continue;
     }
     const std::uint32_t child = f.next, size = tree_.size[child];
@@ -112,9 +112,9 @@ bool core::join(worker& w) {
         return true;
       }
       e.result += p.result;
-      pieces_.erase(part);
+      erase(pieces_.find(part));
       f.parts.pop_back();
-      if (f.parts.empty() && e.frames.size() > 1) e.frames.pop_back();
+      if (f.parts.empty() && e.frames.size() > 1) e.pop();
       return true;
     }
     case piece::state::unclaimed:
@@ -148,10 +148,10 @@ void core::finish(worker& w) {
   w.awaited = 0;
   if (p.came_as != 0) {
     protocol_->finished(world_.now(), p.came_as, {net::ending::value, encode_result(p)});
-    pieces_.erase(e.piece);
+    erase(pieces_.find(e.piece));
   } else if (e.piece == root_) {
     world_.root_done(p);
-    pieces_.erase(e.piece);
+    erase(pieces_.find(e.piece));
     root_ = 0;
   }
 }
@@ -167,10 +167,10 @@ void core::fail(worker& w, std::uint32_t error) {
   p.is = piece::state::done;
   if (p.came_as != 0) {
     protocol_->finished(world_.now(), p.came_as, {net::ending::error, encode_result(p)});
-    pieces_.erase(e.piece);
+    erase(pieces_.find(e.piece));
   } else if (e.piece == root_) {
     world_.root_done(p);
-    pieces_.erase(e.piece);
+    erase(pieces_.find(e.piece));
     root_ = 0;
   }
   changed_ = true;
@@ -187,12 +187,18 @@ void core::drop(std::uint64_t part) {
   if (at == pieces_.end()) return;
   changed_ = true;
   if (at->second.is == piece::state::running) {
-    at->second.stopped = true;  // its worker sees it
+    at->second.stopped = stopping_ = true;  // its worker sees it
     return;
   }
   const bool away = at->second.is == piece::state::away;
-  pieces_.erase(at);
+  erase(at);
   if (away) protocol_->cancelled(world_.now(), part);
+}
+
+void core::erase(std::map<std::uint64_t, piece>::iterator at) {
+  unclaimed_.erase(at->first);
+  if (at->second.came_as != 0) came_as_.erase(at->second.came_as);
+  pieces_.erase(at);
 }
 
 /// Takes what is cancelled off the stack, and all above it.
@@ -214,7 +220,7 @@ bool core::unwind(worker& w) {
     w.stack.pop_back();
     abandon(e);
     const piece p = pieces_.at(e.piece);
-    pieces_.erase(e.piece);
+    erase(pieces_.find(e.piece));
     // Not its owner, but who waits for it here has ended it: it is given back, undone.
     if (p.came_as != 0 && !p.stopped)
       protocol_->finished(world_.now(), p.came_as, {net::ending::refused, {}});
@@ -230,6 +236,7 @@ bool core::unwind(worker& w) {
 void core::run(worker& w, std::uint64_t part) {
   piece& p = pieces_.at(part);
   p.is = piece::state::running;
+  unclaimed_.erase(part);
   execution e;
   e.piece = part;
   e.frames.push_back({p.from, p.to, {}});

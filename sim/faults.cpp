@@ -54,13 +54,9 @@ std::vector<happening> faults(random& r, unsigned nodes, instant span, bool stea
       } else {
         plan.push_back({kind::crash, at, n, 0, {}, false});
       }
-      if (r.below(2) == 0)
-        plan.push_back({kind::restart,
-                        at + moment(r, span / (r.below(2) == 0 ? 4 : 100) + instant(500)),
-                        n,
-                        0,
-                        {},
-                        false});
+      if (r.below(2) != 0) continue;
+      const instant away = moment(r, span / (r.below(2) == 0 ? 4 : 100) + instant(500));
+      plan.push_back({kind::restart, at + away, n, 0, {}, r.below(20) == 0});
     }
   }
   for (std::size_t parts = steady ? 0 : r.below(6) / 4; parts > 0; --parts) {
@@ -78,7 +74,7 @@ schedule random_schedule(std::uint64_t seed) {
   schedule s;
   const bool search = r.below(2) == 0;
   const auto size = static_cast<std::uint32_t>(scaled(r, 100, 3'000));
-  s.work = random_tree(r.next(), size, !search && r.below(3) == 0);
+  s.work = random_tree(r.next(), size, !search && r.below(2) == 0);
   const auto nodes = static_cast<unsigned>(between(r, 2, 6));
   const instant latency(scaled(r, 20, 20'000));
 

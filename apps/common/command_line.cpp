@@ -36,7 +36,7 @@ int whole_number(const std::string& name, const std::string& word, int low, int 
 }
 
 // The same.
-const std::string& one_of(const std::string& name, const std::string& word, const words& of) {
+std::string one_of(const std::string& name, const std::string& word, const words& of) {
   if (std::find(of.begin(), of.end(), word) == of.end())
     throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
                                   word.empty() ? "nothing" : in_quotes(word)));
@@ -283,7 +283,7 @@ void command_line::parse(int argc, char** argv) {
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    if (cleave::is_first_node()) fmt::print("{}", app.help());
     std::exit(std::fflush(stdout) == 0 ? 0 : 1);
   } catch (const CLI::ArgumentMismatch& e) {  // it begins with the option's name
     const std::string text = e.what(), name = text.substr(0, text.find(':'));

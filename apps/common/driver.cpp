@@ -80,8 +80,8 @@ int driver::run(const trial& once) {
   std::nth_element(sorted.begin(), middle, sorted.end(),
                    [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   r.median = *middle;
-  r.workers = workers ? workers->workers() : 1;
   if (workers) workers->write_trace(), r.job = workers->job();
+  r.workers = workers ? static_cast<int>(r.job.workers) : 1;
   if (profile_) {
     r.spent = workers->spent();
     cleave::options wanted;
@@ -120,9 +120,11 @@ void driver::print(const report& r) const {
     row("splits", fmt::format("{}", r.median.splits));
   }
   if (r.job.nodes > 1) {
-    row("nodes",
-        fmt::format("{}; tasks given to others {}, run for others {}; {} messages, {} bytes",
-                    r.job.nodes, r.job.tasks_out, r.job.tasks_in, r.job.messages, r.job.bytes));
+    row("nodes", fmt::format("{}; {} tasks crossed, {} messages, {} bytes{}", r.job.nodes,
+                             r.job.tasks_crossed, r.job.messages, r.job.bytes,
+                             r.job.silent == 0 ? ""
+                                               : fmt::format("; without {} nodes that are silent",
+                                                             r.job.silent)));
   }
   if (profile_) {
     row("work", fmt::format("{:.4f} s", r.program.work));
@@ -130,7 +132,8 @@ void driver::print(const report& r) const {
                             r.program.work / r.program.span));
     row("greedy bound", fmt::format("{:.4f} s: work / workers + span", r.bound()));
     auto percent = [&](double part) {
-      return fmt::format("{:.1f} %", 100 * part / (r.workers * r.spent.elapsed));
+      const double all = r.spent.work + r.spent.dividing + r.spent.stealing + r.spent.idle;
+      return fmt::format("{:.1f} %", 100 * part / all);
     };
     row("time went to",
         fmt::format("work {}, dividing {}, stealing {}, idle {}", percent(r.spent.work),
@@ -161,8 +164,8 @@ void driver::print_json(const report& r) const {
   object["cpu_seconds"] = r.median.cpu_seconds;
   object["nodes"] = r.job.nodes;
   if (r.job.nodes > 1) {
-    object["tasks_out"] = r.job.tasks_out;
-    object["tasks_in"] = r.job.tasks_in;
+    object["silent"] = r.job.silent;
+    object["tasks_crossed"] = r.job.tasks_crossed;
     object["messages"] = r.job.messages;
     object["bytes"] = r.job.bytes;
   }

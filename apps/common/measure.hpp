@@ -66,7 +66,7 @@ auto timed(const F& f) {
 // CLEAVE_CHECK, where f runs twice and the first run is the one that is measured.
 template <class F>
 auto timed(cleave::runtime& on, const F& f) {
-  const auto before = on.statistics();
+  const auto before = on.job();
   measurement cost;
   bool first = true;
   auto result = on.run([&] {
@@ -75,9 +75,10 @@ auto timed(cleave::runtime& on, const F& f) {
     first = false;
     return std::move(answer);
   });
-  const auto after = on.statistics();
+  const auto after = on.job();
   cost.splits = after.splits - before.splits;
   cost.requests = after.requests - before.requests;
+  if (after.nodes > 1) cost.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
   return std::pair(cost, std::move(result));
 }
 

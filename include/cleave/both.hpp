@@ -37,7 +37,9 @@ struct branch_frame : work_frame {
   using work_type = std::remove_cvref_t<decltype(std::declval<Second&>().make())>;
   using given_task = task_of<work_type>;
 
-  CLEAVE_HOT branch_frame(frame* out, Second& s) : second(&s) { begin_frame(*this, out, type); }
+  [[gnu::always_inline]] branch_frame(frame* out, Second& s) : second(&s) {
+    begin_frame(*this, out, type);
+  }
 
   static bool splittable(const frame& f) noexcept { return !was_given(f); }
   static task* split(frame& f) {
@@ -54,12 +56,12 @@ struct branch_frame : work_frame {
 
 /// Waits for the second branch and hands out its result.
 template <class Task>
-CLEAVE_COLD auto collect(task* t) {
+[[gnu::noinline, gnu::cold]] auto collect(task* t) {
   return std::move(*joined<Task>(t)->result);
 }
 
 template <class F>
-CLEAVE_HOT auto run_first(F& f, work_frame& branch, frame* outer) {
+[[gnu::always_inline]] inline auto run_first(F& f, work_frame& branch, frame* outer) {
   leave left{branch, outer};
   enter(branch);
   auto result = value(f);
@@ -68,7 +70,7 @@ CLEAVE_HOT auto run_first(F& f, work_frame& branch, frame* outer) {
 }
 
 template <class Second>
-CLEAVE_HOT auto run_second(Second& second) {
+[[gnu::always_inline]] inline auto run_second(Second& second) {
   return value([&second]() -> decltype(auto) { return second.run(); });
 }
 
@@ -77,7 +79,7 @@ using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
                              value_of<decltype(std::declval<Second&>().run())>>;
 
 template <class F, class Second>
-CLEAVE_HOT results_of<F, Second> divisible_both(F& f, Second& second) {
+[[gnu::always_inline]] inline results_of<F, Second> divisible_both(F& f, Second& second) {
   using frame_of = branch_frame<Second>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
@@ -92,7 +94,7 @@ CLEAVE_HOT results_of<F, Second> divisible_both(F& f, Second& second) {
 }
 
 template <class F, class Second>
-CLEAVE_HOT auto run_both(F& f, Second& second) {
+[[gnu::always_inline]] inline auto run_both(F& f, Second& second) {
   if (beyond_cutoff()) [[likely]] {
     auto x = value(f);
     return results_of<F, Second>{std::move(x), run_second(second)};
@@ -102,7 +104,7 @@ CLEAVE_HOT auto run_both(F& f, Second& second) {
 
 /// Two branches that return nothing make a statement.
 template <class F, class Second>
-CLEAVE_HOT auto statement_or_pair(F& f, Second second) {
+[[gnu::always_inline]] inline auto statement_or_pair(F& f, Second second) {
   if constexpr (std::is_same_v<results_of<F, Second>, std::pair<nothing, nothing>>) {
     run_both(f, second);
   } else {
@@ -123,21 +125,22 @@ CLEAVE_HOT auto statement_or_pair(F& f, Second second) {
 /// Source: Tascell's do_two.
 template <class F, class G>
   requires(std::is_invocable_v<G&> && !task<G>)
-CLEAVE_HOT auto both(F f, G g) {
+[[gnu::always_inline]] inline auto both(F f, G g) {
   return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
 
 /// The same; the second branch is a task, which may also leave the process. Of a struct with run()
 /// and operator() it is run() that counts, here and wherever it is given to.
 template <class F, task T>
-CLEAVE_HOT auto both(F f, T second) {
+[[gnu::always_inline]] inline auto both(F f, T second) {
   return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }
 
 /// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that
 /// workspace only when a thief asks. put is called with all steps undone that f made.
 template <class F, class G, class Put>
-requires task<std::invoke_result_t<Put&>> CLEAVE_HOT auto both(F f, G g, Put put) {
+  requires task<std::invoke_result_t<Put&>>
+[[gnu::always_inline]] inline auto both(F f, G g, Put put) {
   return detail::statement_or_pair(f,
                                    detail::second_in_place<G, Put>{std::move(g), std::move(put)});
 }

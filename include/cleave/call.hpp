@@ -60,7 +60,7 @@ struct call_of<Function, R (*)(P...)> {
   }
 
   template <class... A>
-  CLEAVE_HOT static type make(A&&... a) {
+  [[gnu::always_inline]] static type make(A&&... a) {
     return {{{static_cast<std::remove_cvref_t<P>>(std::forward<A>(a))}...}};
   }
 };
@@ -78,7 +78,7 @@ struct call_of<Function, R (*)(P...) noexcept> : call_of<Function, R (*)(P...)> 
 /// arguments and the result can be serialized (task.hpp); otherwise it stays. An overloaded
 /// function has to be told by a cast, a template by its arguments: `call<search<board>>`.
 template <auto Function, class... A>
-CLEAVE_HOT auto call(A&&... arguments) {
+[[gnu::always_inline]] inline auto call(A&&... arguments) {
   using made = detail::call_of<Function>;
   static_assert(made::template accepts<A...>(),
                 "cleave::call<f>(...): the arguments must be those that f takes");

@@ -27,12 +27,13 @@ namespace cleave {
 /// each term is converted to it, as by static_cast. A struct of up to 128 bytes that memcpy can
 /// copy is kept in registers, if the compiler has enough.
 ///
-/// Polls in its iterations, or about once a microsecond where they are shorter. A thief gets the
+/// Polls in its iterations, or every few microseconds where they are shorter. A thief gets the
 /// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest
 /// iteration threw. Blocks at the end for parts given away, helping with them only. Source:
 /// Tascell's parallel for.
 template <class Total = detail::unnamed, class A, class B, class Body>
-requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline auto sum(A first, B last, Body body) {
   using I = detail::index_of<A, B>;
   using result = detail::total_of<Total, std::invoke_result_t<Body&, I>>;
   const I from = detail::first_of<I>(first);
@@ -77,7 +78,8 @@ requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body) {
 /// It need not find out whether the loop is divided, which costs 3 % where steps are short. While
 /// its body runs, a loop beyond the cutoff looks for requests in its inner constructs alone.
 template <class Total = detail::unnamed, class A, class B, class Body, class Put>
-requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body, Put put) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline auto sum(A first, B last, Body body, Put put) {
   using I = detail::index_of<A, B>;
   static_assert(task<std::invoke_result_t<Put&, I, I>>,
                 "put(from, to) must return a task: a struct with run()");
@@ -109,8 +111,8 @@ requires detail::range<A, B> CLEAVE_HOT auto sum(A first, B last, Body body, Put
 /// The result has the type of `identity`. It does not compile if that is a number which cannot hold
 /// all that body or merge return: `reduce<double>(0, n, 0, body, merge)` names the type.
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge>
-requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity, Body body,
-                                                    Merge merge) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline auto reduce(A first, B last, T identity, Body body, Merge merge) {
   using I = detail::index_of<A, B>;
   using result = detail::reduced<Total, T, std::invoke_result_t<Body&, I>, Merge>;
   const I from = detail::first_of<I>(first);
@@ -134,8 +136,9 @@ requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity,
 /// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge,
           class Put>
-requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity, Body body,
-                                                    Merge merge, Put put) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline auto reduce(A first, B last, T identity, Body body, Merge merge,
+                                          Put put) {
   using I = detail::index_of<A, B>;
   using term = decltype(detail::call<detail::undivided_wind>(body, I()));
   using result = detail::reduced<Total, T, term, Merge>;
@@ -157,7 +160,8 @@ requires detail::range<A, B> CLEAVE_HOT auto reduce(A first, B last, T identity,
 /// to); at the end, on this worker and in program order, get(result) takes in what each task
 /// returned (get() if its run() returns nothing).
 template <class A, class B, class Body, class Put, class Get>
-requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put, Get get) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline void each(A first, B last, Body body, Put put, Get get) {
   using I = detail::index_of<A, B>;
   const I from = detail::first_of<I>(first);
   const I to = detail::end_of<I>(last);
@@ -176,13 +180,15 @@ requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Pu
 
 /// The same for tasks that return nothing.
 template <class A, class B, class Body, class Put>
-requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body, Put put) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline void each(A first, B last, Body body, Put put) {
   cleave::each(first, last, std::move(body), std::move(put), [] {});
 }
 
 /// The same without a put: a copy of the body is what a thief gets, so it captures by value.
 template <class A, class B, class Body>
-requires detail::range<A, B> CLEAVE_HOT void each(A first, B last, Body body) {
+  requires detail::range<A, B>
+[[gnu::always_inline]] inline void each(A first, B last, Body body) {
   using I = detail::index_of<A, B>;
   const I from = detail::first_of<I>(first);
   const I to = detail::end_of<I>(last);

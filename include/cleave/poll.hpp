@@ -7,7 +7,7 @@ namespace cleave {
 /// Lets a long leaf computation answer requests: call it every few microseconds where no other
 /// construct is entered for long. One load when nobody asks. May be called by any thread.
 /// Throws (a private type) if the scope it runs in was cancelled.
-CLEAVE_HOT void poll() {
+[[gnu::always_inline]] inline void poll() {
   // A request that could not be met stays parked until a construct adds something to give.
   if ((detail::signals() & ~std::uint32_t{detail::parked}) != 0) [[unlikely]]
     detail::answer(detail::stack_pointer());

@@ -37,8 +37,9 @@ public:
   explicit published(std::shared_ptr<const T> value)
       : data_(std::make_shared<detail::publication>(std::move(value))) {}
 
-  /// The data. Blocks while they are fetched; throws what that threw: std::runtime_error if their
-  /// node is gone.
+  /// The data. Blocks while they are fetched, and answers requests meanwhile as poll() does: not
+  /// for the first time in a closure of a step. Throws what fetching threw: std::runtime_error if
+  /// their node is gone.
   const T& operator*() const {
     assert(data_ != nullptr);
     return *static_cast<const T*>(data_->value());

@@ -43,7 +43,8 @@ bool is_first_node();
 /// Outside run(), every construct simply runs its sequential program.
 ///
 /// In a job of several processes, the first one goes on. In the others construction does not
-/// return: they work for the first one until its runtime ends, and then exit with status 0.
+/// return: they work for the first one until its runtime ends, and then exit with status 0. One
+/// runtime joins the job, the first that a process makes; others run in their process alone.
 class runtime {
 public:
   /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
@@ -60,13 +61,15 @@ public:
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
+  /// Of all nodes; asks them, so it blocks for some microseconds, and for a second if one is silent.
   job_statistics job() const;
   counters statistics() const noexcept;
   /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.
   time_spent spent() const;
   /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
   work_span profile() const;
-  /// Writes the file of options::trace, or nothing if there is none; while nothing runs. Throws
+  /// Writes the file of options::trace, of all nodes, or nothing if there is none; while nothing
+  /// runs. Throws
   /// std::runtime_error if it cannot be written; then nothing of it is left behind.
   void write_trace();
 

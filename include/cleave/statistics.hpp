@@ -33,13 +33,16 @@ struct work_span {
   double span = 0;  // seconds, of the longest chain of strands that have to wait for each other
 };
 
-/// What this process has had to do with other nodes.
+/// What all processes of a job have done so far, together.
 struct job_statistics {
-  unsigned nodes = 1;           // processes of the job
-  std::uint64_t tasks_out = 0;  // given to other nodes
-  std::uint64_t tasks_in = 0;   // of other nodes, run here
-  std::uint64_t messages = 0;   // sent and received
-  std::uint64_t bytes = 0;      // of them
+  unsigned nodes = 1;   // processes
+  unsigned silent = 0;  // that did not say what they did: gone, or too slow
+  unsigned workers = 0;
+  std::uint64_t splits = 0, requests = 0;  // as in counters
+  double cpu_seconds = 0;                  // of the processes, from their beginning
+  std::uint64_t tasks_crossed = 0;         // that ran on another node than the one that made them
+  std::uint64_t messages = 0;              // between nodes
+  std::uint64_t bytes = 0;                 // of them
 };
 
 }  // namespace cleave

@@ -18,13 +18,13 @@ namespace cleave {
 template <class Do, class Undo>
 class [[nodiscard]] step : detail::frame {
 public:
-  [[nodiscard]] CLEAVE_HOT step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
+  [[nodiscard]] [[gnu::always_inline]] step(Do d, Undo u) : do_(std::move(d)), undo_(std::move(u)) {
     do_();
     outer = detail::here.innermost;
     tag = detail::fresh(type_);
     detail::here.innermost = this;
   }
-  CLEAVE_HOT ~step() {
+  [[gnu::always_inline]] ~step() {
     detail::here.innermost = outer;
     undo_();
   }
@@ -45,7 +45,7 @@ namespace detail {
 /// A loop's `wind` where the loop can be divided: its step goes on the list.
 struct linked_wind {
   template <class Do, class Body, class Undo>
-  CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
+  [[gnu::always_inline]] decltype(auto) operator()(Do make, Body body, Undo undo) const {
     step made{std::move(make), std::move(undo)};
     return body();
   }
@@ -54,7 +54,7 @@ struct linked_wind {
 /// The same where the loop runs undivided: its step is on no list, and counted while it is done.
 struct undivided_wind {
   template <class Do, class Body, class Undo>
-  CLEAVE_HOT decltype(auto) operator()(Do make, Body body, Undo undo) const {
+  [[gnu::always_inline]] decltype(auto) operator()(Do make, Body body, Undo undo) const {
     make();
     undo_unlisted<Undo> made{undo};
     if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {

@@ -1,3 +1,4 @@
+#include <cleave/detail/clock.hpp>
 #include <cleave/detail/pace.hpp>
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace cleave::detail {
 std::uint64_t next_run(std::uint64_t run, std::uint64_t elapsed) noexcept {
   // At most four times as many as before: the next iterations may not be like the last.
   const std::uint64_t next =
-      std::min(run * 4, run * ticks_per_microsecond() / std::max<std::uint64_t>(1, elapsed));
+      std::min(run * 4, run * pace * ticks_per_microsecond() / std::max<std::uint64_t>(1, elapsed));
   return next < sampled ? 1 : next;
 }
 

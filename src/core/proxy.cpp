@@ -88,6 +88,15 @@ void proxy::complete(task& t) noexcept {
   owner->box().ring(news);
 }
 
+bool proxy::await(const std::function<bool()>& holds) noexcept {
+  worker* const caller = here.self;
+  return caller != nullptr && &caller->of == &of_ && caller->await(holds);
+}
+
+void proxy::tell() noexcept {
+  for (unsigned i = 0; i < of_.size(); ++i) of_.at(i).box().ring(news);
+}
+
 unsigned proxy::workers() const noexcept { return of_.size(); }
 unsigned proxy::computing() const noexcept { return of_.meeting.computing.count(); }
 

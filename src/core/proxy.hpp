@@ -4,6 +4,7 @@
 #include "core/worker.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -75,6 +76,14 @@ public:
   bool fall_asleep() noexcept { return slots_.fall_asleep(); }
   /// Returns the signals that came, and takes them.
   std::uint32_t wake_up() noexcept { return slots_.wake_up(); }
+
+  // ---- workers that wait for data
+
+  /// Has the calling worker wait until that holds, and serve requests meanwhile. False, at once, if
+  /// the caller is none of this pool's workers, or cannot serve any now. Any thread.
+  bool await(const std::function<bool()>& holds) noexcept;
+  /// Has them look again. Any thread.
+  void tell() noexcept;
 
   unsigned workers() const noexcept;
   unsigned computing() const noexcept;

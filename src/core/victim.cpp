@@ -89,13 +89,17 @@ void worker::look() {
 task& worker::split(frame& f) {
   assert(f.unlisted == here.unlisted);
   struct redo_at_exit {
-    frame_list& list;
+    worker& of;
     frame& from;
-    ~redo_at_exit() { list.redo_from(from); }
+    ~redo_at_exit() {
+      of.frames_.redo_from(from);
+      of.serving_ = false;
+    }
   };
+  serving_ = true;
   frames_.undo_to(f);
   set(undone, frames_.undone);
-  redo_at_exit redo{frames_, f};
+  redo_at_exit redo{*this, f};
   task& t = *f.type().split(f);
   t.parent = frames_.scope_of(f);
   t.owner = this;

@@ -20,6 +20,7 @@ constexpr int nap_milliseconds = 50;
 
 /// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
 unsigned maker_of(const task& t) noexcept {
+  if (t.is_kept == task::kept::by_proxy) return t.made_by;
   const bool spawned = t.is_kept == task::kept::by_itself;
   const worker* const w = spawned ? static_cast<group_scope*>(t.parent)->owner : t.owner;
   return w != nullptr ? w->id : 0;
@@ -153,7 +154,7 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
-    trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t));
+    trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t), t.made_at);
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
@@ -221,6 +222,14 @@ void worker::await_abandoned(task& t) noexcept {
   box_.wait([&] { return t.done(); }, [this] { answer_while_waiting(); },
             [&] { return spin() ? waiting::spin : waiting::sleep; });
   if (interrupted_) box_.remind(attention);
+}
+
+bool worker::await(const std::function<bool()>& holds) noexcept {
+  if (serving_) return false;
+  box_.wait(
+      holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
+  if (interrupted_) box_.remind(attention);
+  return true;
 }
 
 // ---- task groups

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 namespace cleave::detail {
 
@@ -58,6 +59,10 @@ public:
   void spawn(group_task& t);
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
+
+  /// Waits until that holds and serves requests meanwhile; who makes it hold rings `news` then.
+  /// False, at once, while it serves one: then what it runs is code for the part that it gives.
+  bool await(const std::function<bool()>& holds) noexcept;
 
   std::uint64_t begin_timing(std::uintptr_t construct) noexcept;
   void end_timing(std::uint64_t since, std::uintptr_t construct) noexcept;
@@ -114,6 +119,7 @@ private:
   cutoff cutoff_;
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
+  bool serving_ = false;                // a split is under way
   bool interrupted_ = false;            // an attention arrived while this worker could not throw
   std::uint32_t generation_ = 0;        // of the task that runs
   std::uint32_t random_;

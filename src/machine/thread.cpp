@@ -123,11 +123,16 @@ long preemptions() noexcept {
   return used.ru_nivcsw;
 }
 
-std::uint64_t cpu_time() noexcept {
+namespace {
+std::uint64_t read_clock(clockid_t clock) noexcept {
   timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(t.tv_nsec);
 }
+}  // namespace
+
+std::uint64_t cpu_time() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+std::uint64_t process_cpu_time() noexcept { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace cleave::machine

@@ -14,6 +14,8 @@ namespace {
 
 /// A request of another node waits so long for a worker in what it would run undivided.
 constexpr instant patience{100};
+/// Of a node that finds nothing for long: some tenths of a percent of a CPU go to asking.
+constexpr instant longest_pause{50'000};
 
 std::uint64_t random_number() {
   std::random_device device;
@@ -48,7 +50,7 @@ net::outcome outcome_of(detail::task& t) {
 }
 
 /// One line, with what an exception says.
-void tell(const std::string& line, const std::exception_ptr& thrown) {
+void complain(const std::string& line, const std::exception_ptr& thrown) {
   std::string why;
   try {
     if (thrown) std::rethrow_exception(thrown);
@@ -71,7 +73,9 @@ instant driver::now() noexcept {
 // ---- its life
 
 std::unique_ptr<driver> driver::open(const transport_choice& choice) {
-  return open([choice] { return open_transport(choice); });
+  settings how;
+  how.ask_again_at_most = how.nothing_for = longest_pause;
+  return open([choice] { return open_transport(choice); }, how);
 }
 
 std::unique_ptr<driver> driver::open(opener make, const settings& how) {
@@ -96,10 +100,10 @@ driver::~driver() {
 }
 
 void driver::stop() {
-  std::unique_lock lock(mutex_);
   stopping_ = true;
-  changed_.notify_all();
+  tell();
   carries_->ring();
+  std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return stopped_; });
 }
 
@@ -133,8 +137,10 @@ void driver::live(const opener& make) {
   lock.unlock();
 }
 
-void driver::attach(detail::proxy& p) {
+void driver::attach(detail::proxy& p, reporter of_this_node, bool records) {
   std::lock_guard lock(mutex_);
+  report_ = std::move(of_this_node);
+  records_ = records;
   values().identify(maker_of(carries_->self()));
   values().install(this);
   counted_.nodes = static_cast<unsigned>(carries_->peers().size() + 1);
@@ -172,7 +178,7 @@ void driver::loop() {
     std::lock_guard lock(mutex_);
     counted_.carried = carries_->counted();
     counted_.tasks_out = last_out_, counted_.tasks_in = tasks_in_;
-    return stopping_;
+    return stopping_.load();
   };
   while (!ending()) {
     step(now());
@@ -201,6 +207,7 @@ void driver::step(instant at) {
   tell_requests(at);
   tell_starving(at);
   protocol_->tick(at);
+  send_inquiries();
   while (!events_.empty()) {
     for (auto& event : std::exchange(events_, {})) event(at);
   }
@@ -219,8 +226,9 @@ void driver::hear(instant at) {
     }
     const auto* gone = std::get_if<net::leave>(&m.body);
     // Nodes of two programs have nothing to say to each other, not even that they go.
-    const bool foreign = m.program != self_.program;
+    const bool foreign = m.program != self_.program || m.version != wire_version;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
+    if (!foreign) hear_of_reports(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
   }
   while (const auto peer = carries_->lost()) {
@@ -235,6 +243,12 @@ traveller driver::describe(std::uint64_t id, detail::task& t) const {
   traveller who{id, t.wire->id(), t.generation, {}};
   detail::byte_writer w(who.input);
   w.put<std::uint64_t>(t.depth);
+  w.put(records_);
+  if (records_) {
+    w.put<std::uint64_t>(t.ticks);
+    w.put<std::uint32_t>(t.owner != nullptr ? t.owner->id : 0);
+    w.put<std::uint32_t>(static_cast<std::uint32_t>(self_.self) + 1);
+  }
   t.wire->put_input(t, w);
   return who;
 }
@@ -306,14 +320,24 @@ void driver::tell_cancelled(instant at) {
   }
 }
 
-/// A task that is out and that `wanted` waits for, itself or through others; 0: none.
-std::uint64_t driver::part_of(const detail::scope* wanted) const {
-  for (const auto& [id, t] : out_) {
-    if (std::find(returned_.begin(), returned_.end(), id) != returned_.end()) continue;
-    for (const detail::scope* s = t; s != nullptr; s = s->parent) {
-      if (s == wanted) return id;
+/// A task that is out and that `who` waits for, itself or through others; 0: none. Looks only at
+/// those that went out since it looked last. One that it found is still right while it is out, and
+/// parts of another scope at the same place went out later.
+std::uint64_t driver::part_of(const detail::proxy::starving& who) {
+  const auto is_away = [this](std::uint64_t id) {
+    return out_.count(id) != 0 &&
+           std::find(returned_.begin(), returned_.end(), id) == returned_.end();
+  };
+  part_found& last = parts_found_[who.worker];
+  if (last.seen != who.seen || (last.id != 0 && !is_away(last.id))) last = {who.seen, 0, 0};
+  if (last.id != 0) return last.id;
+  for (auto entry = out_.upper_bound(last.up_to); entry != out_.end(); ++entry) {
+    if (!is_away(entry->first)) continue;
+    for (const detail::scope* s = entry->second; s != nullptr; s = s->parent) {
+      if (s == who.wanted) return last.id = entry->first;
     }
   }
+  last.up_to = last_out_;
   return 0;
 }
 
@@ -341,7 +365,7 @@ void driver::tell_starving(instant at) {
   std::map<unsigned, std::pair<detail::request, std::uint64_t>> now_told;
   for (const auto& who : starving_) {
     if (give_back_here(who)) continue;
-    const std::uint64_t id = who.wanted == nullptr ? 0 : part_of(who.wanted);
+    const std::uint64_t id = who.wanted == nullptr ? 0 : part_of(who);
     if (who.wanted != nullptr && id == 0) continue;  // what it waits for is computed here
     now_told[who.worker] = {who.seen, id};
   }
@@ -383,7 +407,9 @@ void driver::tell_requests(instant at) {
 
 void driver::ask(unsigned slot, std::uint64_t wanted) {
   if (wanted == 0 && !returned_.empty()) {
-    const std::uint64_t id = returned_.front();
+    auto entry = out_.extract(returned_.front());
+    const std::uint64_t id = entry.key() = ++last_out_;
+    out_.insert(std::move(entry));
     returned_.pop_front();
     events_.push_back([this, slot, id](instant at) { tell_answer(at, slot, id); });
     return;
@@ -410,8 +436,13 @@ bool driver::start(asker who, const traveller& arrived) {
       throw detail::malformed("a task of a type that this program does not have");
     detail::byte_reader r(arrived.input);
     const auto depth = r.get<std::uint64_t>();
+    const bool recorded = r.get<bool>();
+    const std::uint64_t ticks = recorded ? r.get<std::uint64_t>() : 0;
+    const std::uint32_t made_by = recorded ? r.get<std::uint32_t>() : 0;
+    const std::uint32_t made_at = recorded ? r.get<std::uint32_t>() : 0;
     t = type->make(r);
     t->wire = type, t->depth = depth;
+    t->ticks = ticks, t->made_by = made_by, t->made_at = made_at;
   } catch (...) {
     told_.erase(static_cast<unsigned>(who));  // it starves on, and is to be told again
     events_.push_back([this, id = arrived.id, end = failure(std::current_exception())](instant at) {
@@ -480,7 +511,7 @@ std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const
     detail::byte_writer w(newest);
     return values().put_improved(version, w);
   } catch (...) {
-    tell("shared values cannot be written", std::current_exception());
+    complain("shared values cannot be written", std::current_exception());
     newest.clear();
     detail::byte_writer(newest).put_block([] {});
     return version;
@@ -491,39 +522,52 @@ void driver::merge(std::span<const std::byte> from) {
   try {
     detail::byte_reader r(from);
     values().merge_improved(r);
-  } catch (...) { tell("shared values cannot be read", std::current_exception()); }
+  } catch (...) { complain("shared values cannot be read", std::current_exception()); }
 }
 
 std::optional<bytes> driver::publication(std::uint64_t id) const {
   bytes contents;
   try {
     if (values().put_published({maker_of(carries_->self()), id}, contents)) return contents;
-  } catch (...) { tell("published data cannot be written", std::current_exception()); }
+  } catch (...) { complain("published data cannot be written", std::current_exception()); }
   return std::nullopt;
 }
 
 bytes driver::fetch(detail::value_name name) {
   auto wait = std::make_shared<wait_for_data>();
-  std::unique_lock lock(mutex_);
-  auto& entry = wanted_data_[{node_of(name.maker), name.number}];
-  if (entry == nullptr) entry = wait;
-  wait = entry;
+  {
+    std::lock_guard lock(mutex_);
+    auto& entry = wanted_data_[{node_of(name.maker), name.number}];
+    if (entry == nullptr) entry = wait;
+    wait = entry;
+  }
   carries_->ring();
-  changed_.wait(lock, [&] { return wait->arrived || stopping_; });
-  if (!wait->contents)
+  await([&] { return wait->arrived || stopping_; });
+  if (!wait->arrived || !wait->contents)
     throw std::runtime_error(
         "cleave: published data cannot be had: its node does not have it, or is gone");
   return *wait->contents;
 }
 
+void driver::await(const std::function<bool()>& holds) {
+  if (!core_->await(holds)) carrier::await(holds);
+}
+
+void driver::tell() noexcept {
+  carrier::tell();
+  core_->tell();
+}
+
 void driver::fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) {
-  std::lock_guard lock(mutex_);
-  const auto entry = wanted_data_.find({publisher, id});
-  if (entry == wanted_data_.end()) return;
-  entry->second->contents = std::move(contents);
-  entry->second->arrived = true;
-  wanted_data_.erase(entry);
-  changed_.notify_all();
+  {
+    std::lock_guard lock(mutex_);
+    const auto entry = wanted_data_.find({publisher, id});
+    if (entry == wanted_data_.end()) return;
+    entry->second->contents = std::move(contents);
+    entry->second->arrived = true;
+    wanted_data_.erase(entry);
+  }
+  tell();
 }
 
 void driver::improved() noexcept {
@@ -538,6 +582,6 @@ void driver::improved() noexcept {
 
 void driver::send(address to, message m) { carries_->send(to, encode(m)); }
 
-void driver::say(const std::string& line) { tell(line, nullptr); }
+void driver::say(const std::string& line) { complain(line, nullptr); }
 
 }  // namespace cleave::net

@@ -3,9 +3,12 @@
 #include "core/proxy.hpp"
 #include "net/launch.hpp"
 #include "net/protocol.hpp"
+#include "net/report.hpp"
 
 #include <cleave/detail/replicas.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -49,13 +52,31 @@ public:
 
   /// Ends the thread's sleep.
   detail::native::bell bell() noexcept;
-  /// Begins. Once, before anything runs.
-  void attach(detail::proxy& p);
+  /// What this process has done, with its trace or without; the driver adds what it knows itself.
+  /// Any thread; must not block.
+  using reporter = std::function<node_report(bool with_trace)>;
+  /// Begins. Once, before anything runs. `records`: tasks that go out say who made them, and when.
+  void attach(detail::proxy& p, reporter of_this_node = {}, bool records = false);
   /// Blocks until the first node has gone, or turns out to run another program.
   void serve();
   /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
   void stop();
   node_counters counted() const;
+  /// Processes of the job, as there were when this was opened.
+  unsigned nodes() const { return static_cast<unsigned>(carries_->peers().size() + 1); }
+
+  // Of the job; any thread but the driver's own.
+
+  struct answer {
+    address from;
+    node_report what;
+    clock_offset clock;
+  };
+  /// Asks all other nodes what they have done. Blocks until those that are there have answered,
+  /// and not longer than that.
+  std::vector<answer> inquire(bool trace, std::chrono::milliseconds at_most);
+  /// What all other nodes have recorded, by this node's clock. Blocks, some seconds at most.
+  std::vector<trace::node_trace> traces();
 
 private:
   explicit driver(const settings& how) : how_(how) {}
@@ -72,9 +93,11 @@ private:
   void tell_requests(instant now);
   bool give_back_here(const detail::proxy::starving& who);
   void tell_answer(instant now, unsigned slot, std::uint64_t id);
+  void send_inquiries();
+  void hear_of_reports(address from, const message& m);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
-  std::uint64_t part_of(const detail::scope* wanted) const;
+  std::uint64_t part_of(const detail::proxy::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
   static instant now() noexcept;
@@ -96,10 +119,21 @@ private:
   void say(const std::string& line) override;
 
   bytes fetch(detail::value_name name) override;
+  void await(const std::function<bool()>& holds) override;
+  void tell() noexcept override;
   void improved() noexcept override;
 
+  /// Of inquire(), which waits until nobody is awaited.
+  struct open_inquiry {
+    std::uint64_t number;
+    bool trace;
+    bool sent = false;
+    std::map<address, double> awaited;  // when it was asked, in microseconds
+    std::vector<answer> answers;
+  };
   struct wait_for_data {
-    bool asked = false, arrived = false;
+    bool asked = false;
+    std::atomic<bool> arrived{false};  // after the contents
     std::optional<bytes> contents;
   };
 
@@ -114,6 +148,12 @@ private:
   std::map<std::uint64_t, detail::task*> in_;   // by the protocol's number
   std::deque<std::uint64_t> returned_;          // of those that are out: nobody runs them
   std::uint64_t last_out_ = 0;
+  struct part_found {
+    detail::request seen{};
+    std::uint64_t id = 0;     // 0: none
+    std::uint64_t up_to = 0;  // the last one that was looked at
+  };
+  std::map<unsigned, part_found> parts_found_;                          // by worker
   std::map<unsigned, std::pair<detail::request, std::uint64_t>> told_;  // workers that starve
   std::vector<detail::proxy::starving> starving_;                       // as last seen
   std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
@@ -126,11 +166,18 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool opened_ = false, over_ = false;
-  bool stopping_ = false, stopped_ = false, closing_ = false;
+  std::atomic<bool> stopping_{false};
+  bool stopped_ = false, closing_ = false;
   std::exception_ptr failed_;
   bool improved_ = false;
   std::map<std::pair<address, std::uint64_t>, std::shared_ptr<wait_for_data>> wanted_data_;
   node_counters counted_;
+  open_inquiry* inquiry_ = nullptr;
+
+  std::mutex one_inquiry_;  // at a time
+  std::uint64_t last_inquiry_ = 0;
+  reporter report_;
+  bool records_ = false;
 };
 
 }  // namespace cleave::net

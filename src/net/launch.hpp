@@ -33,8 +33,12 @@ launch read_launch(const char* (*get)(const char* name));
 const launch& launched();
 
 /// True in the process that prints and that owns the root task; in one that was not launched as a
-/// rank, too.
+/// rank, too, and in each rank once they are separate.
 bool is_first_rank();
+
+/// From now on this rank is a program of its own: its transport is "none". CLEAVE_TRANSPORT=none
+/// says so from the beginning.
+void separate() noexcept;
 
 /// Prints `cleave: LINE` once for all ranks and ends this process with that status. Ranks other
 /// than the first end a moment later, because launchers kill the rest of a job as soon as one has

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "net/wire.hpp"
 
@@ -28,12 +29,14 @@ void put(writer& w, const heartbeat& m) {
 }
 void put(writer& w, const leave& m) { w.byte(m.gone ? 1 : 0); }
 void put(writer& w, const cancel& m) { put(w, m.key); }
-void put(writer& w, const shared_update& m) { w.string(m.values); }
+void put(writer& w, const shared_update& m) { w.fixed(m.last), w.string(m.values); }
 void put(writer& w, const fetch& m) { w.number(m.id); }
 void put(writer& w, const published& m) {
   w.number(m.id), w.byte(m.found ? 1 : 0), w.string(m.contents);
 }
 void put(writer& w, const reject& m) { w.string(std::as_bytes(std::span(m.reason))); }
+void put(writer& w, const inquiry& m) { w.number(m.number), w.byte(m.trace ? 1 : 0); }
+void put(writer& w, const report& m) { w.number(m.number), w.string(m.contents); }
 
 bool flag(reader& r) {
   const std::uint8_t value = r.byte();
@@ -70,7 +73,7 @@ void get(reader& r, heartbeat& m) {
 }
 void get(reader& r, leave& m) { m.gone = flag(r); }
 void get(reader& r, cancel& m) { get(r, m.key); }
-void get(reader& r, shared_update& m) { m.values = r.string(); }
+void get(reader& r, shared_update& m) { m.last = r.fixed(), m.values = r.string(); }
 void get(reader& r, fetch& m) { m.id = r.number(); }
 void get(reader& r, published& m) { m.id = r.number(), m.found = flag(r), m.contents = r.string(); }
 void get(reader& r, reject& m) {
@@ -78,6 +81,12 @@ void get(reader& r, reject& m) {
   m.reason.assign(text.size(), '\0');
   if (!text.empty()) std::memcpy(m.reason.data(), text.data(), text.size());
 }
+void get(reader& r, inquiry& m) { m.number = r.number(), m.trace = flag(r); }
+void get(reader& r, report& m) { m.number = r.number(), m.contents = r.string(); }
+
+/// In every version.
+constexpr std::size_t reject_kind = 11;
+static_assert(std::is_same_v<std::variant_alternative_t<reject_kind, message_body>, reject>);
 
 template <std::size_t Kind = 0>
 void get_body(reader& r, std::size_t kind, message_body& body) {
@@ -92,9 +101,9 @@ void get_body(reader& r, std::size_t kind, message_body& body) {
 }  // namespace
 
 const char* name(const message_body& body) noexcept {
-  static constexpr const char* names[] = {"treq",   "task",      "none",      "rslt",
-                                          "rack",   "heartbeat", "leave",     "cancel",
-                                          "shared", "fetch",     "published", "reject"};
+  static constexpr const char* names[] = {"treq",      "task",   "none",    "rslt",   "rack",
+                                          "heartbeat", "leave",  "cancel",  "shared", "fetch",
+                                          "published", "reject", "inquiry", "report"};
   static_assert(std::size(names) == std::variant_size_v<message_body>);
   return names[body.index()];
 }
@@ -103,7 +112,7 @@ bytes encode(const message& m) {
   bytes out;
   out.reserve(64);
   writer w(out);
-  w.byte(wire_version);
+  w.byte(m.version);
   w.byte(static_cast<std::uint8_t>(m.body.index()));
   w.fixed(m.program), w.fixed(m.from), w.fixed(m.to);
   std::visit([&](const auto& body) { put(w, body); }, m.body);
@@ -112,10 +121,16 @@ bytes encode(const message& m) {
 
 const char* decode(std::span<const std::byte> in, message& m) {
   reader r(in);
-  if (r.byte() != wire_version) r.fail("another version of the protocol");
+  m.version = r.byte();
   const std::size_t kind = r.byte();
   m.program = r.fixed(), m.from = r.fixed(), m.to = r.fixed();
-  if (r.failed() == nullptr) get_body(r, kind, m.body);
+  if (m.version != wire_version && r.failed() == nullptr) {
+    m.body = leave{};
+    if (kind == reject_kind) m.body = reject{};
+    r.skip();
+  } else if (r.failed() == nullptr) {
+    get_body(r, kind, m.body);
+  }
   if (r.failed() == nullptr && m.from == 0) r.fail("no incarnation");
   r.end();
   return r.failed();

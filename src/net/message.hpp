@@ -100,8 +100,10 @@ struct cancel {
   friend bool operator==(const cancel&, const cancel&) = default;
 };
 
-/// Shared values that have improved.
+/// Shared values that have improved. Addresses are a ring here: the receiver passes them on to the
+/// nodes after itself, up to `last`.
 struct shared_update {
+  address last = 0;
   bytes values;
   friend bool operator==(const shared_update&, const shared_update&) = default;
 };
@@ -125,25 +127,41 @@ struct reject {
   friend bool operator==(const reject&, const reject&) = default;
 };
 
+/// Asks what the receiver has done so far. This and its answer are for people: no rule of the
+/// protocol depends on them.
+struct inquiry {
+  std::uint64_t number = 0;
+  bool trace = false;  ///< and when its workers did what
+  friend bool operator==(const inquiry&, const inquiry&) = default;
+};
+
+struct report {
+  std::uint64_t number = 0;
+  bytes contents;
+  friend bool operator==(const report&, const report&) = default;
+};
+
 using message_body = std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel,
-                                  shared_update, fetch, published, reject>;
+                                  shared_update, fetch, published, reject, inquiry, report>;
+
+inline constexpr std::uint8_t wire_version = 1;
 
 struct message {
   std::uint64_t program = 0;  ///< hash of the program that runs
   incarnation from = 0;
   incarnation to = 0;  ///< 0: the sender has not heard from the receiver yet
   message_body body;
+  std::uint8_t version = wire_version;  ///< of another one only the fields above are known
   friend bool operator==(const message&, const message&) = default;
 };
-
-inline constexpr std::uint8_t wire_version = 1;
 
 /// "treq", "task", …: as the log names it.
 const char* name(const message_body& body) noexcept;
 
 bytes encode(const message& m);
 
-/// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`.
+/// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`. A
+/// message of another version is a `reject` without a reason, or else a `leave`.
 /// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.
 const char* decode(std::span<const std::byte> in, message& m);
 

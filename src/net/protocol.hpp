@@ -35,8 +35,9 @@ struct settings {
   instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
   unsigned tries = 3;           ///< peers asked in a row before there is a pause
   unsigned any_requests = 4;    ///< for anything, at a time: workers of a node share what comes
-  unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
-  bool hints = false;   ///< asks next whom a `none` names
+  unsigned gossip = 2;    ///< far peers that get a heartbeat although there is no task between
+  unsigned branches = 4;  ///< of the tree by which shared values go to all
+  bool hints = false;     ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
 };
 
@@ -52,6 +53,7 @@ struct peer {
   load state;
   instant nothing_until{};  ///< it said none
   instant starves_until{};  ///< it asked for anything
+  instant fetches_until{};  ///< it asked for data
   seen_requests requests;
 };
 
@@ -113,13 +115,15 @@ private:
   };
   using hungry_worker = typename std::map<asker, hunger>::iterator;
   struct fetching {
+    instant since{};
     instant resend_at{};
     instant resend_after{};  ///< doubles: what is large may only be slow
   };
 
   // protocol_messages.hpp: what each message does
   bool is_for_me(address from, const message& m);
-  bool same_program(address from, const message& m);
+  peer& sender(instant now, address from, incarnation process);
+  void refuse(address from, peer& p, const message& m);
   void on(instant now, address from, const treq& m);
   void on(instant now, address from, const task& m);
   void on(instant now, address from, const none& m);
@@ -132,9 +136,12 @@ private:
   void on(instant now, address from, const fetch& m);
   void on(instant now, address from, const published& m);
   void on(instant now, address from, const reject& m);
+  void on(instant, address, const inquiry&) {}  // the driver answers
+  void on(instant, address, const net::report&) {}
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
   hungry_worker taker_of(std::uint64_t request);
   address hint_for(address from) const;
+  void spread(address last, const bytes& values);
 
   // protocol_asking.hpp: requests of this node
   void pursue(instant now);
@@ -147,9 +154,12 @@ private:
   void give_up(instant now);
 
   // protocol_time.hpp: what happens without a message
+  void gone(instant now, address who);
   void lost(instant now, address who);
+  void end_fetches(address publisher);
   void end_slots(instant now);
   void resend(instant now);
+  void fetch_again(instant now);
   void check_silence(instant now);
   void beat(instant now);
   void send_heartbeat(address to, const load& state);

@@ -17,16 +17,9 @@ void node<Policy>::receive(instant now, address from, const message& m) {
     if (const auto* answer = std::get_if<none>(&m.body)) on(now, from, *answer), pursue(now);
     return;
   }
-  if (!same_program(from, m)) return;
-  peer& p = peers_[from];
-  if (p.process != m.from) {
-    // Another process than before: what was between this node and that one is over.
-    if (p.process != 0) lost(now, from);
-    const distance how_far = p.how_far;
-    p = peer{};
-    p.how_far = how_far;
-    p.process = m.from;
-  }
+  peer& p = sender(now, from, m.from);
+  const bool foreign = m.program != self_.program || m.version != wire_version;
+  if (foreign && !std::holds_alternative<reject>(m.body)) return refuse(from, p, m);
   p.heard = now;
   p.reachable = true;
   std::visit([&](const auto& body) { on(now, from, body); }, m.body);
@@ -45,22 +38,46 @@ bool node<Policy>::is_for_me(address from, const message& m) {
   return false;
 }
 
+/// Who is at that address now.
 template <class Policy>
-bool node<Policy>::same_program(address from, const message& m) {
-  if (m.program == self_.program || std::holds_alternative<reject>(m.body)) return true;
+peer& node<Policy>::sender(instant now, address from, incarnation process) {
   peer& p = peers_[from];
-  if (!p.foreign) network_.say("node " + std::to_string(from) + " runs another program: refused");
+  if (p.process == process) return p;
+  // Another process than before: what was between this node and that one is over.
+  if (p.process != 0) gone(now, from);
+  const distance how_far = p.how_far;
+  p = peer{};
+  p.how_far = how_far;
+  p.process = process;
+  return p;
+}
+
+/// Nothing passes between nodes of two programs, or of two versions of this protocol.
+template <class Policy>
+void node<Policy>::refuse(address from, peer& p, const message& m) {
+  const bool version = m.version != wire_version;
+  if (!p.foreign) {
+    network_.say("node " + std::to_string(from) +
+                 (version ? " speaks another version of the protocol" : " runs another program") +
+                 ": refused");
+  }
   p.foreign = true;
-  p.process = m.from;
-  send(from, reject{"this job runs another program (other sources or another build of them); "
-                    "start the same executable on every node"});
-  return false;
+  const auto* gone = std::get_if<net::leave>(&m.body);
+  if (gone != nullptr && gone->gone) {
+    p.reachable = false;
+    return;
+  }
+  send(from, reject{version ? "this job speaks another version of the protocol; start the same "
+                              "executable on every node"
+                            : "this job runs another program (other sources or another build of "
+                              "them); start the same executable on every node"});
 }
 
 template <class Policy>
 void node<Policy>::on(instant, address from, const reject& m) {
   peer& p = peers_[from];
-  if (!p.foreign) network_.say("node " + std::to_string(from) + " refuses this one: " + m.reason);
+  const std::string why = m.reason.empty() ? "another version of the protocol" : m.reason;
+  if (!p.foreign) network_.say("node " + std::to_string(from) + " refuses this one: " + why);
   p.foreign = true;
 }
 
@@ -287,7 +304,7 @@ template <class Policy>
 void node<Policy>::on(instant now, address from, const net::leave& m) {
   peers_[from].leaving = true;
   if (!m.gone) return;
-  lost(now, from);
+  gone(now, from);
   peers_[from].reachable = false;
 }
 
@@ -296,24 +313,43 @@ void node<Policy>::on(instant now, address from, const net::leave& m) {
 template <class Policy>
 void node<Policy>::on(instant, address, const shared_update& m) {
   core_.merge(m.values);
+  spread(m.last, m.values);
 }
 
 template <class Policy>
 void node<Policy>::improved(instant, bytes values) {
   if (member_ == membership::left) return;
+  spread(self_.self - 1, values);
+}
+
+/// Sends values to the peers after this one on the ring of addresses, up to `last`: to the first of
+/// each of a few stretches, which passes them on within its own.
+template <class Policy>
+void node<Policy>::spread(address last, const bytes& values) {
+  if (last == self_.self) return;
+  const auto place = [&](address who) { return who - self_.self - 1; };
+  std::vector<address> all;
   for (const auto& [who, p] : peers_) {
-    if (p.reachable && !p.foreign) send(who, shared_update{values});
+    if (p.reachable && !p.foreign && who != self_.self && place(who) <= place(last))
+      all.push_back(who);
+  }
+  std::sort(all.begin(), all.end(), [&](address a, address b) { return place(a) < place(b); });
+  const std::size_t branches = std::min<std::size_t>(how_.branches, all.size());
+  for (std::size_t i = 0; i < branches; ++i) {
+    const std::size_t first = all.size() * i / branches, end = all.size() * (i + 1) / branches;
+    send(all[first], shared_update{all[end - 1], values});
   }
 }
 
 template <class Policy>
 void node<Policy>::fetch_from(instant now, address publisher, std::uint64_t id) {
-  fetching_[{publisher, id}] = {now + how_.give_up_after, how_.give_up_after};
+  fetching_[{publisher, id}] = {now, now + how_.give_up_after, how_.give_up_after};
   send(publisher, fetch{id});
 }
 
 template <class Policy>
-void node<Policy>::on(instant, address from, const fetch& m) {
+void node<Policy>::on(instant now, address from, const fetch& m) {
+  peers_[from].fetches_until = now + how_.forget_after;
   auto contents = core_.publication(m.id);
   const bool found = contents.has_value();
   send(from, published{m.id, found, found ? std::move(*contents) : bytes{}});

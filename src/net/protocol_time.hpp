@@ -42,12 +42,19 @@ template <class Policy>
 void node<Policy>::peer_lost(instant now, address who) {
   const auto at = peers_.find(who);
   if (member_ == membership::left || at == peers_.end()) return;
-  lost(now, who);
+  gone(now, who);
   at->second.reachable = false;
   pursue(now);
 }
 
-/// Ends all that is between this node and a process that is gone, or seems so: its tasks here are
+/// It is known that a process is gone.
+template <class Policy>
+void node<Policy>::gone(instant now, address who) {
+  lost(now, who);
+  end_fetches(who);
+}
+
+/// Ends all that is between this node and a process that is gone, or seems so, but fetches: its tasks here are
 /// orphans, tasks there are given again, requests either way are over. If it lives after all,
 /// nothing of that is believed any more: its results are of old attempts, and its heartbeats name
 /// tasks that are cancelled.
@@ -80,13 +87,17 @@ void node<Policy>::lost(instant now, address who) {
     at = sent_.erase(at);
     if (r.is == sent_request::state::open) in_vain(now, number, r);
   }
+}
+
+/// Their publisher is gone, or has nothing for this node.
+template <class Policy>
+void node<Policy>::end_fetches(address publisher) {
   for (auto at = fetching_.begin(); at != fetching_.end();) {
-    if (at->first.first == who) {
-      core_.fetched(who, at->first.second, std::nullopt);
-      at = fetching_.erase(at);
-    } else {
-      ++at;
-    }
+    const auto current = at++;
+    if (current->first.first != publisher) continue;
+    const std::uint64_t id = current->first.second;
+    fetching_.erase(current);
+    core_.fetched(publisher, id, std::nullopt);
   }
 }
 
@@ -141,12 +152,24 @@ void node<Policy>::resend(instant now) {
   for (auto& [id, t] : held_) {
     if (t.is == held_task::state::ended && t.resend_at <= now) send_result(now, t);
   }
+  fetch_again(now);
+}
+
+/// A fetch ends with its data, or when its publisher is gone. Large data take their time, and what
+/// is sent after them too: so this needs a longer silence than a task does.
+template <class Policy>
+void node<Policy>::fetch_again(instant now) {
+  std::vector<address> silent;
   for (auto& [what, f] : fetching_) {
+    const peer& p = peers_[what.first];
+    if (!p.reachable || p.foreign || now - std::max(f.since, p.heard) > how_.forget_after)
+      silent.push_back(what.first);
     if (f.resend_at > now) continue;
-    f.resend_after *= 2;
+    f.resend_after = std::min(2 * f.resend_after, how_.forget_after / 2);
     f.resend_at = now + f.resend_after;
     send(what.first, fetch{what.second});
   }
+  for (const address publisher : silent) end_fetches(publisher);
 }
 
 /// Between whom and this node there is anything that a loss would matter to.
@@ -174,7 +197,7 @@ void node<Policy>::beat(instant now) {
       p.state = {};
       p.nothing_until = now + how_.lost_after;
     }
-    if (close || p.how_far != distance::far) {
+    if (close || p.fetches_until > now || p.how_far != distance::far) {
       send_heartbeat(who, state);
     } else {
       strangers.push_back(who);
@@ -216,7 +239,7 @@ void node<Policy>::drain(instant now) {
                      });
   if (!quiet && now < leave_by_) return;
   for (const auto& [who, p] : peers_) {
-    if (p.reachable && !p.foreign) send(who, net::leave{true});
+    if (p.reachable) send(who, net::leave{true});
   }
   member_ = membership::left;
 }

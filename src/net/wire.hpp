@@ -76,6 +76,8 @@ public:
                                : static_cast<std::size_t>(size);
   }
 
+  /// What follows is not for this reader.
+  void skip() { rest_ = {}; }
   /// Nothing may follow the last field.
   void end() {
     if (!rest_.empty()) fail("goes on after its end");

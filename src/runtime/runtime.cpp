@@ -3,16 +3,19 @@
 #include "core/pool.hpp"
 #include "machine/cpus.hpp"
 #include "machine/settings.hpp"
+#include "machine/thread.hpp"
 #include "net/driver.hpp"
 #include "net/launch.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace cleave {
 
@@ -20,18 +23,24 @@ namespace {
 
 constexpr long most_workers = detail::native::most_workers;
 
-/// Null if nothing is to be recorded.
-std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers) {
-  if (!net::is_first_rank()) return nullptr;  // one file, of the node that runs the program
+/// Null if nothing is to be recorded. Of several nodes the first one writes the file.
+std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers, unsigned nodes) {
   trace::session::plan plan{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
   // A program may measure a profile beside its own runtime, which is the one to be traced.
   if (plan.file.empty() && !o.profile) {
     if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) plan.file = file;
   }
+  if (!net::is_first_rank()) {
+    plan.spans = !plan.file.empty();
+    plan.file.clear();
+  } else if (const int rank = net::launched().rank; rank != 0 && !plan.file.empty()) {
+    plan.file.append(".").append(std::to_string(rank));  // of ranks that are programs of their own
+  }
   if (plan.bytes == 0)
     plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))
                  << 20;
-  if (plan.file.empty() && !plan.strands && !o.timing) return nullptr;
+  plan.bytes /= nodes;
+  if (plan.file.empty() && !plan.spans && !plan.strands && !o.timing) return nullptr;
   return std::make_unique<trace::session>(std::move(plan), workers);
 }
 
@@ -43,14 +52,38 @@ public:
   state(detail::pool::plan plan, const options& o, std::unique_ptr<net::driver> joined)
       : node(std::move(joined)) {
     if (node != nullptr) plan.others = node->bell();
-    pool = std::make_unique<detail::pool>(plan, recording_of(o, plan.workers));
-    if (node != nullptr) node->attach(*pool->outside());
+    const unsigned nodes = node != nullptr ? node->nodes() : 1;
+    pool = std::make_unique<detail::pool>(plan, recording_of(o, plan.workers, nodes));
+    if (node == nullptr) return;
+    node->attach(
+        *pool->outside(), [this](bool with_trace) { return report(with_trace); },
+        pool->recording != nullptr);
   }
   ~state() {
     if (node != nullptr) node->stop();
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
+
+  counters counted() const noexcept {
+    counters all;
+    for (unsigned i = 0; i < pool->size(); ++i) {
+      const counters one = pool->at(i).read_counters();
+      all.splits += one.splits, all.spawns += one.spawns;
+      all.requests += one.requests, all.takebacks += one.takebacks;
+      all.undone += one.undone, all.sleeps += one.sleeps, all.searched += one.searched;
+      all.deepest = std::max(all.deepest, one.deepest);
+    }
+    return all;
+  }
+  net::node_report report(bool with_trace) const {
+    const counters all = counted();
+    net::node_report r;
+    r.workers = pool->size(), r.splits = all.splits, r.requests = all.requests;
+    r.cpu_seconds = 1e-9 * static_cast<double>(machine::process_cpu_time());
+    if (with_trace && pool->recording != nullptr) r.trace = pool->recording->recorded();
+    return r;
+  }
 
   const std::unique_ptr<net::driver> node;  // null: this process is alone
   std::unique_ptr<detail::pool> pool;
@@ -70,11 +103,12 @@ unsigned cpus_of_this_process() {
 /// once where it is to be `alone`: those made later find nobody.
 std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
   static std::atomic<bool> joined{false};
-  if (joined.exchange(true) || alone) return nullptr;
   net::transport_choice choice{o.transport, workers};
   char* no_arguments[] = {nullptr};
   int none = 1;
   if (choice.name.empty()) choice.name = net::take_transport(none, no_arguments);
+  if (choice.name == "none") net::separate();
+  if (joined.exchange(true) || alone) return nullptr;
   auto node = net::driver::open(choice);
   if (node == nullptr) joined = false;
   return node;
@@ -129,23 +163,27 @@ runtime::~runtime() try {
 
 int runtime::workers() const noexcept { return static_cast<int>(state_->pool->size()); }
 
-counters runtime::statistics() const noexcept {
-  counters all;
-  for (unsigned i = 0; i < state_->pool->size(); ++i) {
-    const counters one = state_->pool->at(i).read_counters();
-    all.splits += one.splits, all.spawns += one.spawns;
-    all.requests += one.requests, all.takebacks += one.takebacks;
-    all.undone += one.undone, all.sleeps += one.sleeps, all.searched += one.searched;
-    all.deepest = std::max(all.deepest, one.deepest);
-  }
-  return all;
-}
+counters runtime::statistics() const noexcept { return state_->counted(); }
 
 job_statistics runtime::job() const {
-  if (state_->node == nullptr) return {};
-  const net::node_counters c = state_->node->counted();
-  return {c.nodes, c.tasks_out, c.tasks_in, c.carried.sent + c.carried.received,
-          c.carried.sent_bytes + c.carried.received_bytes};
+  job_statistics all;
+  auto add = [&](const net::node_report& r) {
+    all.workers += static_cast<unsigned>(r.workers);
+    all.splits += r.splits, all.requests += r.requests, all.cpu_seconds += r.cpu_seconds;
+    all.tasks_crossed += r.tasks_in;
+    all.messages += r.carried.sent, all.bytes += r.carried.sent_bytes;
+  };
+  net::node_report here = state_->report(false);
+  if (state_->node != nullptr) {
+    const auto others = state_->node->inquire(false, std::chrono::seconds(1));
+    for (const auto& other : others) add(other.what);
+    const net::node_counters c = state_->node->counted();
+    here.tasks_in = c.tasks_in, here.carried = c.carried;
+    all.nodes = c.nodes;
+    all.silent = c.nodes - 1 - static_cast<unsigned>(others.size());
+  }
+  add(here);
+  return all;
 }
 bool is_first_node() { return net::is_first_rank(); }
 
@@ -156,7 +194,10 @@ work_span runtime::profile() const {
   return state_->pool->recording ? state_->pool->recording->profile() : work_span{};
 }
 void runtime::write_trace() {
-  if (state_->pool->recording) state_->pool->recording->write();
+  if (!state_->pool->recording) return;
+  const bool several = state_->node != nullptr && state_->pool->recording->unwritten();
+  state_->pool->recording->write(several ? state_->node->traces()
+                                         : std::vector<trace::node_trace>{});
 }
 
 bool runtime::is_worker() const noexcept {

@@ -12,10 +12,12 @@ namespace {
 
 /// One line of the file.
 struct event {
-  std::uint64_t at;
-  std::uint32_t worker;
+  double at;  // microseconds
+  std::uint32_t node, worker;
   enum class phase : std::uint8_t { begin, end, arrow_begin, arrow_end } what;
   const span* of;
+  std::uint32_t maker_node = 0;  // of arrows
+  double waited = 0;
   std::size_t number = 0;  // those at the same time stay in order
 };
 
@@ -29,8 +31,15 @@ const char* name_of(const span& s) {
   return "";
 }
 
+const node_trace* find(const std::vector<node_trace>& nodes, std::uint32_t node) {
+  for (const node_trace& n : nodes)
+    if (n.node == node) return &n;
+  return nullptr;
+}
+
 /// The events of one worker, as they happened: spans nest.
-void add_events(std::vector<event>& all, std::vector<span>& spans, std::uint32_t worker) {
+void add_events(std::vector<event>& all, const std::vector<node_trace>& nodes, const node_trace& n,
+                std::uint32_t worker, std::vector<span>& spans) {
   using phase = event::phase;
   std::sort(spans.begin(), spans.end(), [](const span& a, const span& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
@@ -38,12 +47,19 @@ void add_events(std::vector<event>& all, std::vector<span>& spans, std::uint32_t
   std::vector<const span*> open;
   const auto close_until = [&](std::uint64_t end) {
     for (; !open.empty() && open.back()->end <= end; open.pop_back())
-      all.push_back({open.back()->end, worker, phase::end, open.back()});
+      all.push_back({n.at(open.back()->end), n.node, worker, phase::end, open.back()});
   };
   for (const span& s : spans) {
     close_until(s.begin);
-    all.push_back({s.begin, worker, phase::begin, &s});
-    if (s.made != 0) all.push_back({s.begin, worker, phase::arrow_end, &s});
+    const double begin = n.at(s.begin);
+    const node_trace* const maker = s.node == 0 ? &n : find(nodes, s.node - 1);
+    const bool arrow = s.made != 0 && maker != nullptr;
+    // Clocks differ a little: nothing is made after it begins.
+    const double made = arrow ? std::min(maker->at(s.made), begin) : begin;
+    const std::uint32_t by = arrow ? maker->node : 0;
+    if (arrow) all.push_back({made, by, s.maker, phase::arrow_begin, &s, by});
+    all.push_back({begin, n.node, worker, phase::begin, &s, by, begin - made});
+    if (arrow) all.push_back({begin, n.node, worker, phase::arrow_end, &s, by});
     open.push_back(&s);
   }
   close_until(~std::uint64_t{0});
@@ -57,27 +73,66 @@ std::string program_name() {
   return name;
 }
 
+void write_names(std::FILE* out, const std::vector<node_trace>& nodes) {
+  const char* separator = "";
+  for (const node_trace& n : nodes) {
+    const std::string name =
+        program_name() + (nodes.size() > 1 ? " node " + std::to_string(n.node) : "");
+    std::fprintf(out,
+                 "%s{\"ph\": \"M\", \"pid\": %u, \"name\": \"process_name\", \"args\": "
+                 "{\"name\": \"%s\"}}",
+                 separator, n.node + 1, name.c_str());
+    separator = ",\n";
+    for (std::size_t i = 0; i < n.workers.size(); ++i)
+      std::fprintf(out,
+                   ",\n{\"ph\": \"M\", \"pid\": %u, \"tid\": %zu, \"name\": \"thread_name\", "
+                   "\"args\": {\"name\": \"worker %zu\"}}",
+                   n.node + 1, i + 1, i);
+  }
+}
+
+void write_event(std::FILE* out, const event& e, double first) {
+  using phase = event::phase;
+  const span& s = *e.of;
+  std::fprintf(out, ",\n{\"pid\": %u, \"tid\": %u, \"ts\": %.3f, ", e.node + 1, e.worker + 1,
+               std::max(e.at - first, 0.0));
+  switch (e.what) {
+    case phase::begin:
+      std::fprintf(out, "\"ph\": \"B\", \"name\": \"%s\"", name_of(s));
+      if (s.made != 0) {
+        std::fprintf(out, ", \"args\": {\"from\": %u, ", s.maker);
+        if (s.node != 0) std::fprintf(out, "\"from_node\": %u, ", s.node - 1);
+        std::fprintf(out, "\"waited_us\": %.3f}", e.waited);
+      }
+      std::fprintf(out, "}");
+      break;
+    case phase::end: std::fprintf(out, "\"ph\": \"E\"}"); break;
+    case phase::arrow_begin:
+    case phase::arrow_end:
+      std::fprintf(
+          out, "\"ph\": \"%s\", \"cat\": \"made\", \"name\": \"made\", \"id\": \"%llx.%x.%x\"%s}",
+          e.what == phase::arrow_begin ? "s" : "f", static_cast<unsigned long long>(s.made),
+          s.maker, e.maker_node, e.what == phase::arrow_end ? ", \"bp\": \"e\"" : "");
+  }
+}
+
 }  // namespace
 
-void write_json(std::FILE* out, std::vector<recorder::snapshot> workers, std::uint64_t first_tick,
-                double microseconds_per_tick, const time_spent& spent) {
-  using phase = event::phase;
+void write_json(std::FILE* out, std::vector<node_trace> nodes, const time_spent& spent) {
   std::vector<event> all;
-  std::uint64_t left_out = 0, shortest = 0;
-  for (std::uint32_t i = 0; i < workers.size(); ++i) {
-    add_events(all, workers[i].spans, i);
-    for (const span& s : workers[i].spans)
-      if (s.made != 0) all.push_back({s.made, s.maker, phase::arrow_begin, &s});
-    left_out += workers[i].left_out;
-    shortest = std::max(shortest, workers[i].shortest);
+  std::uint64_t left_out = 0;
+  double shortest = 0;
+  for (node_trace& n : nodes) {
+    for (std::uint32_t i = 0; i < n.workers.size(); ++i) {
+      add_events(all, nodes, n, i, n.workers[i].spans);
+      left_out += n.workers[i].left_out;
+      shortest = std::max(shortest, static_cast<double>(n.workers[i].shortest) * n.us_per_tick);
+    }
   }
   for (std::size_t i = 0; i < all.size(); ++i) all[i].number = i;
   std::sort(all.begin(), all.end(), [](const event& a, const event& b) {
     return a.at != b.at ? a.at < b.at : a.number < b.number;
   });
-  const auto in_microseconds = [&](std::uint64_t length) {
-    return static_cast<double>(length) * microseconds_per_tick;
-  };
 
   std::fprintf(out, "{\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"elapsed_s\": %.6f, ",
                spent.elapsed);
@@ -85,39 +140,10 @@ void write_json(std::FILE* out, std::vector<recorder::snapshot> workers, std::ui
                "\"work_s\": %.6f, \"dividing_s\": %.6f, \"stealing_s\": %.6f, \"idle_s\": %.6f, ",
                spent.work, spent.dividing, spent.stealing, spent.idle);
   std::fprintf(out, "\"spans_left_out\": %llu, \"all_longer_than_us\": %.3f},\n",
-               static_cast<unsigned long long>(left_out), in_microseconds(shortest));
+               static_cast<unsigned long long>(left_out), shortest);
   std::fprintf(out, "\"traceEvents\": [\n");
-  std::fprintf(
-      out, "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": \"%s\"}}",
-      program_name().c_str());
-  for (std::size_t i = 0; i < workers.size(); ++i)
-    std::fprintf(out,
-                 ",\n{\"ph\": \"M\", \"pid\": 1, \"tid\": %zu, \"name\": \"thread_name\", "
-                 "\"args\": {\"name\": \"worker %zu\"}}",
-                 i + 1, i);
-  for (const event& e : all) {
-    const span& s = *e.of;
-    // A task that was made before the trace began cannot be: but clocks of two processors may
-    // differ a little.
-    const double ts = e.at > first_tick ? in_microseconds(e.at - first_tick) : 0;
-    std::fprintf(out, ",\n{\"pid\": 1, \"tid\": %u, \"ts\": %.3f, ", e.worker + 1, ts);
-    switch (e.what) {
-      case phase::begin:
-        std::fprintf(out, "\"ph\": \"B\", \"name\": \"%s\"", name_of(s));
-        if (s.made != 0)
-          std::fprintf(out, ", \"args\": {\"from\": %u, \"waited_us\": %.3f}", s.maker,
-                       s.begin > s.made ? in_microseconds(s.begin - s.made) : 0.0);
-        std::fprintf(out, "}");
-        break;
-      case phase::end: std::fprintf(out, "\"ph\": \"E\"}"); break;
-      case phase::arrow_begin:
-      case phase::arrow_end:
-        std::fprintf(
-            out, "\"ph\": \"%s\", \"cat\": \"made\", \"name\": \"made\", \"id\": \"%llx.%x\"%s}",
-            e.what == phase::arrow_begin ? "s" : "f", static_cast<unsigned long long>(s.made),
-            s.maker, e.what == phase::arrow_end ? ", \"bp\": \"e\"" : "");
-    }
-  }
+  write_names(out, nodes);
+  for (const event& e : all) write_event(out, e, nodes.front().first_us);
   std::fprintf(out, "\n]}\n");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trace/recorder.hpp"
+#include "trace/node_trace.hpp"
 
 #include <cleave/statistics.hpp>
 
@@ -15,8 +15,8 @@ constexpr std::size_t header_bytes(std::size_t workers) noexcept { return 2048 +
 inline constexpr std::size_t most_bytes_per_span = 512;
 
 /// Begins and ends in the order of time, matched on each worker, and an arrow from where a task was
-/// made to where it ran. Errors are the stream's.
-void write_json(std::FILE* out, std::vector<recorder::snapshot> workers, std::uint64_t first_tick,
-                double microseconds_per_tick, const time_spent& spent);
+/// made to where it ran. A process for each node, a thread for each of its workers. Time begins
+/// with the first node. Errors are the stream's.
+void write_json(std::FILE* out, std::vector<node_trace> nodes, const time_spent& spent);
 
 }  // namespace cleave::trace

@@ -20,6 +20,7 @@ struct span {
   std::uint64_t begin, end;  // ticks
   std::uint64_t made;        // of a task: when it was divided from another or spawned; 0: neither
   std::uint32_t maker;       // and by which worker
+  std::uint32_t node;        // of which node, plus one; 0: of this one. Its ticks are `made`
   activity what;
   bool found;  // of what is no task: whether there is one now
 };
@@ -44,7 +45,8 @@ public:
   /// Waits count from `run_began` on, which is when the run under way began.
   recorder(std::size_t most, const std::atomic<std::uint64_t>& run_began);
 
-  void begin(activity what, std::uint64_t made = 0, std::uint32_t maker = 0);
+  void begin(activity what, std::uint64_t made = 0, std::uint32_t maker = 0,
+             std::uint32_t node = 0);
   /// Ends what was begun last.
   void end(bool found = false);
 
@@ -73,8 +75,10 @@ private:
 /// An activity of a worker, while this lives.
 class recorded {
 public:
-  recorded(recorder* to, activity what, std::uint64_t made = 0, std::uint32_t maker = 0) : to_(to) {
-    if (to_ != nullptr) to_->begin(what, made, maker);
+  recorded(recorder* to, activity what, std::uint64_t made = 0, std::uint32_t maker = 0,
+           std::uint32_t node = 0)
+      : to_(to) {
+    if (to_ != nullptr) to_->begin(what, made, maker, node);
   }
   ~recorded() {
     if (to_ != nullptr) to_->end(found);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +31,8 @@ session::session(plan p, unsigned workers)
     if (fs::is_directory(plan_.file) ||
         access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
       throw std::invalid_argument(plan_.file + ": a trace cannot be written there");
+  }
+  if (!plan_.file.empty() || plan_.spans) {
     constexpr std::size_t least = 16;
     const std::size_t header = header_bytes(workers);
     spans = plan_.bytes > header ? (plan_.bytes - header) / workers / most_bytes_per_span : 0;
@@ -86,15 +89,32 @@ work_span session::profile() const {
           static_cast<double>(strands_->position()) * unit};
 }
 
-void session::write() {
+node_trace session::recorded() const {
+  using microseconds = std::chrono::duration<double, std::micro>;
+  node_trace all;
+  all.first_tick = first_tick_;
+  all.first_us = microseconds(first_time_.time_since_epoch()).count();
+  all.us_per_tick = seconds_per_tick() * 1e6;
+  all.spent = spent();
+  for (const auto& r : recorders_) all.workers.push_back(r->spans());
+  return all;
+}
+
+void session::write(std::vector<node_trace> others) {
   if (plan_.file.empty()) return;
-  std::vector<recorder::snapshot> workers;
-  for (const auto& r : recorders_) workers.push_back(r->spans());
+  std::vector<node_trace> nodes{recorded()};
+  time_spent all = nodes.front().spent;
+  for (node_trace& n : others) {
+    all.work += n.spent.work, all.dividing += n.spent.dividing, all.stealing += n.spent.stealing;
+    const double whole = static_cast<double>(n.workers.size()) * all.elapsed;
+    all.idle += std::max(0.0, whole - n.spent.work - n.spent.dividing - n.spent.stealing);
+    nodes.push_back(std::move(n));
+  }
   const std::string part = plan_.file + ".part";
   std::FILE* const out = std::fopen(part.c_str(), "w");
   bool good = out != nullptr;
   if (good) {
-    write_json(out, std::move(workers), first_tick_, seconds_per_tick() * 1e6, spent());
+    write_json(out, std::move(nodes), all);
     good = std::ferror(out) == 0;
     good = std::fclose(out) == 0 && good;
     good = good && std::rename(part.c_str(), plan_.file.c_str()) == 0;

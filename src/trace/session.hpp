@@ -1,5 +1,6 @@
 #pragma once
 
+#include "trace/node_trace.hpp"
 #include "trace/recorder.hpp"
 #include "trace/strand_clock.hpp"
 
@@ -17,8 +18,9 @@ namespace cleave::trace {
 class session {
 public:
   struct plan {
-    std::string file;       // empty: no spans are kept
-    std::size_t bytes = 0;  // of it, at most
+    std::string file;       // empty: none is written
+    bool spans = false;     // kept for another node, which writes the file
+    std::size_t bytes = 0;  // of the file, or of the part of it that is this node's, at most
     bool strands = false;   // work and span
   };
   /// Throws std::invalid_argument if the file cannot be written, or so few bytes hold next to
@@ -37,8 +39,11 @@ public:
 
   /// Whether there is a trace that was not written.
   bool unwritten() const noexcept { return !plan_.file.empty() && !written_; }
-  /// All of the trace or, if that fails, nothing. Throws std::runtime_error.
-  void write();
+  /// What was recorded here.
+  node_trace recorded() const;
+  /// All of the trace, with what other nodes recorded, or, if that fails, nothing. Throws
+  /// std::runtime_error.
+  void write(std::vector<node_trace> others = {});
 
 private:
   using clock = std::chrono::steady_clock;

@@ -53,30 +53,38 @@ replicas& replicas_of_process() noexcept {
 }
 
 const void* publication::fetch() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return state_ != state::fetching; });
-  if (state_ == state::arrived) return keep_.get();
-  state_ = state::fetching;
-  lock.unlock();
+  // acquire: partner of install().
+  carrier* const c = node_->carrier_.load(std::memory_order_acquire);
+  if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
+  // True if this thread is to fetch it; false: it is here.
+  bool mine = false;
+  c->await([&] {
+    std::lock_guard lock(mutex_);
+    if (state_ == state::fetching) return false;
+    mine = state_ == state::absent;
+    if (mine) state_ = state::fetching;
+    return true;
+  });
+  if (!mine) return keep_.get();
   std::shared_ptr<const void> arrived;
+  auto end = [&](state how) {
+    {
+      std::lock_guard lock(mutex_);
+      keep_ = std::move(arrived);
+      state_ = how;
+      value_.store(keep_.get(), std::memory_order_release);  // partner: value()
+    }
+    c->tell();
+  };
   try {
-    // acquire: partner of install().
-    carrier* const c = node_->carrier_.load(std::memory_order_acquire);
-    if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
     const std::vector<std::byte> bytes = c->fetch(name_);
     byte_reader reader(bytes, *node_);
     arrived = functions_->get(reader);
   } catch (...) {
-    lock.lock();
-    state_ = state::absent;
-    changed_.notify_all();
+    end(state::absent);
     throw;
   }
-  lock.lock();
-  keep_ = std::move(arrived);
-  state_ = state::arrived;
-  value_.store(keep_.get(), std::memory_order_release);  // partner: value()
-  changed_.notify_all();
+  end(state::arrived);
   return keep_.get();
 }
 
@@ -102,8 +110,10 @@ void shared_base::note_improved() noexcept {
   {
     std::lock_guard lock(node.mutex_);
     node.note(*this);
+    improved_here_ = version_;
   }
-  node.tell();
+  // acquire: partner of install().
+  if (carrier* const c = node.carrier_.load(std::memory_order_acquire)) c->improved();
 }
 
 void shared_base::leave_node() noexcept {
@@ -171,32 +181,27 @@ value_name replicas::know(shared_base& s, const shared_base::functions& f) {
 
 std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base::functions& f,
                                              byte_reader& value) {
-  std::shared_ptr<shared_base> found;
-  {
-    std::lock_guard lock(mutex_);
-    auto& entry = shared_[name];
-    if (entry.value == nullptr) {
-      try {
-        entry.keep = f.make(value);
-      } catch (...) {
-        shared_.erase(name);
-        throw;
-      }
-      entry.value = entry.keep.get();
-      entry.value->name_ = name;
-      entry.value->functions_ = &f;
-      entry.value->node_.store(this, std::memory_order_relaxed);
-      note(*entry.value);
-    } else if (entry.value->functions_ != &f) {
-      throw malformed("malformed bytes: a shared value of another type");
-    } else if (f.merge(*entry.value, value)) {
-      note(*entry.value);
+  std::lock_guard lock(mutex_);
+  auto& entry = shared_[name];
+  if (entry.value == nullptr) {
+    try {
+      entry.keep = f.make(value);
+    } catch (...) {
+      shared_.erase(name);
+      throw;
     }
-    found = entry.keep ? entry.keep
-                       : std::shared_ptr<shared_base>(std::shared_ptr<void>(), entry.value);
+    entry.value = entry.keep.get();
+    entry.value->name_ = name;
+    entry.value->functions_ = &f;
+    entry.value->node_.store(this, std::memory_order_relaxed);
+    note(*entry.value);
+  } else if (entry.value->functions_ != &f) {
+    throw malformed("malformed bytes: a shared value of another type");
+  } else if (f.merge(*entry.value, value)) {
+    note(*entry.value);
   }
-  tell();
-  return found;
+  return entry.keep ? entry.keep
+                    : std::shared_ptr<shared_base>(std::shared_ptr<void>(), entry.value);
 }
 
 std::uint64_t replicas::version() const {
@@ -208,7 +213,8 @@ std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w) {
   std::lock_guard lock(mutex_);
   w.put_block([&] {
     for (const auto& [name, entry] : shared_) {
-      if (entry.value->version_ <= since) continue;
+      const shared_base& s = *entry.value;
+      if ((since == 0 ? s.version_ : s.improved_here_) <= since) continue;
       put_name(w, name);
       w.put_block([&, &value = *entry.value] { value.functions_->put(value, w); });
     }
@@ -217,19 +223,15 @@ std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w) {
 }
 
 void replicas::merge_improved(byte_reader& r) {
-  bool better = false;
   byte_reader all = r.get_block();
   while (all.left() > 0) {
     const value_name name = get_name(all);
     byte_reader value = all.get_block();
     std::lock_guard lock(mutex_);
     const auto it = shared_.find(name);
-    if (it == shared_.end() || !it->second.value->functions_->merge(*it->second.value, value))
-      continue;
-    note(*it->second.value);
-    better = true;
+    if (it == shared_.end()) continue;
+    if (it->second.value->functions_->merge(*it->second.value, value)) note(*it->second.value);
   }
-  if (better) tell();
 }
 
 void replicas::end_job() noexcept {
@@ -246,10 +248,5 @@ void replicas::end_job() noexcept {
 }
 
 void replicas::note(shared_base& s) noexcept { s.version_ = ++version_; }
-
-void replicas::tell() noexcept {
-  // acquire: partner of install().
-  if (carrier* const c = carrier_.load(std::memory_order_acquire)) c->improved();
-}
 
 }  // namespace cleave::detail

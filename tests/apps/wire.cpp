@@ -1,3 +1,4 @@
+// labels: slow
 // Every application's tasks that travel go through bytes and back, and give the right result.
 #include <gtest/gtest.h>
 

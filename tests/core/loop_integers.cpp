@@ -1,3 +1,4 @@
+// labels: slow
 // Loops over every integer type, up to the limits of the type.
 #include "core/requests.hpp"
 

@@ -216,11 +216,8 @@ digest program(workspace& w, place at) {
 }
 
 // TSan takes twenty times as long.
-#ifdef CLEAVE_TSAN
-const std::uint64_t programs = std::getenv("CLEAVE_SOAK") != nullptr ? 1000 : 300;
-#else
-constexpr std::uint64_t programs = 1000;
-#endif
+const std::uint64_t programs =
+    detail::thread_sanitized && std::getenv("CLEAVE_SOAK") == nullptr ? 300 : 1000;
 
 class random_programs : public every_runtime {};
 CLEAVE_FOR_EVERY_RUNTIME(random_programs);

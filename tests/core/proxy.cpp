@@ -53,7 +53,7 @@ protected:
                      while (!go_on) poll();
                      return 1;
                    },
-                   call<seven>())
+                   cleave::call<seven>())
             .second;
       };
       task_of<closure_task<decltype(work)>> root(

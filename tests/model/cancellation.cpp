@@ -14,7 +14,7 @@ struct cancellation {
   platform::atomic<std::uint32_t> stopped{0}, running{0};
   std::uint64_t seen = 0;
 
-  unsigned threads() const { return 2; }
+  static constexpr unsigned threads() { return 2; }
   void run(unsigned i) {
     const cleave::detail::interruption<platform> rung{word, cutoff};
     i == 0 ? runs(rung) : cancels(rung);

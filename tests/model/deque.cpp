@@ -83,7 +83,7 @@ struct stealing {
   std::array<cleave::detail::scope, 2> groups{cleave::detail::scope{nullptr},
                                               cleave::detail::scope{nullptr}};
 
-  unsigned threads() const { return 1 + Thieves; }
+  static constexpr unsigned threads() { return 1 + Thieves; }
   void run(unsigned i) {
     if (i != owner) {
       for (int k = 0; k < 2; ++k) get(ready.steal(ByGroup ? &groups[1] : nullptr), ByGroup);

@@ -15,7 +15,7 @@ namespace model {
 template <class World>
 unsigned interference() {
   if constexpr (requires { World::preemptions; }) return World::preemptions;
-  else return World{}.threads() == 2 ? explorer::unbounded : 2;
+  else return World::threads() == 2 ? explorer::unbounded : 2;
 }
 
 template <class World>

@@ -85,7 +85,7 @@ struct throw_or_root : crew<2> {
     tasks[0].divides_into(&tasks[1], 1), made = 3;
     tasks[0].polls = 1, tasks[0].failures = 1, tasks[0].ends_after = &tasks[2];
   }
-  unsigned threads() const { return 3; }
+  static constexpr unsigned threads() { return 3; }
   void run(unsigned i) { i < 2 ? crew::run(i) : of.run(tasks[2]); }
 };
 
@@ -109,7 +109,7 @@ struct chain : crew<3> {
 template <unsigned Size>
 struct roots : crew<Size> {
   roots() { this->made = 2; }
-  unsigned threads() const { return Size + 1; }
+  static constexpr unsigned threads() { return Size + 1; }
   void run(unsigned i) {
     if (i < Size) return this->workers[i].work();
     this->of.run(this->tasks[0]);

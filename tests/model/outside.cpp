@@ -1,7 +1,7 @@
-// labels: once
-// Who speaks for other nodes, and one worker or two: the real outside_slots, mailboxes and sequences
-// of protocol.hpp through every interleaving. What is mirrored of worker.cpp and net/driver.cpp is
-// short, and names it.
+// labels: once slow
+// Who speaks for other nodes, and one worker or two: the real outside_slots, mailboxes and
+// sequences of protocol.hpp through every interleaving. What is mirrored of worker.cpp and
+// net/driver.cpp is short, and names it.
 #include "core/outside.hpp"
 
 #include "atomic.hpp"
@@ -45,8 +45,8 @@ const void* slots_begin = nullptr;
 const void* slots_end = nullptr;
 const void* word_of_driver = nullptr;
 
-/// What is remembered of a thread, as part of the state: whether it is the driver, and whether it has
-/// opened a request again.
+/// What is remembered of a thread, as part of the state: whether it is the driver, and whether it
+/// has opened a request again.
 constexpr std::uint64_t is_driver = 1, has_reopened = 2;
 std::uint64_t& note() { return explorer::running()->note(); }
 
@@ -212,7 +212,7 @@ struct world {
     of.outside = &own;
     slots_begin = &of.slots, slots_end = &of.slots + 1, word_of_driver = &word;
   }
-  unsigned threads() const { return Workers + 1; }
+  static constexpr unsigned threads() { return Workers + 1; }
   void check() const {
     for (unsigned i = 0; i < made; ++i) require(parts[i].runs == 1, "a task was not executed");
     require(!of.slots.any(), "a slot that does not ask is on the board");
@@ -402,7 +402,7 @@ struct open_again : world<2> {
 template <class World>
 outcome explore(fault f) {
   broken = f;
-  const bool two = World{}.threads() == 2;
+  const bool two = World::threads() == 2;
   const outcome o = explorer().explore<World>(two ? explorer::unbounded : 2);
   broken = fault::none;
   std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 2 preemptions");

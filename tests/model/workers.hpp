@@ -234,7 +234,7 @@ struct crew {
     of.workers = workers.data();
     platform::crowd = &of.meeting.crowd;
   }
-  unsigned threads() const { return Size; }
+  static constexpr unsigned threads() { return Size; }
   void check() const {
     for (int i = 0; i < made; ++i) {
       require(tasks[static_cast<unsigned>(i)].runs == 1, "a task was not executed");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # The applications on the ranks of a job: the right answer, printed once, whichever option; bad arguments reported once.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
@@ -40,7 +40,8 @@ for mpi in "${mpis[@]}"; do
   for program in "${programs[@]}"; do answers 2 $program; done
   for n in 1 4; do answers "$n" queens 11; done
   once 2 '^answer +2680' queens 11 --repeat 3
-  once 2 '^nodes +2; tasks given' queens 11
+  once 2 '^nodes +2; [0-9]+ tasks crossed, [0-9]+ messages, [0-9]+ bytes$' queens 11
+  once 2 '^workers +2$' queens 11
   once 2 '^workers +none' queens 11 --sequential
   once 2 '^span +' queens 9 --profile
   once 2 '^trace +' queens 11 --trace "$work/trace.json"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# labels: timing once
-# Ranks that find nothing to do take under 1 % of a CPU, and so does a root that sleeps.
+# labels: timing once slow
+# Ranks that find nothing to do take under 1 % of a CPU, and so does a root that sleeps. An idle rank's request brings a task
+# within a few times what a futex takes.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/mpi/launchers.bash"
@@ -10,5 +11,8 @@ for mpi in "${mpis[@]}"; do
   must_print 'idle: rank 0 takes .*' "${command[@]}"
   sed "s/^/$mpi: /" "$work/out"
   [[ $(grep -cE 'takes 0\.[0-9]+ %' "$work/out") == 3 ]] || fail "$mpi: an idle rank takes 1 % or more: $(cat "$work/out")"
+  launch "$mpi" 2 "$CLEAVE_BINARY_DIR/tests/programs/mpi_jobs" steal
+  must_print 'steal: .*' "${command[@]}"
+  sed "s/^/$mpi: /" "$work/out"
 done
 exit "$((failures > 0))"

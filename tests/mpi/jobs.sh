@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # A job and its ends: a rank is killed, the job interrupted, a rank runs another program, several runtimes in one process.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
@@ -23,7 +23,7 @@ for mpi in "${mpis[@]}"; do
 
   # Another program is refused, and the job does without it.
   launch "$mpi" 1 "$bin/queens" 10 : -n 1 "$bin/fib" 20
-  must_print 'answer +724' "${command[@]}"
+  must_print 'answer +724 solutions' "${command[@]}"
   grep -q 'runs another program' "$work/err" || fail "$mpi: nothing is said of another program: $(cat "$work/err")"
 
   count=2
@@ -37,6 +37,11 @@ for mpi in "${mpis[@]}"; do
   kill -INT "$job"
   ended 10
   [[ $status != 0 ]] || fail "$mpi: interrupted, and the job's status is 0"
+  begin "${command[@]}"
+  kill -INT -- "-$job"  # as a terminal does it: all processes of the group
+  ended 10
+  [[ $status != 0 ]] || fail "$mpi: interrupted by a terminal, and the job's status is 0"
+  (($(wc -l <"$work/err") < 15)) || fail "$mpi: interrupted: $(cat "$work/err")"
   echo "ok: $mpi"
 done
 exit "$((failures > 0))"

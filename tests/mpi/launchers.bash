@@ -42,9 +42,10 @@ must_print() {
 
 # begin COMMAND…: in the background with its output in $work/out, until all of `count` ranks are ready; sets `job` and pids.
 begin() {
+  : >"$work/out"  # here: the job's own redirection comes later, and the lines of another job count until then
   setsid "$@" >"$work/out" 2>"$work/err" &
   job=$!
-  for ((k = 0; k < 300; ++k)); do
+  for ((k = 0; k < 600; ++k)); do  # a machine may be busy
     [[ $(grep -c '^ready ' "$work/out") == "$count" ]] && break
     sleep 0.1
   done

@@ -1,3 +1,4 @@
+// labels: once slow
 // Several nodes in one process: tasks travel between their pools, over a network that delays, loses
 // and doubles messages, and between nodes that die.
 #include "net/driver.hpp"
@@ -548,6 +549,98 @@ TEST_F(nodes, one_goes_that_never_began) {
   EXPECT_TRUE(soon([&] { return over.load(); }));
   if (!over) std::abort();  // nothing would end it
   waits.join();
+}
+
+/// A node that speaks another version of the protocol, in the place of the first: nobody waits for
+/// it.
+TEST_F(nodes, the_first_speaks_another_version) {
+  loopback network(2, {});
+  const auto first = network.open(0);
+  test_node other(network, 1, 1);
+  std::atomic<bool> over{false};
+  std::thread waits([&] {
+    other.link().serve();
+    over = true;
+  });
+  net::message hello{1, 2, 0, net::heartbeat{}};
+  hello.version = net::wire_version + 1;
+  first->send(1, net::encode(hello));
+  EXPECT_TRUE(soon([&] { return over.load(); }));
+  if (!over) std::abort();  // nothing would end it
+  waits.join();
+  bool told = false;
+  while (const auto m = first->receive()) {
+    net::message answer;
+    ASSERT_EQ(net::decode(m->message, answer), nullptr);
+    told = told || std::holds_alternative<net::reject>(answer.body);
+  }
+  EXPECT_TRUE(told);
+}
+
+std::atomic<bool> busy{false}, waiting{false};
+long say_begun() {
+  travelled.fetch_add(1);
+  return 1;
+}
+/// Keeps the other worker until there is one that waits.
+long be_busy() {
+  busy = true;
+  EXPECT_TRUE(soon([] { return waiting.load(); }));
+  return 1;
+}
+
+/// A worker that waits for published data gives away what it can.
+TEST_F(nodes, worker_that_waits_for_data_answers_requests) {
+  using table = std::vector<int>;
+  static constexpr detail::publication::functions functions{
+      nullptr, [](detail::byte_reader&) -> std::shared_ptr<const void> {
+        return std::make_shared<table>();
+      }};
+  job j(2, 2);
+  constexpr detail::value_name nobodys{2, 1'000'000};  // of the second node, which does not have it
+  const auto data = detail::replicas_of_process().published(nobodys, functions);
+  std::thread looks([&] {
+    EXPECT_TRUE(soon([] { return travelled > 0; })) << "nobody got the other half";
+    j.network.hold(false);
+  });
+  j.network.hold(true);  // what it asks for does not come
+  busy = waiting = false;
+  const auto look = [&] {
+    waiting = true;
+    EXPECT_THROW(data->value(), std::runtime_error);
+    return 1L;
+  };
+  const auto sum = run(j, [&] {
+    const auto [halves, other] = both(
+        [&] {
+          while (!busy) poll();
+          return both(look, call<say_begun>());
+        },
+        call<be_busy>());
+    return halves.first + halves.second + other;
+  });
+  looks.join();
+  EXPECT_EQ(sum, 3);
+}
+
+/// What nodes have done is asked for; who does not answer is not waited for.
+TEST_F(nodes, answer_what_they_have_done) {
+  job j(3, 1);
+  EXPECT_EQ(run(j, [] { return fib(16); }), 987);
+  const auto before = std::chrono::steady_clock::now();
+  const auto answers = j.root().link().inquire(false, 20s);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
+  ASSERT_EQ(answers.size(), 2u);
+  std::uint64_t in = 0;
+  for (const auto& a : answers) {
+    in += a.what.tasks_in;
+    EXPECT_GT(a.what.carried.sent, 0u);
+  }
+  EXPECT_GT(in, 0u);
+  j.network.kill(1, false);
+  EXPECT_EQ(j.root().link().inquire(false, 200ms).size(), 1u);
+  j.network.kill(2, true);
+  EXPECT_TRUE(soon([&] { return j.root().link().inquire(false, 20s).empty(); }));
 }
 
 // ---- bad weather

@@ -29,10 +29,12 @@ std::vector<message> samples() {
                                             heartbeat{},
                                             leave{true},
                                             cancel{key},
-                                            shared_update{some(20)},
+                                            shared_update{7, some(20)},
                                             fetch{77},
                                             published{77, true, some(129)},
-                                            reject{"other program"}};
+                                            reject{"other program"},
+                                            inquiry{12, true},
+                                            report{12, some(40)}};
   std::vector<message> all;
   for (const auto& body : bodies) all.push_back({0x0123456789abcdefU, 42, 43, body});
   return all;
@@ -78,9 +80,6 @@ TEST(Message, IsRejectedWhenItGoesOn) {
 TEST(Message, SaysWhatIsWrong) {
   message back;
   bytes b = encode({1, 2, 3, rack{{4, 5}}});
-  b[0] = std::byte{9};
-  EXPECT_STREQ(decode(b, back), "another version of the protocol");
-  b[0] = std::byte{wire_version};
   b[1] = std::byte{200};
   EXPECT_STREQ(decode(b, back), "unknown kind of message");
   EXPECT_STREQ(decode(encode({1, 0, 3, rack{}}), back), "no incarnation");
@@ -90,6 +89,24 @@ TEST(Message, SaysWhatIsWrong) {
   b = encode({1, 2, 3, fetch{~0ULL}});
   b.back() = std::byte{3};
   EXPECT_STREQ(decode(b, back), "number above 64 bits");
+}
+
+// Of another version only the sender is known, and whether it refuses this one.
+TEST(Message, OfAnotherVersionIsNotReadFurther) {
+  for (const message& m : samples()) {
+    bytes b = encode(m);
+    b[0] = std::byte{9};
+    for (std::size_t n = 26; n <= b.size(); ++n) {
+      message back;
+      ASSERT_EQ(decode(std::span(b).first(n), back), nullptr) << name(m.body);
+      EXPECT_EQ(back.version, 9);
+      EXPECT_EQ(back.from, 42U);
+      const bool refuses = std::holds_alternative<reject>(m.body);
+      EXPECT_EQ(back.body, refuses ? message_body(reject{}) : message_body(leave{}));
+    }
+    message back;
+    EXPECT_STREQ(decode(std::span(b).first(25), back), "ends too early");
+  }
 }
 
 // A length that promises much more than comes takes no memory and is rejected.

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -253,6 +256,146 @@ TEST_F(Protocol, SaysOnceThatItIsRefused) {
   EXPECT_EQ(network.lines, calls{"node 2 refuses this one: other sources"});
   n.starving(now, 4, 0);
   EXPECT_TRUE(sent<treq>().empty());
+}
+
+TEST_F(Protocol, RefusesAnotherVersion) {
+  message m{5, other, me, cleave::net::leave{}};
+  m.version = wire_version + 1;
+  n.receive(now, 2, m);
+  n.receive(now, 2, m);
+  ASSERT_EQ(sent<reject>().size(), 2U);
+  EXPECT_EQ(network.lines, calls{"node 2 speaks another version of the protocol: refused"});
+  m.body = reject{};
+  n.receive(now, 2, m);
+  EXPECT_EQ(sent<reject>().size(), 2U);
+  n.starving(now, 4, 0);
+  EXPECT_TRUE(sent<treq>().empty());
+}
+
+TEST_F(Protocol, GivesAgainWhatAProcessHadWhoseSuccessorRunsAnotherProgram) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  forget();
+  n.receive(now, 2, {6, 33, 0, treq{1, {}}});
+  EXPECT_EQ(core.calls, calls{"again 9"});
+}
+
+TEST_F(Protocol, SaysThatItGoesToNodesOfAnotherProgramToo) {
+  n.receive(now, 2, {6, other, me, treq{1, {}}});
+  n.leave(now, now);
+  ASSERT_EQ(sent<cleave::net::leave>().size(), 1U);
+  EXPECT_TRUE(sent<cleave::net::leave>()[0].gone);
+}
+
+TEST_F(Protocol, DoesNotAnswerANodeOfAnotherProgramThatGoes) {
+  n.receive(now, 2, {6, other, me, treq{1, {}}});
+  forget();
+  n.receive(now, 2, {6, other, me, cleave::net::leave{true}});
+  n.leave(now, now);
+  EXPECT_TRUE(network.sent.empty());
+}
+
+TEST_F(Protocol, EndsAFetchWhosePublisherIsSilent) {
+  n.fetch_from(now, 2, 1);
+  pass(n.how().forget_after);
+  EXPECT_TRUE(core.calls.empty());
+  EXPECT_GT(sent<fetch>().size(), 3U);
+  pass(n.how().heartbeat_every + instant(1));
+  EXPECT_EQ(core.calls, calls{"no data 1"});
+  hear(published{1, true, bytes(4)});
+  EXPECT_EQ(core.calls, calls{"no data 1"});
+}
+
+TEST_F(Protocol, WaitsForDataAsLongAsTheirPublisherLives) {
+  n.fetch_from(now, 2, 1);
+  for (std::uint64_t beat = 2; beat < 20; ++beat) {
+    pass(n.how().forget_after / 3);
+    hear(heartbeat{beat, 0, false, {2, 1, 0}, {}});
+  }
+  EXPECT_TRUE(core.calls.empty());
+  hear(published{1, true, bytes(4)});
+  EXPECT_EQ(core.calls, calls{"data 1"});
+}
+
+TEST_F(Protocol, BeatsForWhoFetchesFromIt) {
+  n.peer_found(now, 2, distance::far);
+  for (address far = 10; far < 50; ++far) n.peer_found(now, far, distance::far);
+  hear(fetch{1});
+  forget();
+  pass(10 * n.how().heartbeat_every);
+  std::size_t to_it = 0;
+  for (const auto& [to, m] : network.sent) to_it += to == 2;
+  EXPECT_GE(to_it, 10U);
+}
+
+/// Nodes at these addresses that all know each other; what one sends arrives at once.
+struct Spreading : testing::Test {
+  struct wire final : network_port {
+    std::vector<std::tuple<address, address, message>>* all = nullptr;
+    address self = 0;
+    void send(address to, message m) override { all->emplace_back(self, to, std::move(m)); }
+    void say(const std::string&) override {}
+  };
+  struct place {
+    fake_core core;
+    wire out;
+    std::unique_ptr<node<>> n;
+  };
+  std::map<address, place> places;
+  std::vector<std::tuple<address, address, message>> letters;
+  std::size_t updates = 0;
+  instant now{1000};
+
+  void build(const std::vector<address>& at) {
+    for (const address a : at) {
+      place& p = places[a];
+      p.out.all = &letters, p.out.self = a;
+      p.n = std::make_unique<node<>>(identity{a, a + 1000, 5}, settings{}, p.core, p.out);
+    }
+    for (auto& [a, p] : places) {
+      for (const auto& [b, q] : places) p.n->peer_found(now, b, distance::far);
+    }
+    deliver();
+    updates = 0;
+    for (auto& [a, p] : places) p.core.calls.clear();
+  }
+  void deliver() {
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const auto [from, to, m] = letters[i];
+      updates += std::holds_alternative<shared_update>(m.body);
+      if (places.count(to) != 0) places.at(to).n->receive(now, from, m);
+    }
+    letters.clear();
+  }
+};
+
+TEST_F(Spreading, AnImprovementCostsOneMessageForEachNode) {
+  std::vector<address> at;
+  for (address a = 0; a < 100; ++a) at.push_back(a * a);
+  build(at);
+  for (const address from : {0UL, 2500UL, 9801UL}) {
+    places.at(from).n->improved(now, bytes(3));
+    EXPECT_LE(letters.size(), settings{}.branches);
+    deliver();
+    EXPECT_EQ(updates, at.size() - 1);
+    for (auto& [a, p] : places) {
+      EXPECT_EQ(p.core.calls.size(), a == from ? 0U : 1U) << a;
+      p.core.calls.clear();
+    }
+    updates = 0;
+  }
+}
+
+TEST_F(Spreading, WhoIsGoneIsPassedOver) {
+  build({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  places.erase(2);
+  places.erase(5);
+  for (auto& [a, p] : places) p.n->peer_lost(now, 2), p.n->peer_lost(now, 5);
+  deliver();
+  updates = 0;
+  places.at(1).n->improved(now, bytes(3));
+  deliver();
+  EXPECT_EQ(updates, 9U);
 }
 
 TEST_F(Protocol, LeavesWhenNothingIsLeft) {

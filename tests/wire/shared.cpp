@@ -77,6 +77,31 @@ TEST(shared, replica_improves_in_the_background) {
   EXPECT_EQ(nothing_new.size(), 8u);
 }
 
+// Who improved it tells all: whoever merged it has nothing to tell.
+TEST(shared, what_is_merged_is_not_told_again) {
+  tests::node home, away;
+  witnessed best(0);
+  task_of<offers> t(offers{best, 1});
+  const auto there = tests::sent(t, home, away);
+  best.offer(50, "from home");
+  tests::bytes update, news;
+  byte_writer w(update, home.values);
+  home.values.put_improved(0, w);
+  const auto seen = away.values.version();
+  byte_reader r(update, away.values);
+  away.values.merge_improved(r);
+  EXPECT_GT(away.values.version(), seen);
+  EXPECT_EQ(away.improvements, 0);
+  byte_writer nothing(news, away.values);
+  away.values.put_improved(seen, nothing);
+  EXPECT_EQ(news.size(), 8u);
+  static_cast<task_of<offers>&>(*there).work.best->offer(60, "from away");
+  EXPECT_EQ(away.improvements, 1);
+  byte_writer own(news, away.values);
+  away.values.put_improved(seen, own);
+  EXPECT_GT(news.size(), 24u);
+}
+
 TEST(shared, reference_finds_its_way_home_and_on_to_a_third_node) {
   tests::node home, away, third;
   bound best(3);

@@ -96,7 +96,7 @@ private:
   template <class T>
   friend void save(output_archive& ar, const cereal::BinaryData<T>& all) {
     using element = std::remove_all_extents_t<std::remove_pointer_t<std::decay_t<T>>>;
-    ar.bytes_.put_all(static_cast<const element*>(static_cast<const void*>(all.data)),
+    ar.bytes_.put_all(reinterpret_cast<const element*>(all.data),
                       static_cast<std::size_t>(all.size) / sizeof(element));
   }
   template <class T>
@@ -132,7 +132,7 @@ private:
   template <class T>
   friend void load(input_archive& ar, cereal::BinaryData<T>& all) {
     using element = std::remove_all_extents_t<std::remove_pointer_t<std::decay_t<T>>>;
-    ar.bytes_.get_all(static_cast<element*>(static_cast<void*>(all.data)),
+    ar.bytes_.get_all(reinterpret_cast<element*>(all.data),
                       static_cast<std::size_t>(all.size) / sizeof(element));
   }
   template <class T>
@@ -252,17 +252,15 @@ constexpr bool can_travel() {
     return can_travel<std::remove_extent_t<T>, Around...>();
   } else if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
     return !std::is_const_v<T> && !std::is_same_v<T, long double>;
-  } else if constexpr (!std::is_class_v<T> || std::is_const_v<T>) {
-    return false;
-  } else if constexpr (travels_itself<T>) {
+  } else if constexpr (travels_itself<T> && !std::is_const_v<T>) {
     return T::travels;
-  } else if constexpr (!std::is_default_constructible_v<T>) {
+  } else if constexpr (!std::is_class_v<T> || std::is_const_v<T> ||
+                       !std::is_default_constructible_v<T> ||
+                       (!has_fields<T> && !known_to_cereal<T>)) {
     return false;
   } else if constexpr (has_fields<T>) {
     using fields = decltype(fields_of(std::declval<T&>()));
     return parts_can_travel<T, Around...>(std::type_identity<fields>());
-  } else if constexpr (!known_to_cereal<T>) {
-    return false;
   } else if constexpr (requires { typename T::value_type; }) {
     return can_travel<typename T::value_type, T, Around...>();
   } else {

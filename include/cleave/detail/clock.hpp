@@ -20,6 +20,16 @@ inline std::uint64_t ticks() noexcept {
 }
 
 /// About so many; exact enough to tell short from long.
-std::uint64_t ticks_per_microsecond() noexcept;
+inline std::uint64_t ticks_per_microsecond() noexcept {
+#if defined(__aarch64__)
+  std::uint64_t frequency;
+  asm("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return frequency < 1'000'000 ? 1 : frequency / 1'000'000;
+#elif defined(__x86_64__) || defined(__i386__)
+  return 3000;
+#else
+  return 1000;
+#endif
+}
 
 }  // namespace cleave::detail

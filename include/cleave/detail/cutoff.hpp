@@ -17,27 +17,32 @@ namespace cleave::detail {
 // whether somebody waits for something to be divided that was to run undivided. One instruction
 // each: otherwise GCC keeps the stack pointer and the cutoff in registers, which the program then
 // lacks.
-#if defined(__x86_64__) && defined(__LP64__) && !defined(CLEAVE_TSAN)
-CLEAVE_HOT bool beyond_cutoff() noexcept {
-  bool beyond;
-  asm volatile("cmpq %%rsp, %1" : "=@cca"(beyond) : "m"(here.cutoff));
-  return beyond;
-}
-CLEAVE_HOT bool insisted() noexcept {
-  bool zero;
-  asm volatile("cmpq $0, %1" : "=@ccz"(zero) : "m"(here.cutoff));
-  return zero;
-}
-#else
-CLEAVE_HOT bool beyond_cutoff() noexcept { return stack_pointer() < glance(here.cutoff); }
-CLEAVE_HOT bool insisted() noexcept { return glance(here.cutoff) == 0; }
+[[gnu::always_inline]] inline bool beyond_cutoff() noexcept {
+#if defined(__x86_64__) && defined(__LP64__)
+  if constexpr (!thread_sanitized) {
+    bool beyond;
+    asm volatile("cmpq %%rsp, %1" : "=@cca"(beyond) : "m"(here.cutoff));
+    return beyond;
+  }
 #endif
+  return stack_pointer() < glance(here.cutoff);
+}
+[[gnu::always_inline]] inline bool insisted() noexcept {
+#if defined(__x86_64__) && defined(__LP64__)
+  if constexpr (!thread_sanitized) {
+    bool zero;
+    asm volatile("cmpq $0, %1" : "=@ccz"(zero) : "m"(here.cutoff));
+    return zero;
+  }
+#endif
+  return glance(here.cutoff) == 0;
+}
 
 /// Begins to take the time of a construct that can be divided; `at` was the stack pointer where
 /// beyond_cutoff() was asked. 0 on a thread that is no worker.
-CLEAVE_COLD std::uint64_t begin_timing(std::uintptr_t at) noexcept;
+[[gnu::noinline, gnu::cold]] std::uint64_t begin_timing(std::uintptr_t at) noexcept;
 /// Ends it.
-CLEAVE_COLD void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
+[[gnu::noinline, gnu::cold]] void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
 /// A small closure as a copy, whose address can be passed on while the original stays in registers;
 /// others by address.
@@ -56,7 +61,7 @@ template <class F, class... Args>
   return result;
 }
 template <class F, class... Copies>
-CLEAVE_HOT auto timed_with(F f, Copies... copies) {
+[[gnu::always_inline]] inline auto timed_with(F f, Copies... copies) {
   return timed(f, stack_pointer(), copies...);
 }
 
@@ -64,7 +69,7 @@ CLEAVE_HOT auto timed_with(F f, Copies... copies) {
 /// by reference, those that are small to copies, and captures nothing: that would be stored, or put
 /// into vectors, on the fast side too.
 template <class F, class... Args>
-CLEAVE_HOT auto divisible(F f, Args&... args) {
+[[gnu::always_inline]] inline auto divisible(F f, Args&... args) {
   return timed_with<F, copy_if_small<Args>...>(f, args...);
 }
 

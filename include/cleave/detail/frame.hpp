@@ -3,17 +3,6 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__SANITIZE_THREAD__)
-#define CLEAVE_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CLEAVE_TSAN 1
-#endif
-#endif
-
-#define CLEAVE_HOT [[gnu::always_inline]] inline
-#define CLEAVE_COLD [[gnu::noinline, gnu::cold]]
-
 /// What every construct leaves on its own stack, and the one word that every construct polls.
 namespace cleave::detail {
 
@@ -53,7 +42,7 @@ struct frame {
   }
 };
 
-CLEAVE_HOT std::uintptr_t fresh(const frame_type& t) noexcept {
+[[gnu::always_inline]] inline std::uintptr_t fresh(const frame_type& t) noexcept {
   return reinterpret_cast<std::uintptr_t>(&t);
 }
 
@@ -93,22 +82,28 @@ struct alignas(128) local {
 /// Visible whatever the user's -fvisibility: the library and the program must share it.
 [[gnu::visibility("default")]] inline constinit thread_local local here{};
 
+/// Whether ThreadSanitizer watches, which knows atomic loads only.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool thread_sanitized = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool thread_sanitized = false;
+#endif
+
 /// Looks at what others write. A volatile load: GCC treats even a relaxed atomic load as something
 /// that may read other memory, and then keeps alive every store before it, also to frames that
 /// inlining made dead.
 template <class T>
-CLEAVE_HOT T glance(const std::atomic<T>& word) noexcept {
-#ifdef CLEAVE_TSAN
-  return word.load(std::memory_order_relaxed);
-#else
+[[gnu::always_inline]] inline T glance(const std::atomic<T>& word) noexcept {
+  if constexpr (thread_sanitized) return word.load(std::memory_order_relaxed);
   return *reinterpret_cast<const volatile T*>(&word);
-#endif
 }
 
 /// The poll.
-CLEAVE_HOT std::uint32_t signals() noexcept { return glance(here.word); }
+[[gnu::always_inline]] inline std::uint32_t signals() noexcept { return glance(here.word); }
 
-CLEAVE_HOT std::uintptr_t stack_pointer() noexcept {
+[[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {
 #if defined(__x86_64__)
   std::uintptr_t sp;
   asm inline("mov %%rsp, %0" : "=r"(sp));
@@ -120,10 +115,11 @@ CLEAVE_HOT std::uintptr_t stack_pointer() noexcept {
 
 /// Serves requests, and throws detail::cancelled if the current scope was cancelled. `construct` is
 /// where on the stack the construct that polls began: a profile tells constructs apart by it.
-CLEAVE_COLD void answer(std::uintptr_t construct);
+[[gnu::noinline, gnu::cold]] void answer(std::uintptr_t construct);
 
 /// What pushing a frame that has work to give writes, but for the link that makes it the innermost.
-CLEAVE_HOT void begin_frame(work_frame& f, frame* outer, const frame_type& type) noexcept {
+[[gnu::always_inline]] inline void begin_frame(work_frame& f, frame* outer,
+                                               const frame_type& type) noexcept {
   f.outer = outer;
   f.tag = fresh(type);
   f.unlisted = here.unlisted;
@@ -132,7 +128,7 @@ CLEAVE_HOT void begin_frame(work_frame& f, frame* outer, const frame_type& type)
 /// Polls at the entry of a construct. The frame is linked before, so that the poll finds something
 /// to give, and once more after it, which tells the compiler the list head on both paths: it can
 /// then drop the store wherever an inlined inner construct overwrites it.
-CLEAVE_HOT void enter(frame& f) {
+[[gnu::always_inline]] inline void enter(frame& f) {
   if (signals() != 0) [[unlikely]] {
     here.innermost = &f;
     answer(here.construct);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cleave/detail/bounds.hpp>
+#include <cleave/detail/clock.hpp>
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/pace.hpp>
 #include <cleave/detail/task.hpp>
@@ -27,7 +28,7 @@ struct loop_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
   using given_task = task_of<work_type>;
 
-  CLEAVE_HOT loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
+  [[gnu::always_inline]] loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
     begin_frame(*this, out, type);
   }
 
@@ -65,7 +66,7 @@ struct parts {
 
   /// Waits for the part given last, which is the next in program order. Throws what it threw.
   template <class Task>
-  CLEAVE_COLD std::unique_ptr<Task> next() {
+  [[gnu::noinline, gnu::cold]] std::unique_ptr<Task> next() {
     return joined<Task>(std::exchange(last, last->before));
   }
 };
@@ -74,7 +75,7 @@ struct parts {
 /// variable of the loop: passing an accumulator's address here would keep it in memory for the
 /// whole loop.
 template <class Task, class R, class Merge>
-CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
+[[gnu::noinline, gnu::cold]] auto merge_parts(task* last, Merge merge) {
   parts rest{last};
   parts_total<R, typename Task::result_type> all =
       as_term<R>(std::move(*rest.next<Task>()->result));
@@ -85,7 +86,7 @@ CLEAVE_COLD auto merge_parts(task* last, Merge merge) {
 /// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end
 /// of the loop, which is at hand: cheaper to test than the tag.
 template <std::integral I, class Frame, class Take>
-CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
+[[gnu::always_inline]] inline void take_parts(Frame& rest, I last, Take& take) {
   if (rest.end != last) [[unlikely]] {
     take.template operator()<typename Frame::given_task>(rest.part);
     here.innermost = rest.outer;
@@ -95,7 +96,7 @@ CLEAVE_HOT void take_parts(Frame& rest, I last, Take& take) {
 /// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a
 /// poll.
 template <std::integral I, class Body, class Make, class Take>
-CLEAVE_HOT void loop(I first, I last, Body&& body, Make& make, Take&& take) {
+[[gnu::always_inline]] inline void loop(I first, I last, Body&& body, Make& make, Take&& take) {
   using frame_of = loop_frame<I, Make>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
@@ -123,13 +124,13 @@ using copy_if_free = std::conditional_t<few_words<F> && std::invocable<const F&,
 /// lives across others GCC keeps in memory in the loop too.
 template <class I, class R, class Step, class... Closures>
 [[gnu::noinline]] R run_apart(Step step, I from, I to, R total, Closures... closures) {
-  R so_far = static_cast<R>(total);
+  R so_far = total;
   for (; from != to; ++from) step(so_far, from, closures...);
-  return static_cast<R>(so_far);
+  return so_far;
 }
 template <class... Closures, class R, class I, class Step>
-CLEAVE_HOT void add_block(R& total, I from, I to, Step step,
-                          std::remove_reference_t<Closures>&... closures) {
+[[gnu::always_inline]] inline void add_block(R& total, I from, I to, Step step,
+                                             std::remove_reference_t<Closures>&... closures) {
   if constexpr (small_total<R>) {
     total = run_apart<I, R, Step, Closures...>(step, from, to, total, closures...);
   } else {
@@ -141,7 +142,8 @@ CLEAVE_HOT void add_block(R& total, I from, I to, Step step,
 /// them. Polls before each iteration; if half of the last eight took next to no time, then only
 /// about once in a microsecond.
 template <std::integral I, class Block, class Make, class Take>
-CLEAVE_HOT void paced_loop(I first, I last, Block&& block, Make& make, Take&& take) {
+[[gnu::always_inline]] inline void paced_loop(I first, I last, Block&& block, Make& make,
+                                              Take&& take) {
   using frame_of = loop_frame<I, Make>;
   using count = std::make_unsigned_t<I>;
   const std::uintptr_t at = here.construct;
@@ -178,7 +180,7 @@ CLEAVE_HOT void paced_loop(I first, I last, Block&& block, Make& make, Take&& ta
 /// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies
 /// that wind search on, in constructs of their own: then it runs to its end.
 template <bool winds, std::integral I, class Body>
-CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
+[[gnu::always_inline]] inline I plain_loop(I first, I last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
   for (I i = first; i < last; ++i) {
@@ -191,21 +193,26 @@ CLEAVE_HOT I plain_loop(I first, I last, Body&& body) {
   return last;
 }
 
-/// The same for bodies that may be a few instructions: looks in between only after each of `block`
-/// iterations. Adds to a copy of a small total: the caller's may be where the caller returns it,
+/// The same for bodies that may be a few instructions: looks in between after blocks of about one
+/// pace. Adds to a copy of a small total: the caller's may be where the caller returns it,
 /// and would be stored in each iteration.
 template <std::integral I, class R, class Step>
-CLEAVE_HOT I plain_paced_loop(I first, I last, R& total, Step&& step) {
-  constexpr std::make_unsigned_t<I> block = 64;
+[[gnu::always_inline]] inline I plain_paced_loop(I first, I last, R& total, Step&& step) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
   std::conditional_t<small_total<R>, R, R&> so_far = total;
+  std::uint64_t block = 64, since = 0;
   I i = first;
   while (i < last) {
-    const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, last), block)));
+    const auto n = std::min<std::uint64_t>(remaining(i, last), block);
+    const auto stop = static_cast<I>(i + static_cast<I>(n));
     for (; i != stop; ++i) step(so_far, i);
-    if (insisted()) [[unlikely]]
+    if (i == last || insisted()) [[unlikely]]
       break;
+    const std::uint64_t now = ticks();
+    if (since != 0)
+      block = now - since < pace * ticks_per_microsecond() ? 2 * block : block / 2 + 1;
+    since = now;
   }
   if constexpr (small_total<R>) total = so_far;
   return i;
@@ -221,7 +228,7 @@ struct range_task {
 };
 
 template <class I, class Form>
-CLEAVE_HOT auto make_range(Form form) {
+[[gnu::always_inline]] inline auto make_range(Form form) {
   return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
 }
 
@@ -231,7 +238,7 @@ template <class Get>
 struct get_parts {
   Get& get;
   template <class Task>
-  CLEAVE_HOT void operator()(task* part) {
+  [[gnu::always_inline]] void operator()(task* part) {
     parts rest{part};
     while (rest.last != nullptr) {
       const auto done = rest.next<Task>();
@@ -265,7 +272,7 @@ template <class Body, class I, class... Args>
 concept winding = !std::invocable<Body&, I> && std::invocable<Body&, I, Args..., undivided_wind>;
 
 template <class Wind, class Body, class I>
-CLEAVE_HOT decltype(auto) call(Body& body, I i) {
+[[gnu::always_inline]] inline decltype(auto) call(Body& body, I i) {
   if constexpr (winding<Body, I>) {
     return body(i, Wind());
   } else {
@@ -274,7 +281,7 @@ CLEAVE_HOT decltype(auto) call(Body& body, I i) {
 }
 
 template <class Wind, class R, class Body, class I>
-CLEAVE_HOT void add_to(R& total, Body& body, I i) {
+[[gnu::always_inline]] inline void add_to(R& total, Body& body, I i) {
   if constexpr (std::invocable<Body&, I>) {
     add_term(total, body(i));
   } else if constexpr (winding<Body, I, R&>) {
@@ -289,7 +296,7 @@ template <class R>
 struct add_parts {
   R& total;
   template <class Task>
-  CLEAVE_HOT void operator()(task* part) {
+  [[gnu::always_inline]] void operator()(task* part) {
     add_term(total, merge_parts<Task, R>(
                         part, [](auto& all, auto next) { add_term(all, std::move(next)); }));
   }
@@ -297,12 +304,13 @@ struct add_parts {
 
 /// Takes what one iteration returns into the total of a reduce.
 template <class Wind, class T, class Body, class Merge, class I>
-CLEAVE_HOT void merge_term(T& total, Body& body, Merge& merge, I i) {
+[[gnu::always_inline]] inline void merge_term(T& total, Body& body, Merge& merge, I i) {
   total = as_term<T>(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
 }
 
 template <bool paced, class I, class T, class Body, class Merge, class Make>
-CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Make& make) {
+[[gnu::always_inline]] inline T reduce_loop(I first, I last, T total, Body& body, Merge& merge,
+                                            Make& make) {
   auto step = [](T& so_far, I i, auto& b, auto& m) { merge_term<linked_wind>(so_far, b, m, i); };
   auto take = [&]<class Task>(task* part) {
     auto join = [merge](auto& all, auto next) {
@@ -325,7 +333,7 @@ CLEAVE_HOT T reduce_loop(I first, I last, T total, Body& body, Merge& merge, Mak
 }
 
 template <bool paced, class R, class I, class Body, class Make>
-CLEAVE_HOT R sum_loop(I first, I last, Body& body, Make& make) {
+[[gnu::always_inline]] inline R sum_loop(I first, I last, Body& body, Make& make) {
   R total{};
   auto step = [](R& so_far, I i, auto& b) { add_to<linked_wind>(so_far, b, i); };
   if constexpr (paced) {

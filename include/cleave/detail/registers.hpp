@@ -35,7 +35,7 @@ struct words_of {
   };
   static constexpr std::size_t count = (sizeof(F) + sizeof(word) - 1) / sizeof(word);
 
-  CLEAVE_HOT static word nth(const F& f, std::size_t n) noexcept {
+  [[gnu::always_inline]] static word nth(const F& f, std::size_t n) noexcept {
     word w{};
     const std::size_t at = n * sizeof w;
     std::memcpy(&w, reinterpret_cast<const std::byte*>(&f) + at, std::min(sizeof w, sizeof f - at));
@@ -43,7 +43,7 @@ struct words_of {
   }
 
   template <std::same_as<word>... Words>
-  CLEAVE_COLD static void call(Words... in_order) {
+  [[gnu::noinline, gnu::cold]] static void call(Words... in_order) {
     const word all[] = {in_order...};
     alignas(F) std::byte f[sizeof(F)];
     std::memcpy(f, all, sizeof f);
@@ -51,14 +51,14 @@ struct words_of {
   }
 
   template <std::size_t... N>
-  CLEAVE_HOT static void call_with(F copy, std::index_sequence<N...>) {
+  [[gnu::always_inline]] static void call_with(F copy, std::index_sequence<N...>) {
     call(nth(copy, N)...);
   }
 };
 
 /// f(), out of line. Of a copy: else GCC puts its words together where f is made.
 template <fits_registers F>
-CLEAVE_HOT void call_in_registers(const F& f) {
+[[gnu::always_inline]] inline void call_in_registers(const F& f) {
   words_of<F>::call_with(f, std::make_index_sequence<words_of<F>::count>());
 }
 

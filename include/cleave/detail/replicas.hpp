@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,8 +37,22 @@ public:
   /// The bytes of a published datum that another node made. Any thread; blocks. Throws if it
   /// cannot be had.
   virtual std::vector<std::byte> fetch(value_name name) = 0;
-  /// A shared value of this node is better than it was. Any thread; must not block.
+  /// Blocks until that holds. Any thread. Net has workers serve requests meanwhile.
+  virtual void await(const std::function<bool()>& holds) {
+    std::unique_lock lock(mutex_);
+    told_.wait(lock, holds);
+  }
+  /// Has those that wait look again. Any thread.
+  virtual void tell() noexcept {
+    { std::lock_guard lock(mutex_); }  // who has looked waits by now
+    told_.notify_all();
+  }
+  /// A worker of this node has improved a shared value. Any thread; must not block.
   virtual void improved() noexcept = 0;
+
+private:
+  std::mutex mutex_;
+  std::condition_variable told_;
 };
 
 /// A published datum as one node has it.
@@ -80,7 +95,6 @@ private:
   const functions* functions_ = nullptr;
   replicas* node_ = nullptr;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::shared_ptr<const void> keep_;
   state state_ = state::absent;
   std::atomic<const void*> value_{nullptr};
@@ -122,7 +136,8 @@ private:
   std::atomic<replicas*> node_{nullptr};
   value_name name_;
   const functions* functions_ = nullptr;
-  std::uint64_t version_ = 0;  // the node's when it improved last; 0: not since it is known
+  std::uint64_t version_ = 0;        // the node's when it improved last; 0: not since it is known
+  std::uint64_t improved_here_ = 0;  // the same, by a worker of this node
 };
 
 /// What one node holds of such values. All functions may be called by any thread, except where
@@ -160,8 +175,8 @@ public:
 
   /// Counts improvements.
   std::uint64_t version() const;
-  /// Appends all shared values that improved after `since`, each with its name. Returns the
-  /// version that this is.
+  /// Appends all shared values that this node's workers improved after `since`, each with its name;
+  /// 0: all that improved at all. Returns the version that this is.
   std::uint64_t put_improved(std::uint64_t since, byte_writer& w);
   /// Merges what put_improved() appended on another node. What this node does not know is passed
   /// over. Throws malformed; what came before in the same message is merged then.
@@ -180,7 +195,6 @@ private:
   };
 
   void note(shared_base& s) noexcept;
-  void tell() noexcept;
 
   mutable std::mutex mutex_;
   std::uint64_t node_;

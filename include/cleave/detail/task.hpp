@@ -70,6 +70,8 @@ struct task : scope {
   std::uint32_t generation = 0;     // how often it was divided from the root
   std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
+  std::uint32_t made_by = 0;  // of one from another node: the worker there
+  std::uint32_t made_at = 0;  // and that node's address plus one; 0: this node
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 
@@ -105,7 +107,7 @@ template <class R>
 using value_of = std::conditional_t<std::is_void_v<R>, nothing, std::remove_cvref_t<R>>;
 
 template <class F, class... A>
-CLEAVE_HOT auto value(F&& f, A&&... a) {
+[[gnu::always_inline]] inline auto value(F&& f, A&&... a) {
   if constexpr (std::is_void_v<std::invoke_result_t<F, A...>>) {
     std::forward<F>(f)(std::forward<A>(a)...);
     return nothing{};
@@ -144,7 +146,7 @@ struct closure_task {
 
 /// Waits until the task is done, helping with parts of it and nothing else; runs it here if nobody
 /// has begun it. Does not throw what the task threw.
-CLEAVE_COLD void join(task& t) noexcept;
+[[gnu::noinline, gnu::cold]] void join(task& t) noexcept;
 
 /// Waits for a part and takes it off its frame's hands. Throws what it threw.
 template <class Task>
@@ -156,13 +158,15 @@ std::unique_ptr<Task> joined(task* t) {
 }
 
 /// Cancels a part and those given before it, waits for them and frees them.
-CLEAVE_COLD void abandon(task* last) noexcept;
+[[gnu::noinline, gnu::cold]] void abandon(task* last) noexcept;
 
 /// Whether a part of the frame was given away.
-CLEAVE_HOT bool was_given(const frame& f) noexcept { return (f.tag & frame::given) != 0; }
+[[gnu::always_inline]] inline bool was_given(const frame& f) noexcept {
+  return (f.tag & frame::given) != 0;
+}
 
 /// Takes a frame off the list that an exception leaves, and abandons what was given of it.
-CLEAVE_COLD void abandon_frame(work_frame& f) noexcept;
+[[gnu::noinline, gnu::cold]] void abandon_frame(work_frame& f) noexcept;
 
 /// Takes a frame off the list, whatever way it is left. A destructor rather than a catch: less code
 /// at every construct, so that the compiler inlines deeper.
@@ -171,7 +175,7 @@ struct leave {
   frame* outer;
   bool by_exception = true;
 
-  CLEAVE_HOT ~leave() {
+  [[gnu::always_inline]] ~leave() {
     if (by_exception) {
       abandon_frame(f);
     } else {

@@ -9,7 +9,7 @@
 namespace cleave::detail {
 
 template <class Undo>
-CLEAVE_COLD void undo_on_unwinding(Undo& undo) {
+[[gnu::noinline, gnu::cold]] void undo_on_unwinding(Undo& undo) {
   undo();
 }
 
@@ -22,8 +22,8 @@ struct undo_unlisted {
   Undo& undo;
   bool by_exception = true;
 
-  CLEAVE_HOT explicit undo_unlisted(Undo& u) noexcept : undo(u) { ++here.unlisted; }
-  CLEAVE_HOT ~undo_unlisted() {
+  [[gnu::always_inline]] explicit undo_unlisted(Undo& u) noexcept : undo(u) { ++here.unlisted; }
+  [[gnu::always_inline]] ~undo_unlisted() {
     --here.unlisted;
     if (by_exception) [[unlikely]] {
       if constexpr (fits_registers<Undo>) {

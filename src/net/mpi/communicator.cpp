@@ -1,5 +1,6 @@
 #include "net/mpi/communicator.hpp"
 
+#include <dlfcn.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +44,21 @@ bool tells_of_a_failure([[maybe_unused]] int code) {
 #endif
 }
 
+/// Open MPI with more ranks than CPUs gives the CPU away in each call that finds nothing: to whoever
+/// computes, for as long as the kernel lets that one. Messages would wait so long. Here nobody
+/// spins but at the beginning and the end.
+void yield_in_calls([[maybe_unused]] bool yields) {
+#if defined(OPEN_MPI)
+  using setter = bool(bool);
+  static auto* const set =
+      reinterpret_cast<setter*>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  if (set == nullptr) return;
+  static bool before = false;
+  if (yields) set(before);
+  else before = set(false);
+#endif
+}
+
 }  // namespace
 
 communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_bytes_(part_bytes) {
@@ -54,6 +70,8 @@ communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_by
   find_neighbours();
   peers_ = std::vector<peer_state>(index(size_));
 }
+
+void communicator::begin_messages() { yield_in_calls(false); }
 
 void communicator::begin(int expected_ranks) {
   survives_ = survival_was_asked_for();
@@ -96,6 +114,7 @@ void communicator::find_neighbours() {
 }
 
 communicator::~communicator() {
+  yield_in_calls(true);
   if (failed_ == 0) {
     MPI_Comm_free(&host_);
     MPI_Comm_free(&end_);

@@ -48,6 +48,8 @@ public:
 
   // ---- messages
 
+  /// Nothing above is called any more.
+  void begin_messages();
   /// The peer is not this rank and not lost.
   void send(int to, bytes message);
   /// Lets MPI work: ends what is complete, and begins to receive what has arrived until a message

@@ -29,6 +29,8 @@ constexpr std::chrono::nanoseconds longest_nap = 1ms;
 constexpr std::chrono::nanoseconds if_a_ring_is_lost = 10ms;    // over UDP
 constexpr std::chrono::nanoseconds if_a_rank_is_killed = 50ms;  // of which MPI tells only who asks
 
+constexpr std::chrono::nanoseconds longest_farewell = 200ms;
+
 constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
 
 /// Messages over MPI; sleeps on the doorbell. While something is on its way that both sides must
@@ -122,7 +124,9 @@ doorbell mpi_transport::make_doorbell(communicator& all) {
 }
 
 mpi_transport::mpi_transport(const transport_settings& settings)
-    : all_(settings.ranks, part_bytes()), bell_(make_doorbell(all_)), spin_(settings.spin) {}
+    : all_(settings.ranks, part_bytes()), bell_(make_doorbell(all_)), spin_(settings.spin) {
+  all_.begin_messages();
+}
 
 mpi_transport::~mpi_transport() { leave(); }
 
@@ -239,10 +243,13 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
 // ---- the end
 
 /// All ranks together. What is still on its way is received, so that whoever sent it can go; then
-/// MPI ends, which spins until all have come: so they come at the same time.
+/// MPI ends, which spins until all have come: so they come at the same time. What others sent can
+/// be later than their having left: it is waited for a little, as MPI complains of what nobody has
+/// received.
 void mpi_transport::leave() {
   naps nap;
   bool leaving = false;
+  auto end = clock::time_point::max();
   for (;;) {
     const doorbell::ticket before = bell_.look();
     all_.progress();
@@ -251,8 +258,12 @@ void mpi_transport::leave() {
       all_.begin_to_leave();
       leaving = true;
     }
-    if (leaving && all_.all_have_left()) return;
-    ring_awaited(true);
+    if (leaving && end == clock::time_point::max() && all_.all_have_left()) {
+      end = clock::now() + longest_farewell;
+      continue;
+    }
+    const bool awaiting = ring_awaited(true);
+    if (end != clock::time_point::max() && (!awaiting || clock::now() > end)) return;
     bell_.sleep(before, nap.next());
   }
 }

@@ -1,9 +1,10 @@
 // What the applications do not show of a program that runs as several ranks. By its first argument:
-//   idle SECONDS   the root sleeps; each rank says what it takes of a CPU at least in some half
-//   second search         works for a minute; each rank that has a task says "ready RANK PID"
-//   runtimes       one after the other, and two at once: the first joins the job, the others run
-//   alone profile        a profile first, then a runtime as usual published      data that tasks on
-//   all ranks look at: each rank says how often it had to make them from bytes
+//   idle SECONDS   the root sleeps; each rank says what it takes of a CPU at least in half a second
+//   search         works for a minute; each rank that has a task says "ready RANK PID"
+//   runtimes       one after the other, and two at once: the first joins the job, others run alone
+//   profile        a profile first, then a runtime as usual
+//   published      data that tasks on all ranks look at: each says how often it made them from bytes
+//   steal          how long an idle rank waits for a task, beside what a futex takes
 #include <cleave/cleave.hpp>
 
 #include <sys/resource.h>
@@ -13,12 +14,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "net/launch.hpp"
+#include "sleeper.hpp"
 
 namespace {
 
@@ -116,6 +119,45 @@ void say_job(const char* which, cleave::runtime& rt) {
   std::fflush(stdout);
 }
 
+// ---- steal
+
+/// On another rank: microseconds since it had ended the task before; on the first one nothing.
+double stamp() {
+  static std::int64_t ended = 0;
+  const std::int64_t began = cleave::tests::now_ns();
+  const std::int64_t waited = ended == 0 || rank() == 0 ? 0 : began - ended;
+  ended = cleave::tests::now_ns();
+  return 1e-3 * static_cast<double>(waited);
+}
+/// There is always something to give, and whoever computes polls.
+void nest(int depth, std::vector<double>& waits) {
+  if (depth == 0) return compute(100ms);
+  const auto [none, waited] = cleave::both(
+      [depth, &waits] {
+        nest(depth - 1, waits);
+        return 0;
+      },
+      cleave::call<stamp>());
+  if (waited > 0) waits.push_back(waited);
+}
+void steal() {
+  std::unique_ptr<cleave::tests::sleeper> alone;  // before MPI begins: it does not like a fork
+  if (rank() == 0) alone = std::make_unique<cleave::tests::sleeper>(false);
+  cleave::runtime rt(cleave::options{.workers = 1, .cutoff = false});
+  std::vector<double> waits, futex;
+  for (int round = 0; round < 10; ++round) {
+    rt.run([&waits] { nest(1000, waits); });
+    for (int k = 0; k < 40; ++k) {
+      std::this_thread::sleep_for(3ms);
+      futex.push_back(alone->wake_us());
+    }
+  }
+  const double request = cleave::tests::median(waits), wake = cleave::tests::median(futex);
+  std::printf(
+      "steal: %zu tasks, %.1f us from a request to its task, futex alone %.1f us; ratio %.2f\n",
+      waits.size(), request, wake, request / wake);
+}
+
 int run(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "idle") {
@@ -151,8 +193,10 @@ int run(int argc, char** argv) {
     for (int i = 0; i < 5000; ++i) t.numbers.push_back(i);
     const cleave::published<table> data(std::move(t));
     std::printf("sum %ld\n", rt.run([&] { return look(data, 0, 5000); }));
+  } else if (what == "steal") {
+    steal();
   } else {
-    std::fprintf(stderr, "expected idle, search, runtimes, profile or published\n");
+    std::fprintf(stderr, "expected idle, search, runtimes, profile, published or steal\n");
     return 2;
   }
   return 0;
