@@ -201,7 +201,7 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
 
 void core::settle() {
   do {
-    if (std::exchange(changed_, false)) barren_at_ = instant(-1);
+    if (std::exchange(changed_, false)) barren_until_ = instant(-1);
     if (std::exchange(stopping_, false)) {
       for (worker& w : workers_) {
         if (unwind(w)) changed_ = stopping_ = true;

@@ -168,6 +168,7 @@ private:
   place oldest(worker& w, std::uint64_t scope);
   std::uint64_t split(std::uint64_t scope, const worker* not_from);
   std::uint64_t divide(place where);
+  instant next_visit() const;
   std::uint64_t scope_of(std::uint64_t came_as) const;
   void feed(unsigned which, std::uint64_t scope);
   void hunger(unsigned which, std::uint64_t wanted);
@@ -185,7 +186,7 @@ private:
   std::set<std::uint64_t> unclaimed_;                         ///< of those
   std::unordered_map<std::uint64_t, std::uint64_t> came_as_;  ///< of those that came in
   bool stopping_ = false;                                     ///< a piece was stopped
-  instant barren_at_{-1};  ///< then no worker had anything to give, and nothing has changed
+  instant barren_until_{-1};  ///< no worker has anything to give, unless something changes
   std::array<asked, net::slot_count> slots_;
   std::uint64_t last_piece_ = 0;
   std::uint64_t root_ = 0;

@@ -38,7 +38,8 @@ std::uint64_t core::scope_of(std::uint64_t came_as) const {
 /// is a part of it.
 core::place core::oldest(worker& w, std::uint64_t scope) {
   for (execution& e : w.stack) {
-    if (!e.begun || !within(e.piece, scope) || pieces_.at(e.piece).stopped) continue;
+    if (!e.begun || !within(e.piece, scope)) continue;
+    if (stopping_ && pieces_.at(e.piece).stopped) continue;
     for (; e.open < e.frames.size(); ++e.open) {
       frame& f = e.frames[e.open];
       if (f.next != f.end) return {&e, &f};
@@ -49,7 +50,7 @@ core::place core::oldest(worker& w, std::uint64_t scope) {
 
 /// A part of the scope, split by one of the workers; 0 if none has anything.
 std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
-  if (barren_at_ == world_.now() && !changed_) return 0;
+  if (world_.now() < barren_until_ && !changed_) return 0;
   const std::size_t first = random_.below(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const std::size_t which = (first + i) % workers_.size();
@@ -62,8 +63,18 @@ std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
     if (w.planned) plan(static_cast<unsigned>(which));
     return part;
   }
-  if (scope == 0 && !changed_) barren_at_ = world_.now();
+  if (scope == 0 && !changed_) barren_until_ = next_visit();
   return 0;
+}
+
+/// When one of the workers begins the next node of the tree.
+instant core::next_visit() const {
+  if (how_.exact) return world_.now() + instant(1);  // an event of its own
+  instant at = instant::max();
+  for (const worker& w : workers_) {
+    if (!w.stack.empty() && w.awaited == 0) at = std::min(at, w.clock + how_.node_cost);
+  }
+  return at;
 }
 
 /// The upper half of what remains, rounded up.
@@ -108,7 +119,9 @@ void core::feed(unsigned which, std::uint64_t scope) {
   });
   if (others && !w.planned) {
     w.planned = true;
-    world_.plan_worker(number_, which, ++w.turn, world_.now() + 5 * how_.poll_every);
+    const instant soon = world_.now() + 5 * how_.poll_every;
+    const instant later = std::min(barren_until_, world_.now() + instant(20'000));
+    world_.plan_worker(number_, which, ++w.turn, std::max(soon, later));
   }
 }
 

@@ -27,7 +27,11 @@ void world::watch_sent(unsigned from, net::address to, const net::message& m) {
     const auto asked = asked_.find({m.to, *answers});
     if (asked != asked_.end() && asked->second != 0 && asked->second != m.from)
       violation("a request for an earlier process is answered");
-    if (!answered_.emplace(m.to, *answers).second) violation("a request is answered twice");
+    // One that came twice, for whoever is there, may find another process the second time.
+    const bool for_anybody = asked != asked_.end() && asked->second == 0;
+    const auto [first, is_new] = answered_.emplace(std::pair(m.to, *answers), m.from);
+    if (!is_new && (first->second == m.from || !for_anybody))
+      violation("a request is answered twice");
     open_.erase({m.to, *answers});
   }
   const auto* r = std::get_if<net::rslt>(&m.body);

@@ -143,7 +143,7 @@ private:
   bool done_ = false;
   report report_;
 
-  std::set<std::pair<net::incarnation, std::uint64_t>> answered_;
+  std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation> answered_;  ///< by whom
   std::map<std::pair<net::incarnation, std::uint64_t>, unanswered_request> open_;
   std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation>
       asked_;  ///< whom a request was for

@@ -255,13 +255,12 @@ constexpr bool can_travel() {
   } else if constexpr (travels_itself<T> && !std::is_const_v<T>) {
     return T::travels;
   } else if constexpr (!std::is_class_v<T> || std::is_const_v<T> ||
-                       !std::is_default_constructible_v<T>) {
+                       !std::is_default_constructible_v<T> ||
+                       (!has_fields<T> && !known_to_cereal<T>)) {
     return false;
   } else if constexpr (has_fields<T>) {
     using fields = decltype(fields_of(std::declval<T&>()));
     return parts_can_travel<T, Around...>(std::type_identity<fields>());
-  } else if constexpr (!known_to_cereal<T>) {
-    return false;
   } else if constexpr (requires { typename T::value_type; }) {
     return can_travel<typename T::value_type, T, Around...>();
   } else {
