@@ -11,12 +11,15 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <string_view>
 #include <thread>
 
 #include "input_error.hpp"
 #include "line_reader.hpp"
 
 namespace apps {
+
+using namespace std::string_view_literals;
 namespace {
 
 using words = std::vector<std::string>;
@@ -94,6 +97,7 @@ struct command_line::parser {
   std::vector<std::unique_ptr<entry>> arguments, options;
   std::string rest_name;  // empty: there is no rest
   words* rest = nullptr;
+  words after_dashes;  // what followed "--", which CLI11 is not shown
 
   parser(std::string of, CLI::App_p by) : program(std::move(of)), app(std::move(by)) {
     app->formatter(std::make_shared<formatter>(*this));
@@ -150,21 +154,32 @@ struct command_line::parser {
                                      [](const parser* c) { return c->app->parsed(); });
     if (chosen == commands.end())
       throw usage_error("expected a command, got none (--help lists them)");
+    (*chosen)->after_dashes = std::move(after_dashes);
     (*chosen)->take();
+  }
+
+  bool has_rest() const {
+    return rest != nullptr ||
+           std::any_of(commands.begin(), commands.end(), [](auto* c) { return c->has_rest(); });
   }
 
   void take_rest() {
     *rest = app->remaining();
+    const bool plain = !rest->empty();
+    if (plain && !after_dashes.empty()) rest->push_back("--");  // the program's own
+    rest->insert(rest->end(), after_dashes.begin(), after_dashes.end());
     if (rest->empty())
       throw usage_error(fmt::format("{}: expected a program, got nothing", rest_name));
-    if (rest->front()[0] == '-')
+    if (plain && rest->front()[0] == '-')
       throw usage_error(
           fmt::format("unknown option {} (--help lists them)", in_quotes(rest->front())));
   }
 
   // CLI11 takes a negative number for an option it does not know: here it is an argument.
   void place_extras() {
-    for (const std::string& extra : app->remaining()) {
+    words extras = app->remaining();
+    if (commands.empty()) extras.insert(extras.end(), after_dashes.begin(), after_dashes.end());
+    for (const std::string& extra : extras) {
       bool negative = extra.size() > 1 && extra[0] == '-' && extra[1] >= '0' && extra[1] <= '9';
       if (negative && !arguments.empty()) arguments[0]->word = extra, arguments[0]->take();
       if (!negative && extra[0] == '-')
@@ -261,8 +276,12 @@ void command_line::option_pair(const std::string& names, const std::string& valu
 
 void command_line::parse(int argc, char** argv) {
   CLI::App& app = *parser_->app;
+  const auto dashes = parser_->has_rest()
+                          ? std::find_if(argv, argv + argc, [](auto* w) { return w == "--"sv; })
+                          : argv + argc;
+  if (dashes != argv + argc) parser_->after_dashes.assign(dashes + 1, argv + argc);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::CallForHelp&) {
     if (cleave::is_first_node()) fmt::print("{}", app.help());
     std::exit(std::fflush(stdout) == 0 ? 0 : 1);
@@ -279,6 +298,8 @@ void command_line::parse(int argc, char** argv) {
   }
   parser_->take();
 }
+
+bool command_line::parsed() const { return parser_->app->parsed(); }
 
 bool command_line::is_given(const std::string& name) const { return parser_->app->count(name) > 0; }
 

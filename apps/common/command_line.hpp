@@ -66,6 +66,8 @@ public:
 
   const std::string& program() const;
   // Whether parse() found it; by its longest name.
+  // Of a command, after parsing: whether it is the one that was given.
+  bool parsed() const;
   bool is_given(const std::string& name) const;
   // How many arguments and options it has so far.
   std::size_t added() const;

@@ -1,4 +1,5 @@
-// cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job.
+// cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job,
+// `cleave gang` gives jobs turns.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "common/command_line.hpp"
 #include "cosched/launch.hpp"
+#include "gang/commands.hpp"
 #include "study/compare.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
@@ -148,7 +150,9 @@ int main(int argc, char** argv) try {
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
                       "Whose MPI it is (default: as the launcher's name tells)");
   start.rest("mpirun ...", job.command);
+  gang::commands turns(line);
   line.parse(argc, argv);
+  if (turns.given()) return turns.run();
   if (!job.command.empty()) cosched::launch(job, here.parent_path() / "lib");
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

@@ -1,0 +1,48 @@
+// What the gang's daemon and its clients say to each other: JSON objects, one in each packet of a
+// Unix socket that only its owner and root can open.
+#pragma once
+
+#include <sys/types.h>
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gang {
+
+class channel {
+public:
+  explicit channel(int descriptor = -1) noexcept : descriptor_(descriptor) {}
+  ~channel();
+  channel(channel&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  channel& operator=(channel&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+
+  int descriptor() const noexcept { return descriptor_; }
+  // False if the other side is gone, or does not read what it is sent. Never blocks.
+  bool send(const nlohmann::json& message) const;
+  // Blocks until there is one. Nothing if the other side is gone, or it was no JSON object.
+  std::optional<nlohmann::json> receive() const;
+  // Who is at the other side, by the kernel's word.
+  uid_t user() const;
+
+private:
+  int descriptor_;
+};
+
+// Where the daemon of this user is: $XDG_RUNTIME_DIR/cleave-gang, or /run/cleave-gang for root.
+// Throws apps::usage_error if there is no such place.
+std::string default_socket();
+
+// The daemon's end, mode 600. Throws apps::usage_error if another daemon serves it or it cannot be
+// made. `lock` is held as long as it is served.
+channel listen_at(const std::string& path, channel& lock);
+// A client's end. Throws apps::usage_error if no daemon is there.
+channel connect_to(const std::string& path);
+// The next client, after the listener became readable; descriptor -1 if it has gone again.
+channel accept_from(const channel& listener);
+
+}  // namespace gang
