@@ -4,7 +4,8 @@
 usage: docs/plot.py [--docs FOLDER] [STUDY.json]
 
 Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
-its quartiles replace docs/study.json first. The tables of docs/performance.md are data too.
+its quartiles replace docs/study.json first. The tables of docs/performance.md and docs/scale.md are
+data too.
 """
 import argparse
 import json
@@ -223,6 +224,46 @@ def draw_ratios(measured, file):
     save(figure, file)
 
 
+def scales(page):
+    """{strategy: ([workers], [efficiency in per cent])}."""
+    names, found = None, {}
+    for line in page.read_text().splitlines():
+        cells = [c.strip(" `*") for c in line.strip("|").split("|")] if line.startswith("|") else None
+        if cells is None:
+            names = None
+        elif cells[0] == "workers":
+            names = cells
+        elif names and cells[0].isdigit():
+            try:
+                for name, cell in zip(names[1:], cells[1:]):
+                    if cell:
+                        workers, efficiency = found.setdefault(name, ([], []))
+                        efficiency.append(float(cell.removesuffix("%")))
+                        workers.append(int(cells[0]))
+            except ValueError:
+                raise BadInput(f"{page}: expected efficiencies in the line '{line}'")
+    if not found:
+        raise BadInput(f"{page}: expected a table with the column workers")
+    return found
+
+
+def draw_scales(measured, file):
+    figure, axis = pyplot.subplots(figsize=(7, 4))
+    for (name, (workers, efficiency)), mark in zip(measured.items(), "o^sDvP"):
+        axis.plot(workers, efficiency, marker=mark, markersize=5, linewidth=1.5, label=name)
+    axis.set_xscale("log", base=2)
+    ticks = sorted({w for workers, _ in measured.values() for w in workers})
+    axis.set_xticks(ticks, ticks)
+    axis.minorticks_off()
+    axis.set_xlabel("workers")
+    axis.set_title("efficiency on four sites, %", fontsize=10, loc="left")
+    axis.grid(color="#e4e4e4", linewidth=0.6)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    axis.legend(frameon=False, fontsize=9)
+    save(figure, file)
+
+
 def main():
     here = pathlib.Path(__file__).resolve().parent
     line = argparse.ArgumentParser(description=__doc__.partition("usage")[0])
@@ -241,6 +282,7 @@ def main():
         raise BadInput(f"{file}: expected serial and cleave, on two workers, in {missing[0]}")
     page = with_table(docs / "study.md", table(study))
     measured = ratios(docs / "performance.md")
+    scaled = scales(docs / "scale.md")
     there = systems_of(study)
     (docs / "pictures").mkdir(exist_ok=True)
     if asked.study:
@@ -250,6 +292,7 @@ def main():
     draw_programs(study, chosen, docs / "pictures/compared.png")
     draw_programs(study, {s: s for s in there if s != "serial"}, docs / "pictures/study.png")
     draw_ratios(measured, docs / "pictures/performance.png")
+    draw_scales(scaled, docs / "pictures/scale.png")
 
 
 if __name__ == "__main__":

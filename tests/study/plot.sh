@@ -6,10 +6,10 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 docs=$CLEAVE_SOURCE_DIR/docs
 plot() { /usr/bin/python3 "$docs/plot.py" --docs "$work/docs" "$@"; }
 fresh() {
-  rm -rf "$work/docs" && mkdir "$work/docs" && cp "$docs"/study.{json,md} "$docs/performance.md" "$work/docs"
+  rm -rf "$work/docs" && mkdir "$work/docs" && cp "$docs"/study.{json,md} "$docs"/{performance,scale}.md "$work/docs"
 }
-pictures() {  # all three, as PNG
-  for name in compared study performance; do
+pictures() {  # all four, as PNG
+  for name in compared study performance scale; do
     [[ $(head -c 4 "$work/docs/pictures/$name.png" | tail -c 3) == PNG ]] || fail "$1: no picture $name.png"
   done
 }
