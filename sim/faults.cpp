@@ -82,7 +82,7 @@ schedule random_schedule(std::uint64_t seed) {
   w.seed = r.next();
   w.core.workers = static_cast<unsigned>(between(r, 1, 3));
   // The work takes from a few to a hundred times what a message does.
-  const std::int64_t all_workers = nodes * w.core.workers;
+  const std::int64_t all_workers = std::int64_t{nodes} * w.core.workers;
   const instant work = latency * between(r, 10, 200);
   w.core.node_cost =
       instant(std::clamp<std::int64_t>(work.count() * all_workers / s.work.nodes(), 20, 20'000));

@@ -61,7 +61,7 @@ public:
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
-  /// Of all nodes; asks them, so it blocks for some microseconds, and for a second if one is silent.
+  /// Of all nodes; asks them, so it blocks for some microseconds, for a second if one is silent.
   job_statistics job() const;
   counters statistics() const noexcept;
   /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.

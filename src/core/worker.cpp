@@ -239,7 +239,7 @@ void worker::spawn(group_task& t) {
   auto& group = static_cast<group_scope&>(*t.parent);
   ready.reserve();  // throws before anything has happened
   group.pending.fetch_add(1, std::memory_order_relaxed);
-  owned.release();
+  static_cast<void>(owned.release());  // it is the deque's
   t.depth = cutoff_.depth_of(stack_pointer());
   if (strands_ != nullptr) return run_as_spawned(t);
   if (recorder_ != nullptr) t.ticks = ticks();

@@ -89,6 +89,7 @@ int finalize() {
 }  // namespace
 }  // namespace cleave::cosched
 
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): names to declare
 // A definition needs no list of parameters if it is found by a resolver: MPI's header has the
 // types.
 #define CLEAVE_STAND_IN(name, function)                                                           \
@@ -119,6 +120,7 @@ int finalize() {
   }                                                                   \
   }                                                                   \
   CLEAVE_STAND_IN(name, cleave::cosched::join_##name::told)
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
 CLEAVE_STAND_IN(Init, cleave::cosched::init)
 CLEAVE_STAND_IN(Init_thread, cleave::cosched::init_thread)

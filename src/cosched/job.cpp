@@ -33,6 +33,7 @@ policy chosen = policy::two_phase;
   const decltype(&PMPI_##name) name = \
       reinterpret_cast<decltype(&PMPI_##name)>(next_function("PMPI_" #name))
 struct mpi {
+  // NOLINTBEGIN(readability-identifier-naming): MPI's own names
   CLEAVE_REAL(Comm_rank);
   CLEAVE_REAL(Comm_size);
   CLEAVE_REAL(Comm_split_type);
@@ -42,6 +43,7 @@ struct mpi {
   CLEAVE_REAL(Allreduce);
   CLEAVE_REAL(Reduce);
   CLEAVE_REAL(Abort);
+  // NOLINTEND(readability-identifier-naming)
   CLEAVE_HANDLE(MPI_Comm, world, MPI_COMM_WORLD, "ompi_mpi_comm_world");
   CLEAVE_HANDLE(MPI_Comm, no_ranks, MPI_COMM_NULL, "ompi_mpi_comm_null");
   CLEAVE_HANDLE(MPI_Info, no_info, MPI_INFO_NULL, "ompi_mpi_info_null");

@@ -21,7 +21,7 @@ void rank::start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin
                  bool many_threads) {
   node_ = std::move(shared), me_ = me;
   waiter_.emplace(node_->of(me).bell, node_->sleepers(), me, tests);
-  spinning_ = std::move(spinning);
+  spinning_ = spinning;
   thread_ = many_threads ? &this_thread : nullptr;
   state_.store(state::active, std::memory_order_relaxed);
 }

@@ -33,8 +33,10 @@ nanoseconds learner::next() noexcept {
   double sum = 0;
   for (const double w : weights_) sum += w;
   double left = static_cast<double>(random_ >> 11) * 0x1p-53 * sum;
-  for (std::size_t i = 0; i < choices; ++i)
-    if ((left -= weights_[i]) < 0) return times_[i];
+  for (std::size_t i = 0; i < choices; ++i) {
+    left -= weights_[i];
+    if (left < 0) return times_[i];
+  }
   return times_.back();
 }
 

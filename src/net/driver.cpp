@@ -345,8 +345,8 @@ std::uint64_t driver::part_of(const detail::proxy::starving& who) {
 bool driver::give_back_here(const detail::proxy::starving& who) {
   for (const std::uint64_t id : returned_) {
     detail::task& t = *out_.at(id);
-    bool suits = who.wanted == nullptr;
-    for (const detail::scope* s = &t; s != nullptr && !suits; s = s->parent)
+    bool suits = who.wanted == nullptr || who.wanted == &t;
+    for (const detail::scope* s = t.parent; s != nullptr && !suits; s = s->parent)
       suits = s == who.wanted;
     if (!suits) continue;
     // Once fed it can be done, and gone.
@@ -457,7 +457,7 @@ bool driver::start(asker who, const traveller& arrived) {
     in_.erase(arrived.id);
     return false;
   }
-  t.release();
+  static_cast<void>(t.release());  // it is the pool's
   ++tasks_in_;
   told_.erase(static_cast<unsigned>(who));
   starving_.erase(starves);

@@ -54,10 +54,10 @@ void node<Policy>::gone(instant now, address who) {
   end_fetches(who);
 }
 
-/// Ends all that is between this node and a process that is gone, or seems so, but fetches: its tasks here are
-/// orphans, tasks there are given again, requests either way are over. If it lives after all,
-/// nothing of that is believed any more: its results are of old attempts, and its heartbeats name
-/// tasks that are cancelled.
+/// Ends all that is between this node and a process that is gone, or seems so, but fetches: its
+/// tasks here are orphans, tasks there are given again, requests either way are over. If it lives
+/// after all, nothing of that is believed any more: its results are of old attempts, and its
+/// heartbeats name tasks that are cancelled.
 template <class Policy>
 void node<Policy>::lost(instant now, address who) {
   for (auto at = given_.begin(); at != given_.end();) {

@@ -48,7 +48,8 @@ std::uint64_t random_number() {
 }  // namespace
 
 replicas& replicas_of_process() noexcept {
-  static auto* const all = new replicas;  // outlives all that is static
+  // Outlives all that is static.
+  static auto* const all = new replicas;  // NOLINT(bugprone-unhandled-exception-at-new)
   return *all;
 }
 

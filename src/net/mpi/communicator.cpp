@@ -44,9 +44,9 @@ bool tells_of_a_failure([[maybe_unused]] int code) {
 #endif
 }
 
-/// Open MPI with more ranks than CPUs gives the CPU away in each call that finds nothing: to whoever
-/// computes, for as long as the kernel lets that one. Messages would wait so long. Here nobody
-/// spins but at the beginning and the end.
+/// Open MPI with more ranks than CPUs gives the CPU away in each call that finds nothing: to
+/// whoever computes, for as long as the kernel lets that one. Messages would wait so long. Here
+/// nobody spins but at the beginning and the end.
 void yield_in_calls([[maybe_unused]] bool yields) {
 #if defined(OPEN_MPI)
   using setter = bool(bool);

@@ -107,7 +107,7 @@ shared_memory share(communicator& all, bool wanted) {
 doorbell mpi_transport::make_doorbell(communicator& all) {
   const char* const text = std::getenv("CLEAVE_MPI_DOORBELL");
   const std::string_view kind = text != nullptr ? text : "";
-  if (kind != "" && kind != "futex" && kind != "udp")
+  if (!kind.empty() && kind != "futex" && kind != "udp")
     throw std::runtime_error("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" +
                              std::string(kind) + "'");
   shared_memory memory = share(all, kind != "udp");

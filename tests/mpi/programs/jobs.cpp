@@ -3,7 +3,7 @@
 //   search         works for a minute; each rank that has a task says "ready RANK PID"
 //   runtimes       one after the other, and two at once: the first joins the job, others run alone
 //   profile        a profile first, then a runtime as usual
-//   published      data that tasks on all ranks look at: each says how often it made them from bytes
+//   published      data that tasks on all ranks look at: each says how often it made them
 //   steal          how long an idle rank waits for a task, beside what a futex takes
 #include <cleave/cleave.hpp>
 
