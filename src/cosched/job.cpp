@@ -28,10 +28,12 @@ policy chosen = policy::two_phase;
 #define CLEAVE_HANDLE(type, name, constant, symbol) const type name = constant
 #endif
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name to declare
+// NOLINTBEGIN(bugprone-macro-parentheses): names to declare
 #define CLEAVE_REAL(name)             \
   const decltype(&PMPI_##name) name = \
       reinterpret_cast<decltype(&PMPI_##name)>(next_function("PMPI_" #name))
+// NOLINTEND(bugprone-macro-parentheses)
+
 /// MPI's own functions, which this library stands in front of, and handles.
 struct mpi {
   // NOLINTBEGIN(readability-identifier-naming): MPI's own names
