@@ -94,7 +94,7 @@ int finalize() {
 // types.
 #define CLEAVE_STAND_IN(name, function)                                                           \
   extern "C" {                                                                                    \
-  [[maybe_unused]] static decltype(&PMPI_##name) resolve_##name() { return &function; }           \
+  [[gnu::visibility("hidden")]] decltype(&PMPI_##name) resolve_##name() { return &function; }     \
   [[gnu::ifunc("resolve_" #name), gnu::visibility("default")]] decltype(PMPI_##name) MPI_##name;  \
   [[gnu::ifunc("resolve_" #name), gnu::visibility("default")]] decltype(PMPI_##name) PMPI_##name; \
   }
