@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include "../npb/random.hpp"
@@ -120,16 +121,22 @@ void each_term(const problem& p, const sparse_vectors& vectors, range rows, rang
 
 // Sorts the terms of each row by column and adds up those of the same place.
 inline void merge_rows(block& b) {
-  std::vector<std::pair<int, double>> row;
+  struct entry {
+    int column;
+    std::size_t place;  // where it was: those of one column are added up in that order
+    double value;
+  };
+  std::vector<entry> row;
   std::size_t to = 0;
   for (std::size_t r = 0; r + 1 < b.begins.size(); ++r) {
     row.clear();
     for (std::size_t k = b.begins[r]; k < b.begins[r + 1]; ++k)
-      row.emplace_back(b.columns[k], b.values[k]);
-    std::stable_sort(row.begin(), row.end(),
-                     [](const auto& x, const auto& y) { return x.first < y.first; });
+      row.push_back({b.columns[k], k, b.values[k]});
+    std::sort(row.begin(), row.end(), [](const entry& x, const entry& y) {
+      return std::tie(x.column, x.place) < std::tie(y.column, y.place);
+    });
     b.begins[r] = to;
-    for (const auto& [column, value] : row) {
+    for (const auto& [column, place, value] : row) {
       if (to > b.begins[r] && b.columns[to - 1] == column) {
         b.values[to - 1] += value;
       } else {

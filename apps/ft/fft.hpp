@@ -85,7 +85,9 @@ private:
                         root t2, root t3, double sign) {
     const row &a = in[0], &b = in[apart], &c = in[2 * apart], &d = in[3 * apart];
     row &p = out[0], &q = out[stride], &r = out[2 * stride], &s = out[3 * stride];
+#ifndef __clang__  // it checks at run time that the rows do not overlap
 #pragma GCC ivdep
+#endif
     for (std::size_t l = 0; l < lines; ++l) {
       const double bre = b.re[l] * t1.re - b.im[l] * t1.im, bim = b.re[l] * t1.im + b.im[l] * t1.re;
       const double cre = c.re[l] * t2.re - c.im[l] * t2.im, cim = c.re[l] * t2.im + c.im[l] * t2.re;

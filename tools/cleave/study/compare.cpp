@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace study {
 
@@ -26,8 +27,11 @@ std::vector<change> changes(const measured& before, const measured& after, doubl
   auto size = [](const change& c) {
     return c.note.empty() ? std::abs(std::log(c.after / c.before)) : HUGE_VAL;
   };
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const change& x, const change& y) { return size(x) > size(y); });
+  std::sort(found.begin(), found.end(), [&](const change& x, const change& y) {
+    const double one = size(x), other = size(y);
+    if (one != other) return one > other;
+    return std::tie(x.kernel, x.system, x.workers) < std::tie(y.kernel, y.system, y.workers);
+  });
   return found;
 }
 
