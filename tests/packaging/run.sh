@@ -54,6 +54,21 @@ for kind in static shared; do
   must_print "pkg-config, $kind library" "$work/pkg-config-$kind"
 done
 
+# With the command: it finds what it preloads beside itself, wherever the tree is moved to, and its own library.
+must cmake -S "$source_dir" -B "$work/build-shared" -DCLEAVE_BUILD_APPS=ON -DCLEAVE_BUILD_TESTS=OFF
+must cmake --build "$work/build-shared" --target cleave cleave_command plugins
+must cmake --install "$work/build-shared" --prefix "$work/first-place-command"
+mv "$work/first-place-command" "$work/command"
+mv "$work/build-shared" "$work/build-moved"
+command=$work/command/bin/cleave
+[[ $("$command" --help) == *"Usage: cleave "* ]] || fail "the installed cleave does not start"
+for mpi in openmpi mpich; do
+  [[ -n $(find "$work/command" -name "libcleave-cosched-$mpi.so") ]] || continue
+  [[ $("$command" cosched --mpi "$mpi" sh -c 'echo "$LD_PRELOAD"') == "$work/command/"*"/libcleave-cosched-$mpi.so" ]] ||
+    fail "the installed cleave does not find its library for $mpi"
+  echo "ok: cleave cosched, $mpi"
+done
+
 # No third party in the library: only the C and C++ runtime.
 strangers=$(readelf -d "$work"/shared/lib*/libcleave.so "$work"/shared/lib/*/libcleave.so 2>/dev/null |
   sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libstdc\+\+|libm|libgcc_s|libc|libpthread|ld-linux.*|libatomic)\.so' || true)

@@ -153,6 +153,6 @@ int main(int argc, char** argv) try {
   gang::commands turns(line);
   line.parse(argc, argv);
   if (turns.given()) return turns.run();
-  if (!job.command.empty()) cosched::launch(job, here.parent_path() / "lib");
+  if (!job.command.empty()) cosched::launch(job, cosched::library_folders(here));
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

@@ -44,7 +44,12 @@ std::string mpi_of(const std::string& launcher) {
   return {};
 }
 
-void launch(const job& what, const fs::path& libraries) {
+std::vector<fs::path> library_folders(const fs::path& command) {
+  return {command.parent_path() / "lib",
+          (command / CLEAVE_PLUGINS_FROM_COMMAND).lexically_normal()};
+}
+
+void launch(const job& what, const std::vector<fs::path>& folders) {
   const std::string& program = what.command.front();
   const std::string mpi = what.mpi.empty() ? mpi_of(program) : what.mpi;
   if (found_in_path(program).empty())
@@ -52,10 +57,13 @@ void launch(const job& what, const fs::path& libraries) {
   if (mpi.empty())
     throw apps::usage_error(fmt::format(
         "COMMAND: '{}' does not tell its MPI: give --mpi openmpi or --mpi mpich", program));
-  const fs::path library = libraries / ("libcleave-cosched-" + mpi + ".so");
-  if (!fs::exists(library))
-    throw apps::usage_error(
-        fmt::format("--mpi: this build has nothing for {}: no {}", mpi, library.string()));
+  const std::string name = "libcleave-cosched-" + mpi + ".so";
+  const auto has = [&](const fs::path& folder) { return fs::exists(folder / name); };
+  const auto found = std::find_if(folders.begin(), folders.end(), has);
+  if (found == folders.end())
+    throw apps::usage_error(fmt::format("--mpi: this build has nothing for {}: no {}", mpi,
+                                        (folders.back() / name).string()));
+  const fs::path library = *found / name;
   const char* const others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
   set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
