@@ -164,6 +164,12 @@ void core::worker_event(unsigned which, std::uint64_t turn) {
   worker& w = workers_[which];
   if (w.turn != turn) return;
   w.planned = false;
+  w.look_at = instant(-1);
+  if (w.stack.empty() || w.awaited != 0) {
+    // It only looks again for something to do.
+    changed_ = changed_ || how_.exact;
+    return;
+  }
   changed_ = true;
   advance(w);
 }
@@ -177,7 +183,15 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
     part = find_unclaimed(scope);
     if (part == 0) part = split(scope, nullptr);
   }
-  if (part == 0) return world_.plan_poll(number_, slot, turn, world_.now() + how_.poll_every);
+  if (part == 0) {
+    instant next = world_.now() + how_.poll_every;
+    // Nothing comes of asking more often, but that it takes long.
+    if (!how_.exact) {
+      next =
+          std::max(next, std::min(next_gift(scope, nullptr), world_.now() + 5 * how_.poll_every));
+    }
+    return world_.plan_poll(number_, slot, turn, next);
+  }
   pieces_.at(part).is = piece::state::claimed;
   unclaimed_.erase(part);
   a.is = asked::state::claimed;
@@ -201,7 +215,9 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
 
 void core::settle() {
   do {
-    if (std::exchange(changed_, false)) barren_until_ = instant(-1);
+    if (std::exchange(changed_, false)) {
+      for (worker& w : workers_) w.look_at = instant(-1);
+    }
     if (std::exchange(stopping_, false)) {
       for (worker& w : workers_) {
         if (unwind(w)) changed_ = stopping_ = true;

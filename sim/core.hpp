@@ -67,8 +67,10 @@ struct worker {
   std::uint64_t wanted = 0;   ///< what it told the protocol
   std::uint64_t awaited = 0;  ///< the part that its join waits for
   instant clock{};            ///< up to when its work is done
+  instant look_at{-1};        ///< it found nothing, and will not before, unless something changes
   std::uint64_t turn = 0;     ///< events that were planned before are void
   bool planned = false;
+  instant planned_at{};
 };
 
 /// What a world does for the core of one of its nodes.
@@ -129,7 +131,8 @@ public:
   std::uint32_t best() const { return best_; }
   bool idle() const;
   std::uint64_t started() const { return started_; }
-  instant busy_time() const { return busy_; }
+  std::uint64_t visited() const { return visited_; }
+  instant busy_time() const { return static_cast<std::int64_t>(visited_) * how_.node_cost; }
   std::string stack_fault() const;
   /// Whether what it asked for has come; asks for it first.
   void fetch(net::address publisher);
@@ -145,6 +148,7 @@ private:
   struct place {
     execution* in = nullptr;
     frame* at = nullptr;
+    std::uint32_t first = 0;  ///< of its nodes, those from here on can be given away
   };
 
   // The work itself.
@@ -165,12 +169,15 @@ private:
   // Division.
   bool within(std::uint64_t part, std::uint64_t scope) const;
   std::uint64_t find_unclaimed(std::uint64_t scope) const;
+  std::uint32_t first_to_give(const worker& w, const execution& e, const frame& f) const;
   place oldest(worker& w, std::uint64_t scope);
   std::uint64_t split(std::uint64_t scope, const worker* not_from);
   std::uint64_t divide(place where);
-  instant next_visit() const;
+  instant next_gift(const worker& w) const;
+  instant next_gift(std::uint64_t scope, const worker* not_from) const;
   std::uint64_t scope_of(std::uint64_t came_as) const;
   void feed(unsigned which, std::uint64_t scope);
+  void look_again(unsigned which, std::uint64_t scope);
   void hunger(unsigned which, std::uint64_t wanted);
   void sated(unsigned which);
   std::uint64_t away_below(std::uint64_t scope) const;
@@ -186,14 +193,13 @@ private:
   std::set<std::uint64_t> unclaimed_;                         ///< of those
   std::unordered_map<std::uint64_t, std::uint64_t> came_as_;  ///< of those that came in
   bool stopping_ = false;                                     ///< a piece was stopped
-  instant barren_until_{-1};  ///< no worker has anything to give, unless something changes
   std::array<asked, net::slot_count> slots_;
   std::uint64_t last_piece_ = 0;
   std::uint64_t root_ = 0;
   std::uint64_t started_ = 0;
   std::uint32_t best_ = 0;
-  std::uint32_t told_ = 0;  ///< the best value that the others were told
-  instant busy_{};
+  std::uint32_t told_ = 0;     ///< the best value that the others were told
+  std::uint64_t visited_ = 0;  ///< nodes of the tree
   bool changed_ = false;
   static constexpr net::address no_publisher = ~net::address{0};
   net::address publisher_ = no_publisher;

@@ -34,15 +34,27 @@ std::uint64_t core::scope_of(std::uint64_t came_as) const {
   return at == came_as_.end() ? 0 : at->second;
 }
 
-/// The oldest frame with something to give. From the scope's root inward, everything on the stack
-/// is a part of it.
+/// The first node of the frame that nobody has begun to visit.
+std::uint32_t core::first_to_give(const worker& w, const execution& e, const frame& f) const {
+  // Where every visit is an event of its own, it takes place at its end.
+  const bool visiting = !how_.exact && w.awaited == 0 && w.clock < world_.now() &&
+                        &e == &w.stack.back() && &f == &e.frames.back() && f.next != f.end;
+  return visiting ? f.next + tree_.size[f.next] : f.next;
+}
+
+/// The oldest frame with something to give.
 core::place core::oldest(worker& w, std::uint64_t scope) {
+  bool inside = false;
   for (execution& e : w.stack) {
-    if (!e.begun || !within(e.piece, scope)) continue;
+    // From the scope's root inward, everything on the stack is a part of it.
+    inside = inside || within(e.piece, scope);
+    if (!inside || !e.begun) continue;
     if (stopping_ && pieces_.at(e.piece).stopped) continue;
     for (; e.open < e.frames.size(); ++e.open) {
       frame& f = e.frames[e.open];
-      if (f.next != f.end) return {&e, &f};
+      const std::uint32_t first = first_to_give(w, e, f);
+      if (first != f.end) return {&e, &f, first};
+      if (f.next != f.end) break;  // its last node is being visited
     }
   }
   return {};
@@ -50,10 +62,9 @@ core::place core::oldest(worker& w, std::uint64_t scope) {
 
 /// A part of the scope, split by one of the workers; 0 if none has anything.
 std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
-  if (world_.now() < barren_until_ && !changed_) return 0;
-  const std::size_t first = random_.below(workers_.size());
+  const std::size_t start = random_.below(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    const std::size_t which = (first + i) % workers_.size();
+    const std::size_t which = (start + i) % workers_.size();
     worker& w = workers_[which];
     if (&w == not_from || w.stack.empty()) continue;
     if (!how_.exact) advance(w);
@@ -63,26 +74,42 @@ std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
     if (w.planned) plan(static_cast<unsigned>(which));
     return part;
   }
-  if (scope == 0 && !changed_) barren_until_ = next_visit();
   return 0;
 }
 
-/// When one of the workers begins the next node of the tree.
-instant core::next_visit() const {
-  if (how_.exact) return world_.now() + instant(1);  // an event of its own
-  instant at = instant::max();
-  for (const worker& w : workers_) {
-    if (!w.stack.empty() && w.awaited == 0) at = std::min(at, w.clock + how_.node_cost);
+/// When a worker that has nothing to give will have something; never, if it joins first.
+instant core::next_gift(const worker& w) const {
+  if (w.stack.empty() || w.awaited != 0) return instant::max();
+  const execution& e = w.stack.back();
+  const frame& f = e.frames.back();
+  if (f.next == f.end) return instant::max();
+  instant at = w.clock;
+  std::uint32_t node = f.next;
+  // The way down from the node that it visits, as far as there is only one child.
+  for (const std::uint32_t end = f.end; node + tree_.size[node] == end; ++node) {
+    if (tree_.size[node] == 1) return instant::max();
+    at += how_.node_cost;
   }
-  return at;
+  return e.begun ? at : std::max(at, w.clock + how_.node_cost);
+}
+
+/// When the first of the workers in the scope will have something to give.
+instant core::next_gift(std::uint64_t scope, const worker* not_from) const {
+  instant first = instant::max();
+  for (const worker& w : workers_) {
+    if (&w == not_from || w.stack.empty()) continue;
+    const instant at = next_gift(w);
+    if (at < first && within(w.stack.back().piece, scope)) first = at;
+  }
+  return std::max(first, world_.now() + instant(1));
 }
 
 /// The upper half of what remains, rounded up.
 std::uint64_t core::divide(place where) {
   frame& f = *where.at;
   std::uint32_t children = 0;
-  for (std::uint32_t c = f.next; c < f.end; c += tree_.size[c]) ++children;
-  std::uint32_t middle = f.next;
+  for (std::uint32_t c = where.first; c < f.end; c += tree_.size[c]) ++children;
+  std::uint32_t middle = where.first;
   for (std::uint32_t i = 0; i < children / 2; ++i) middle += tree_.size[middle];
   piece& parent = pieces_.at(where.in->piece);
   piece p;
@@ -100,6 +127,7 @@ std::uint64_t core::divide(place where) {
 /// Finds work for a worker that has none, here or elsewhere.
 void core::feed(unsigned which, std::uint64_t scope) {
   worker& w = workers_[which];
+  if (world_.now() < w.look_at && !changed_) return;
   std::uint64_t part = find_unclaimed(scope);
   if (part == 0) part = split(scope, &w);
   if (part != 0) {
@@ -113,16 +141,25 @@ void core::feed(unsigned which, std::uint64_t scope) {
   } else {
     sated(which);
   }
-  // Others here compute: they will have something to give a little later.
-  const bool others = std::any_of(workers_.begin(), workers_.end(), [](const worker& o) {
-    return !o.stack.empty() && o.awaited == 0;
-  });
-  if (others && !w.planned) {
-    w.planned = true;
-    const instant soon = world_.now() + 5 * how_.poll_every;
-    const instant later = std::min(barren_until_, world_.now() + instant(20'000));
-    world_.plan_worker(number_, which, ++w.turn, std::max(soon, later));
+  look_again(which, scope);
+}
+
+/// Others here compute: they will have something to give a little later.
+void core::look_again(unsigned which, std::uint64_t scope) {
+  worker& w = workers_[which];
+  instant at = next_gift(scope, &w);
+  if (how_.exact) {
+    const bool others = std::any_of(workers_.begin(), workers_.end(), [](const worker& o) {
+      return !o.stack.empty() && o.awaited == 0;
+    });
+    at = others ? world_.now() + 5 * how_.poll_every : instant::max();
+  } else {
+    w.look_at = at;
   }
+  if (at == instant::max() || (w.planned && w.planned_at <= at)) return;
+  w.planned = true;
+  w.planned_at = at;
+  world_.plan_worker(number_, which, ++w.turn, at);
 }
 
 void core::hunger(unsigned which, std::uint64_t wanted) {

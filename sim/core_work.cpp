@@ -22,7 +22,6 @@ void core::advance(worker& w) {
   const instant now = world_.now();
   if (w.stack.empty() || w.awaited != 0) return;
   auto n = static_cast<std::uint64_t>((now - w.clock) / how_.node_cost);
-  busy_ += static_cast<std::int64_t>(n) * how_.node_cost;
   w.clock += static_cast<std::int64_t>(n) * how_.node_cost;
   const std::uint64_t piece_id = w.stack.back().piece;
   for (;;) {
@@ -46,10 +45,12 @@ void core::advance(worker& w) {
     f.next += size;
     if (size <= n && !how_.exact) {
       n -= size;
+      visited_ += size;
       e.result.nodes += size;
       continue;
     }
     --n;
+    ++visited_;
     if (how_.exact) {
       e.result += tally_of(child, child + 1);
       best_ = how_.search ? std::max(best_, tree_.value[child]) : 0;
@@ -76,7 +77,8 @@ instant core::until_join(const worker& w) const {
 void core::plan(unsigned which) {
   worker& w = workers_[which];
   w.planned = true;
-  world_.plan_worker(number_, which, ++w.turn, w.clock + until_join(w));
+  w.planned_at = w.clock + until_join(w);
+  world_.plan_worker(number_, which, ++w.turn, w.planned_at);
 }
 
 /// Whether something has changed.

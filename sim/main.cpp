@@ -26,7 +26,7 @@ struct scale_options {
   std::vector<std::string> strategies;
   std::string sites = "four", plot;
   int cost = 40, depth = 13, tree_seed = 29, seed = 1;
-  bool json = false;
+  bool json = false, progress = false;
 };
 
 cleave::net::mutation named(const std::string& name) {
@@ -131,7 +131,12 @@ int run_scale(const scale_options& o) {
                         {"sites", o.sites},
                         {"runs", nlohmann::json::array()}};
   for (const sim::scale_run& run : runs) {
-    results.push_back(sim::run_scale(work, run));
+    const auto told = [&](cleave::net::instant now, std::uint64_t visited) {
+      fmt::print(stderr, "sim: {:.1f} s simulated, {:.1f} % of the nodes visited\n",
+                 1e-6 * static_cast<double>(now.count()),
+                 100.0 * static_cast<double>(visited) / work.nodes());
+    };
+    results.push_back(o.progress ? sim::run_scale(work, run, told) : sim::run_scale(work, run));
     all["runs"].push_back(json_of(results.back()));
     if (!o.json) print_row(results.back());
   }
@@ -170,6 +175,7 @@ int main(int argc, char** argv) try {
   scale.option_number("--seed", s.seed, 0, 1'000'000'000,
                       "Of what is random in the run (default: 1)");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
+  scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");
   line.parse(argc, argv);
   return argc > 1 && std::string(argv[1]) == "scale" ? run_scale(s) : run_faults(f);

@@ -1,6 +1,8 @@
 #include "sim/scale.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "sim/relays.hpp"
 
@@ -65,11 +67,13 @@ net::strategy strategy_of(asking whom) {
 
 }  // namespace
 
-scale_result run_scale(const tree& work, const scale_run& run) {
+scale_result run_scale(const tree& work, const scale_run& run,
+                       const std::function<void(instant now, std::uint64_t visited)>& progress) {
   const std::vector<place> nodes = nodes_of(run.where);
   world_settings w;
   w.seed = run.seed;
   w.checks = false;
+  w.progress = progress;
   w.core.exact = false;
   w.core.node_cost = run.node_cost;
   w.core.poll_every = std::min(run.node_cost, instant(100));
@@ -89,11 +93,16 @@ scale_result run_scale(const tree& work, const scale_run& run) {
     plan.push_back({happening::kind::join, {}, n, 0, {}, false});
   const instant alone = static_cast<std::int64_t>(work.nodes()) * run.node_cost;
   const report r = world(work, w).run(plan, 2 * alone);
+  if (!r.violation.empty()) throw std::runtime_error("the simulation went wrong: " + r.violation);
+  if (r.busy != alone) {
+    throw std::runtime_error("the simulation went wrong: " + std::to_string(r.busy.count()) +
+                             " us were computed instead of " + std::to_string(alone.count()));
+  }
 
   scale_result out;
   out.run = run;
   out.seconds = static_cast<double>(r.ended.count()) * 1e-6;
-  out.speedup = r.violation.empty() ? static_cast<double>(alone.count()) * 1e-6 / out.seconds : 0;
+  out.speedup = static_cast<double>(alone.count()) * 1e-6 / out.seconds;
   out.efficiency = out.speedup / run.where.workers;
   std::vector<unsigned> at;
   for (const place& p : nodes) {

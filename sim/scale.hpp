@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,11 @@ struct scale_result {
   std::uint64_t tasks = 0, requests = 0, messages = 0, bytes = 0, events = 0;
 };
 
-scale_result run_scale(const tree& work, const scale_run& run);
+/// `progress` hears every simulated second how many nodes of the tree are visited.
+/// Throws if the work was not done exactly once.
+scale_result run_scale(
+    const tree& work, const scale_run& run,
+    const std::function<void(instant now, std::uint64_t visited)>& progress = {});
 
 /// A drawing (SVG) of efficiency by workers, a line for each strategy.
 std::string plot(const std::vector<scale_result>& results);

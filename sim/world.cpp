@@ -39,6 +39,7 @@ report world::run(const std::vector<happening>& plan, instant limit) {
       break;
     }
     ++report_.events;
+    if (how_.progress && now_ >= told_at_ + instant(1'000'000)) tell_progress();
     handle(e, plan);
     if (done_ && (!how_.checks || quiet())) break;
   }
@@ -56,6 +57,7 @@ report world::run(const std::vector<happening>& plan, instant limit) {
 // Events.
 
 void world::push(event e) {
+  if (e.at < now_) violation("time goes back");
   e.order = ++order_;
   events_.push_back(std::move(e));
   std::push_heap(events_.begin(), events_.end(), later{});
@@ -69,6 +71,13 @@ void world::plan_poll(unsigned node, unsigned slot, std::uint64_t turn, instant 
 }
 void world::plan_answer(unsigned node, unsigned slot, std::uint64_t turn, instant at) {
   push({at, 0, event_kind::answer, node, slot, turn, machines_[node]->generation, {}});
+}
+
+void world::tell_progress() {
+  told_at_ = now_;
+  std::uint64_t visited = 0;
+  for (const auto& m : machines_) visited += m && m->core ? m->core->visited() : 0;
+  how_.progress(now_, visited);
 }
 
 void world::handle(event& e, const std::vector<happening>& plan) {

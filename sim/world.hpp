@@ -40,6 +40,7 @@ struct world_settings {
   std::function<link(unsigned, unsigned)> between;  ///< sites
   std::function<unsigned(unsigned)> workers;        ///< of each node, if they differ
   relays* servers = nullptr;                        ///< that choose who is asked
+  std::function<void(instant now, std::uint64_t visited)> progress;  ///< every simulated second
 };
 
 /// What happens from outside.
@@ -107,6 +108,7 @@ private:
   };
 
   void push(event e);
+  void tell_progress();
   void handle(event& e, const std::vector<happening>& plan);
   void happen(const happening& h);
   void boot(unsigned node, bool foreign);
@@ -131,6 +133,7 @@ private:
   world_settings how_;
   net::random_numbers random_;
   instant now_{};
+  instant told_at_{};  ///< of the progress
   std::uint64_t order_ = 0;
   std::vector<event> events_;
   std::vector<std::unique_ptr<machine>> machines_;
