@@ -210,8 +210,11 @@ template <std::integral I, class R, class Step>
     if (i == last || insisted()) [[unlikely]]
       break;
     const std::uint64_t now = ticks();
-    if (since != 0)
-      block = now - since < pace * ticks_per_microsecond() ? 2 * block : block / 2 + 1;
+    if (since != 0) {
+      // Far too short: by leaps, as a look is worth some iterations of a short loop.
+      const std::uint64_t whole = pace * ticks_per_microsecond(), took = now - since;
+      block = 8 * took < whole ? 8 * block : took < whole ? 2 * block : block / 2 + 1;
+    }
     since = now;
   }
   if constexpr (small_total<R>) total = so_far;
