@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What one machine needs to join a site, as one file carries it.
+namespace cleave::net::nats {
+
+struct access {
+  std::string site, name;         ///< of this machine; each is a token
+  std::vector<std::string> urls;  ///< of the relay: tls://HOST:PORT, or nats:// on loopback
+  std::string authority;          ///< who vouches for the relay, in PEM; empty: plain
+  std::string public_key;         ///< U…; empty, with the seed: the relay asks nobody who he is
+  std::string seed;               ///< SU…; never shown to anybody
+};
+
+/// What a URL names. Throws std::invalid_argument if it is no tls:// or nats:// URL.
+struct relay_url {
+  bool tls = true;
+  std::string host;
+  int port = 4222;
+};
+relay_url parse_url(const std::string& url);
+
+/// Whether only processes of this machine can reach what listens there.
+bool is_loopback(std::string_view host) noexcept;
+
+/// Nothing is wrong with it; else throws std::invalid_argument, what was expected.
+void check(const access& a);
+
+/// Throws std::invalid_argument, one line that begins with the file's name: if it cannot be read,
+/// if others than its owner may read it, if it is no key file.
+access read_access(const std::filesystem::path& file);
+
+/// Makes the file, readable for its owner alone; nothing is left of one that could not be written.
+/// Throws std::invalid_argument; also if there is one already.
+void write_access(const std::filesystem::path& file, const access& a);
+
+/// The key file for `where`: that itself, or if it is a URL $CLEAVE_KEY, or the one of
+/// $XDG_CONFIG_HOME/cleave/*.cleave (~/.config without it) that has this URL. Throws
+/// std::invalid_argument with one line.
+std::filesystem::path find_key(const std::string& where);
+/// What is in that file, with that one URL if it is one. Throws std::invalid_argument.
+access find_access(const std::string& where);
+
+}  // namespace cleave::net::nats

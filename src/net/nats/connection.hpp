@@ -1,0 +1,149 @@
+#pragma once
+
+#include "net/nats/access.hpp"
+#include "net/nats/subjects.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace cleave::net::nats {
+
+struct letter {
+  endpoint from;        ///< as the relay lets it be said: from the subject, which permissions limit
+  bool to_all;          ///< or to this process
+  std::string topic;    ///< what it is: of a direct one one token, else several, with dots
+  std::string subject;  ///< of the last part of it
+  std::vector<std::byte> content;
+};
+
+/// It would be refused again: a wrong key, a wrong certificate, no TLS.
+struct refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// Nobody answers at any of the URLs.
+struct unreachable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// 16 hexadecimal digits that nobody can guess.
+std::string random_token();
+
+/// A process's connection to its site's relay. Once made it is made again for as long as it takes
+/// whenever it is lost; what is sent meanwhile, or was on its way, is lost. From one sender letters
+/// to this process arrive in the order in which they were sent, whole, or not at all; those to all
+/// are in an order of their own.
+///
+/// Invariant: `link_` is null or the one connection that is up; only the keeper, a thread of this
+/// object, replaces it. Letters come in nats.c's threads into `inbox_`, which outlives them.
+class connection {
+public:
+  struct settings {
+    int tries = 5;  ///< relays refuse whoever comes while they read their settings again
+    std::chrono::milliseconds between_tries{200};
+    std::chrono::milliseconds answer_within{2000};  ///< of the relay
+    std::chrono::milliseconds ping_every{1000};     ///< two without answer: it is lost
+    std::size_t most_bytes = std::size_t{1} << 30;  ///< of one message in parts
+    bool whole = true;  ///< else each part comes as a letter, as a relay passes it on
+  };
+
+  /// Blocks until it is there. `process` is this process's token. Throws refused or unreachable
+  /// with one line that names the URL, std::invalid_argument.
+  connection(access who, std::string process, const settings& how);
+  connection(access who, std::string process);
+  ~connection();
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  const endpoint& self() const noexcept { return self_; }
+
+  // Any thread.
+
+  /// Sends it, in parts if the relay demands that; not at all while the connection is lost. May
+  /// block for a second when the relay takes nothing, which then counts as lost. `kind` is a token.
+  void send(const endpoint& to, std::string_view kind, std::span<const std::byte> content);
+  void send(const endpoint& to, std::string_view kind, std::string_view content) {
+    send(to, kind, std::as_bytes(std::span(content)));
+  }
+  /// To all who listen to this topic: tokens, with dots. At most most_to_all() bytes; throws
+  /// std::invalid_argument.
+  void tell_all(const std::string& topic, std::string_view content);
+  static constexpr std::size_t most_to_all() noexcept { return 32 << 10; }
+  /// From now on letters to all of that topic come in; `*` stands for one token, `>` at its end for
+  /// all that follow. When this returns the relay knows it, if the connection is there.
+  void listen(const std::string& topic);
+
+  /// The same with a whole subject, which may end in `>`.
+  void listen_to(const std::string& subject);
+  /// Sends what somebody else said under its own subject, if the relay permits that.
+  void pass_on(const std::string& subject, std::span<const std::byte> content);
+
+  /// The next letter that has arrived. Not this process's own.
+  std::optional<letter> receive();
+  /// Blocks until a letter may be there, ring() was called since the last wait, the connection was
+  /// lost or is back, or the time is up. Does not spin. One thread at a time.
+  void wait(std::chrono::microseconds at_most);
+  void ring() noexcept;
+
+  bool is_up() const noexcept { return up_; }
+  /// How often it has been made.
+  unsigned times_made() const noexcept { return times_made_; }
+  /// Why it will not be made again: this machine's key is not taken any more.
+  std::optional<std::string> refusal() const;
+  /// Waits that blocked, and those of them that the time ended.
+  struct waits {
+    std::uint64_t sleeps = 0, naps = 0;
+  };
+  waits counted() const noexcept { return counted_; }
+
+private:
+  struct inbox;
+  class link;
+  /// A message of which not all parts have come yet.
+  struct parts {
+    std::uint64_t number = 0, bytes = 0;
+    std::vector<std::byte> content;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  std::shared_ptr<link> connect() const;
+  std::shared_ptr<link> connect_to(const std::string& url) const;
+  void adopt(std::shared_ptr<link> made);
+  void keep();
+  bool make_again();
+  bool pause(std::chrono::milliseconds at_most) const;
+  void publish(link& by, const std::string& subject, std::span<const std::byte> content);
+  std::shared_ptr<link> current() const;
+  std::optional<letter> whole(letter part);
+
+  const access who_;
+  const endpoint self_;
+  const settings how_;
+  const std::shared_ptr<inbox> inbox_;
+  std::atomic<bool> up_{false};
+  std::atomic<unsigned> times_made_{0};
+  waits counted_;  // by the thread that waits
+
+  mutable std::mutex mutex_;  // of what follows
+  std::shared_ptr<link> link_;
+  std::vector<std::string> subjects_;  // that are listened to
+  std::optional<std::string> refusal_;
+
+  std::mutex sending_;  // parts of a message follow each other
+  std::uint64_t last_number_ = 0;
+  std::map<endpoint, parts> unfinished_;  // by the thread that receives
+  std::thread keeper_;
+};
+
+}  // namespace cleave::net::nats

@@ -1,0 +1,254 @@
+#include "nats/relay.hpp"
+#include "net/nats/connection.hpp"
+
+#include <gtest/gtest.h>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace cleave;
+using namespace std::chrono_literals;
+using net::nats::connection;
+using net::nats::letter;
+using clock_type = std::chrono::steady_clock;
+
+class messages : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!tests::relay::installed()) GTEST_SKIP() << "no nats-server (Debian: nats-server)";
+  }
+};
+
+/// Machines are busy: nothing here is a matter of time.
+constexpr auto long_enough = 60s;
+
+std::optional<letter> next(connection& c) {
+  const auto end = clock_type::now() + long_enough;
+  while (clock_type::now() < end) {
+    if (auto one = c.receive()) return one;
+    c.wait(1s);
+  }
+  return {};
+}
+
+bool until(const std::function<bool()>& holds) {
+  const auto end = clock_type::now() + long_enough;
+  while (!holds()) {
+    if (clock_type::now() > end) return false;
+    std::this_thread::sleep_for(10ms);
+  }
+  return true;
+}
+
+std::string text(const letter& l) {
+  return {reinterpret_cast<const char*>(l.content.data()), l.content.size()};
+}
+
+TEST_F(messages, arrive_in_order_and_say_from_whom) {
+  tests::relay by;
+  connection a(by.machine("m1"), "one"), b(by.machine("m2", "there"), "two");
+  for (int i = 0; i < 1000; ++i) a.send(b.self(), "count", std::to_string(i));
+  for (int i = 0; i < 1000; ++i) {
+    const auto got = next(b);
+    ASSERT_TRUE(got);
+    ASSERT_EQ(text(*got), std::to_string(i));
+    EXPECT_EQ(got->from, a.self());
+    EXPECT_EQ(got->topic, "count");
+    EXPECT_FALSE(got->to_all);
+  }
+  EXPECT_FALSE(a.receive());
+}
+
+TEST_F(messages, to_all_reach_who_listens) {
+  tests::relay by;
+  connection a(by.machine("m1"), "one"), b(by.machine("m2"), "two"), c(by.machine("m3"), "three");
+  a.listen("job.7"), b.listen("job.7"), c.listen("job.>");
+  a.tell_all("job.7", "here");
+  for (connection* to : {&b, &c}) {
+    const auto got = next(*to);
+    ASSERT_TRUE(got);
+    EXPECT_TRUE(got->to_all);
+    EXPECT_EQ(got->topic, "job.7");
+    EXPECT_EQ(text(*got), "here");
+  }
+  a.tell_all("job.8", "there");
+  EXPECT_EQ(next(c)->topic, "job.8");
+  a.send(b.self(), "end", "");
+  EXPECT_EQ(next(b)->topic, "end");
+  EXPECT_FALSE(a.receive());
+  EXPECT_THROW(a.tell_all("job.7", std::string(connection::most_to_all() + 1, 'x')),
+               std::invalid_argument);
+}
+
+TEST_F(messages, that_are_longer_than_the_relay_takes) {
+  tests::relay by("max_payload: 70000");
+  connection a(by.machine("m1"), "one"), b(by.machine("m2"), "two"), c(by.machine("m3"), "three");
+  std::string large(3'000'000, ' ');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * i % 251);
+  a.send(b.self(), "first", large);
+  c.send(b.self(), "other", large);
+  a.send(b.self(), "second", "short");
+  std::vector<std::string> from_a;
+  for (int i = 0; i < 3; ++i) {
+    const auto got = next(b);
+    ASSERT_TRUE(got);
+    if (got->from == a.self()) from_a.push_back(got->topic);
+    EXPECT_EQ(text(*got), got->topic == "second" ? "short" : large);
+  }
+  EXPECT_EQ(from_a, (std::vector<std::string>{"first", "second"}));
+}
+
+TEST_F(messages, go_on_when_the_relay_is_back) {
+  tests::relay by;
+  connection a(by.machine("m1"), "one"), b(by.machine("m2"), "two");
+  b.listen("news");
+  by.stop();
+  ASSERT_TRUE(until([&] { return !a.is_up() && !b.is_up(); }));
+  a.send(b.self(), "lost", "");
+  by.start();
+  ASSERT_TRUE(until([&] { return a.is_up() && b.is_up(); }));
+  EXPECT_EQ(a.times_made(), 2u);
+  a.send(b.self(), "found", "");
+  EXPECT_EQ(next(b)->topic, "found");
+  a.tell_all("news", "");
+  EXPECT_EQ(next(b)->topic, "news");
+}
+
+TEST_F(messages, of_a_relay_that_is_stopped_count_as_lost) {
+  tests::relay by;
+  connection::settings quick;
+  quick.ping_every = 50ms;
+  connection a(by.machine("m1"), "one", quick);
+  by.stop(SIGSTOP);
+  EXPECT_TRUE(until([&] { return !a.is_up(); }));
+  by.stop(SIGCONT);
+  EXPECT_TRUE(until([&] { return a.is_up(); }));
+}
+
+TEST_F(messages, a_ring_ends_a_wait) {
+  tests::relay by;
+  connection a(by.machine("m1"), "one");
+  const auto start = clock_type::now();
+  std::thread other([&] { a.ring(); });
+  a.wait(long_enough);
+  EXPECT_LT(clock_type::now() - start, long_enough);
+  other.join();
+}
+
+TEST_F(messages, nobody_is_there) {
+  net::nats::access nobody{"here", "m1", {"nats://127.0.0.1:1"}, {}, {}, {}};
+  connection::settings quick;
+  quick.tries = 2, quick.between_tries = 10ms;
+  EXPECT_THROW(connection(nobody, "one", quick), net::nats::unreachable);
+}
+
+// Keys of nobody, made for this test.
+const std::string first_public = "UARWHZGYFCOL6CVSZUCRUTNCB42CFFZUURGFSLWLSS3LDLZZJYVJYJOC",
+                  first_seed = "SUAAMLM7AVV4BSNQT7JUEJ2BC7ARUDN3WZEMKNN3UAJVNV2RZUCOEJTWXE",
+                  second_public = "UD7GD7WZ6PUV2FZGJJGPJIQZ7EPDZP74P3KHB345VAI7RI5BUTSHA2NO",
+                  second_seed = "SUAFIF7MAMP55OTEHVIC25OI6JOJ6DKEHOMGB72MY5SEXJNPHATPWQUQOQ";
+
+/// As of `cleave relay`.
+std::string user(const std::string& key, const std::string& machine) {
+  return "{ nkey: " + key + ", permissions: { publish: [\"cleave.to.*.*.*." + machine +
+         ".>\", \"cleave.all." + machine + ".>\"], subscribe: [\"cleave.to." + machine +
+         ".>\", \"cleave.all.>\"] } }";
+}
+
+TEST_F(messages, are_for_those_with_a_key) {
+  tests::relay by("authorization: { users: [ " + user(first_public, "here.m1") + " ] }");
+  net::nats::access first = by.machine("m1"), second = by.machine("m2");
+  connection::settings quick;
+  quick.tries = 2, quick.between_tries = 10ms;
+  EXPECT_THROW(connection(second, "two", quick), net::nats::refused);  // no key
+  second.public_key = second_public, second.seed = second_seed;
+  EXPECT_THROW(connection(second, "two", quick), net::nats::refused);  // not known
+  first.public_key = first_public, first.seed = second_seed;
+  EXPECT_THROW(connection(first, "two", quick), net::nats::refused);  // not the seed of this key
+  first.seed = first_seed;
+  EXPECT_TRUE(connection(first, "one", quick).is_up());
+}
+
+TEST_F(messages, of_a_forged_sender_are_refused_by_the_relay) {
+  tests::relay by("authorization: { users: [ " + user(first_public, "here.m1") + ", " +
+                  user(second_public, "here.m2") + " ] }");
+  net::nats::access first = by.machine("m1"), forger = by.machine("m3");
+  first.public_key = first_public, first.seed = first_seed;
+  forger.public_key = second_public, forger.seed = second_seed;  // m2's, and it says that it is m3
+  connection a(first, "one"), b(forger, "two");
+  a.listen("news");
+  forger.name = "m2";
+  connection c(forger, "three");
+  b.send(a.self(), "forged", "");
+  b.tell_all("news", "forged");
+  c.send(a.self(), "right", "");
+  EXPECT_EQ(next(a)->topic, "right");
+  EXPECT_FALSE(a.receive());
+}
+
+TEST_F(messages, of_a_key_that_is_taken_back_end) {
+  const auto users = [](const std::string& all) {
+    return "authorization: { users: [ " + all + " ] }";
+  };
+  tests::relay by(users(user(first_public, "here.m1") + ", " + user(second_public, "here.m2")));
+  net::nats::access first = by.machine("m1"), second = by.machine("m2");
+  first.public_key = first_public, first.seed = first_seed;
+  second.public_key = second_public, second.seed = second_seed;
+  connection::settings quick;
+  quick.tries = 3, quick.between_tries = 50ms;
+  connection a(first, "one", quick), b(second, "two", quick);
+  by.change(users(user(first_public, "here.m1")));
+  EXPECT_TRUE(until([&] { return b.refusal().has_value(); }));
+  EXPECT_FALSE(b.is_up());
+  EXPECT_FALSE(a.refusal());
+  EXPECT_TRUE(until([&] { return a.is_up(); }));
+}
+
+TEST_F(messages, go_by_tls_to_the_relay_that_the_key_names) {
+  const tests::temporary_folder folder;
+  const auto make = [&](const std::string& name, const std::string& of) {
+    const std::string at = (folder.path / name).string();
+    const std::string command =
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+        "-keyout " +
+        at + ".key -out " + at + " -subj /CN=relay -addext subjectAltName=" + of + " 2>/dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c)
+    std::ostringstream certificate;
+    certificate << std::ifstream(at).rdbuf();
+    return certificate.str();
+  };
+  const std::string right = make("right", "IP:127.0.0.1"), wrong = make("wrong", "DNS:other");
+  const auto relay_with = [&](const std::string& name) {
+    const std::string at = (folder.path / name).string();
+    return "tls: { cert_file: \"" + at + "\", key_file: \"" + at + ".key\" }\n" +
+           "authorization: { users: [ " + user(first_public, "here.m1") + " ] }";
+  };
+  const auto machine = [&](const tests::relay& by, const std::string& authority) {
+    net::nats::access a = by.machine("m1");
+    a.urls = {"tls://127.0.0.1:" + std::to_string(by.port())};
+    a.authority = authority, a.public_key = first_public, a.seed = first_seed;
+    return a;
+  };
+  connection::settings quick;
+  quick.tries = 2, quick.between_tries = 10ms;
+  {
+    tests::relay by(relay_with("right"));
+    EXPECT_TRUE(connection(machine(by, right), "one", quick).is_up());
+    EXPECT_THROW(connection(machine(by, wrong), "one", quick), net::nats::refused);
+    net::nats::access plain = by.machine("m1");
+    plain.public_key = first_public, plain.seed = first_seed;
+    EXPECT_THROW(connection(plain, "one", quick), net::nats::refused);
+  }
+  tests::relay another(relay_with("wrong"));  // vouched for, but not as this host
+  EXPECT_THROW(connection(machine(another, wrong), "one", quick), net::nats::refused);
+  tests::relay without;
+  EXPECT_THROW(connection(machine(without, right), "one", quick), net::nats::refused);
+}
+
+}  // namespace
