@@ -9,6 +9,7 @@
 #include "net/core_port.hpp"
 #include "net/ledger.hpp"
 #include "net/mutation.hpp"
+#include "net/peers.hpp"
 #include "net/strategy.hpp"
 
 /// The protocol of one node: a state machine without thread, socket or clock. Messages, events of
@@ -35,26 +36,12 @@ struct settings {
   instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
   unsigned tries = 3;           ///< peers asked in a row before there is a pause
   unsigned any_requests = 4;    ///< for anything, at a time: workers of a node share what comes
+  unsigned looked_at = 64;      ///< peers, near and far, to choose one from
+  unsigned neighbours = 32;     ///< near peers that get a heartbeat each time; they take turns
   unsigned gossip = 2;    ///< far peers that get a heartbeat although there is no task between
   unsigned branches = 4;  ///< of the tree by which shared values go to all
   bool hints = false;     ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
-};
-
-struct peer {
-  incarnation process = 0;  ///< 0: not heard from
-  distance how_far = distance::far;
-  bool reachable = true;
-  bool foreign = false;  ///< runs another program
-  bool leaving = false;
-  instant heard{};
-  instant beaten{};        ///< the last heartbeat
-  std::uint64_t beat = 0;  ///< its number; 0: none has come
-  load state;
-  instant nothing_until{};  ///< it said none
-  instant starves_until{};  ///< it asked for anything
-  instant fetches_until{};  ///< it asked for data
-  seen_requests requests;
 };
 
 /// active ---leave---> draining ---nothing held and given, or deadline---> left
@@ -141,6 +128,7 @@ private:
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
   hungry_worker taker_of(std::uint64_t request);
   address hint_for(address from) const;
+  void set_leaving(address who, peer& p, bool leaves);
   void spread(address last, const bytes& values);
 
   // protocol_asking.hpp: requests of this node
@@ -164,6 +152,8 @@ private:
   void beat(instant now);
   void send_heartbeat(address to, const load& state);
   std::set<address> related() const;
+  std::set<address> find_lost(instant now);
+  std::set<address> listeners(instant now, std::set<address> close);
   void drain(instant now);
 
   template <class Body>
@@ -183,6 +173,11 @@ private:
   membership member_ = membership::active;
   instant leave_by_{};
   std::map<address, peer> peers_;
+  reachable_peers reachable_;   ///< of those, without those of other programs
+  std::set<address> leaving_;   ///< of those: they are asked first
+  std::set<address> fetchers_;  ///< of those: they ask for data
+  std::set<address> related_;   ///< as of the last heartbeat
+  std::size_t next_neighbour_ = 0;
   std::map<std::uint64_t, given_task> given_;  ///< by core's number
   held_tasks held_;
   request_slots slots_;

@@ -84,13 +84,18 @@ std::optional<address> node<Policy>::whom_to_ask(instant now) {
     hint_.reset();
     if (at != peers_.end() && may_have_work(now, at->first, at->second)) return at->first;
   }
-  std::vector<candidate> from, leaving;
-  for (const auto& [who, p] : peers_) {
-    if (!may_have_work(now, who, p)) continue;
-    (p.leaving ? leaving : from).push_back({who, p.how_far, p.beat != 0, p.state});
-  }
+  std::vector<candidate> from;
+  const auto see = [&](address who, const peer& p) {
+    if (may_have_work(now, who, p)) from.push_back({who, p.how_far, p.beat != 0, p.state});
+  };
   // Who leaves gives all away first.
-  return choose(how_.whom, leaving.empty() ? from : leaving, random_);
+  for (const address who : leaving_) see(who, peers_.at(who));
+  if (from.empty()) {
+    const auto see_entry = [&](const reachable_peers::entry& e) { see(e.who, *e.what); };
+    see_some(reachable_.near(), how_.looked_at, random_, see_entry);
+    see_some(reachable_.far(), how_.looked_at, random_, see_entry);
+  }
+  return choose(how_.whom, from, random_);
 }
 
 /// A request has brought nothing.

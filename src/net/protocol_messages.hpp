@@ -21,7 +21,7 @@ void node<Policy>::receive(instant now, address from, const message& m) {
   const bool foreign = m.program != self_.program || m.version != wire_version;
   if (foreign && !std::holds_alternative<reject>(m.body)) return refuse(from, p, m);
   p.heard = now;
-  p.reachable = true;
+  if (!p.reachable) p.reachable = true, reachable_.update(from, p);
   std::visit([&](const auto& body) { on(now, from, body); }, m.body);
   pursue(now);
 }
@@ -31,7 +31,9 @@ bool node<Policy>::is_for_me(address from, const message& m) {
   if (m.to == self_.process || m.to == 0) return true;
   if (policy_.has(mutation::trust_old_incarnation)) return true;
   // The sender takes this process for one that was here before: it learns better from a heartbeat.
-  if (!std::holds_alternative<heartbeat>(m.body) || m.from != peers_[from].process) {
+  const auto known = peers_.find(from);
+  if (!std::holds_alternative<heartbeat>(m.body) || known == peers_.end() ||
+      m.from != known->second.process) {
     network_.send(from, {self_.program, self_.process, 0,
                          heartbeat{++last_beat_, 0, false, core_.state(), {}}});
   }
@@ -49,6 +51,8 @@ peer& node<Policy>::sender(instant now, address from, incarnation process) {
   p = peer{};
   p.how_far = how_far;
   p.process = process;
+  leaving_.erase(from), fetchers_.erase(from);
+  reachable_.update(from, p);
   return p;
 }
 
@@ -62,6 +66,7 @@ void node<Policy>::refuse(address from, peer& p, const message& m) {
                  ": refused");
   }
   p.foreign = true;
+  reachable_.update(from, p);
   const auto* gone = std::get_if<net::leave>(&m.body);
   if (gone != nullptr && gone->gone) {
     p.reachable = false;
@@ -79,6 +84,7 @@ void node<Policy>::on(instant, address from, const reject& m) {
   const std::string why = m.reason.empty() ? "another version of the protocol" : m.reason;
   if (!p.foreign) network_.say("node " + std::to_string(from) + " refuses this one: " + why);
   p.foreign = true;
+  reachable_.update(from, p);
 }
 
 // Requests and their answers.
@@ -277,7 +283,7 @@ void node<Policy>::on(instant now, address from, const heartbeat& m) {
   if (m.number <= p.beat) return;  // an older one, or the same again
   p.beat = m.number;
   p.beaten = now;
-  p.leaving = m.leaving;
+  set_leaving(from, p, m.leaving);
   p.state = m.state;
   if (m.state.busy != 0) p.nothing_until = p.starves_until = {};
   for (auto at = given_.begin(); at != given_.end();) {
@@ -301,11 +307,19 @@ void node<Policy>::on(instant now, address from, const heartbeat& m) {
 }
 
 template <class Policy>
+void node<Policy>::set_leaving(address who, peer& p, bool leaves) {
+  p.leaving = leaves;
+  leaves ? void(leaving_.insert(who)) : void(leaving_.erase(who));
+}
+
+template <class Policy>
 void node<Policy>::on(instant now, address from, const net::leave& m) {
-  peers_[from].leaving = true;
+  peer& p = peers_[from];
+  set_leaving(from, p, true);
   if (!m.gone) return;
   gone(now, from);
-  peers_[from].reachable = false;
+  p.reachable = false;
+  reachable_.update(from, p);
 }
 
 // Shared values and published data.
@@ -350,6 +364,7 @@ void node<Policy>::fetch_from(instant now, address publisher, std::uint64_t id) 
 template <class Policy>
 void node<Policy>::on(instant now, address from, const fetch& m) {
   peers_[from].fetches_until = now + how_.forget_after;
+  fetchers_.insert(from);
   auto contents = core_.publication(m.id);
   const bool found = contents.has_value();
   send(from, published{m.id, found, found ? std::move(*contents) : bytes{}});

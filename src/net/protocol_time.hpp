@@ -34,6 +34,7 @@ void node<Policy>::peer_found(instant now, address who, distance how_far) {
   peer& p = peers_[who];
   p.how_far = how_far;
   p.reachable = true;
+  reachable_.update(who, p);
   send_heartbeat(who, core_.state());
   pursue(now);
 }
@@ -44,6 +45,7 @@ void node<Policy>::peer_lost(instant now, address who) {
   if (member_ == membership::left || at == peers_.end()) return;
   gone(now, who);
   at->second.reachable = false;
+  reachable_.update(who, at->second);
   pursue(now);
 }
 
@@ -186,28 +188,56 @@ template <class Policy>
 void node<Policy>::beat(instant now) {
   beat_at_ = now;
   next_beat_ = now + how_.heartbeat_every;
-  const std::set<address> close_ones = related();
   const load state = core_.state();
-  std::vector<address> strangers;
-  for (auto& [who, p] : peers_) {
-    if (!p.reachable || p.foreign) continue;
-    const bool close = close_ones.count(who) != 0;
-    if (close && p.process != 0 && now - p.heard > how_.lost_after) {
-      lost(now, who);
-      p.state = {};
-      p.nothing_until = now + how_.lost_after;
-    }
-    if (close || p.fetches_until > now || p.how_far != distance::far) {
-      send_heartbeat(who, state);
-    } else {
-      strangers.push_back(who);
-    }
+  for (const address who : listeners(now, find_lost(now))) send_heartbeat(who, state);
+}
+
+/// Takes who was silent for too long for lost. Returns all with whom there is something.
+template <class Policy>
+std::set<address> node<Policy>::find_lost(instant now) {
+  std::set<address> close = related();
+  for (const address who : close) {
+    const auto at = peers_.find(who);
+    if (at == peers_.end()) continue;  // a relay
+    peer& p = at->second;
+    // Before there was anything between, its heartbeats went to others.
+    if (related_.count(who) == 0) p.related_since = now;
+    const instant silent = now - std::max(p.heard, p.related_since);
+    if (!p.reachable || p.foreign || p.process == 0 || silent <= how_.lost_after) continue;
+    lost(now, who);
+    p.state = {};
+    p.nothing_until = now + how_.lost_after;
   }
+  related_ = close;
+  return close;
+}
+
+/// Who is to get a heartbeat: those with whom there is something, some of the same site in turn,
+/// and a few of the others.
+template <class Policy>
+std::set<address> node<Policy>::listeners(instant now, std::set<address> all) {
+  std::erase_if(all, [&](address who) {
+    const auto at = peers_.find(who);
+    return at == peers_.end() || !at->second.reachable || at->second.foreign;
+  });
+  std::erase_if(fetchers_, [&](address who) { return peers_.at(who).fetches_until <= now; });
+  for (const address who : fetchers_) {
+    const peer& p = peers_.at(who);
+    if (p.reachable && !p.foreign) all.insert(who);
+  }
+  const reachable_peers::list& near = reachable_.near();
+  for (std::size_t i = std::min<std::size_t>(near.size(), how_.neighbours); i > 0; --i)
+    all.insert(near[next_neighbour_++ % near.size()].who);
+  std::vector<address> strangers;
+  see_some(reachable_.far(), how_.looked_at, random_, [&](const reachable_peers::entry& e) {
+    if (all.count(e.who) == 0) strangers.push_back(e.who);
+  });
   for (unsigned i = 0; i < how_.gossip && !strangers.empty(); ++i) {
     const std::size_t at = random_.below(strangers.size());
-    send_heartbeat(strangers[at], state);
+    all.insert(strangers[at]);
     strangers.erase(strangers.begin() + static_cast<std::ptrdiff_t>(at));
   }
+  return all;
 }
 
 template <class Policy>

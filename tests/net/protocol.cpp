@@ -433,4 +433,64 @@ TEST_F(Protocol, GivesUpAnAnswerThatDoesNotCome) {
   EXPECT_EQ(core.calls.back(), "start at 4 1");
 }
 
+TEST_F(Protocol, CountsSilenceOnlySinceThereIsSomethingBetween) {
+  n.peer_found(now, 2, distance::far);
+  pass(10 * n.how().lost_after);  // it had no reason to say anything
+  n.starving(now, 4, 0);
+  ASSERT_EQ(sent<treq>().size(), 1U);
+  pass(n.how().lost_after - n.how().heartbeat_every);
+  EXPECT_EQ(n.peers().at(2).nothing_until, instant{});
+  pass(3 * n.how().heartbeat_every);
+  EXPECT_GT(n.peers().at(2).nothing_until, now);  // now it is taken for lost
+}
+
+TEST_F(Protocol, BeatsToManyNeighboursInTurn) {
+  for (address who = 10; who < 100; ++who) n.peer_found(now, who, distance::same_site);
+  n.tick(now);
+  forget();
+  std::map<address, unsigned> heard;
+  for (unsigned times = 1; times <= 3; ++times) {
+    pass(n.how().heartbeat_every);
+    EXPECT_LE(network.sent.size(), n.how().neighbours);
+    for (const auto& [to, m] : network.sent) ++heard[to];
+    forget();
+  }
+  EXPECT_EQ(heard.size(), 91U);
+}
+
+TEST_F(Protocol, AsksWhoLeavesFirstOfThousands) {
+  for (address who = 10; who < 3000; ++who) n.peer_found(now, who, distance::far);
+  n.receive(now, 2345, {5, 99, me, heartbeat{1, 0, true, {2, 1, 0}, {}}});
+  forget();
+  n.starving(now, 4, 0);
+  ASSERT_EQ(network.sent.size(), 1U);
+  EXPECT_EQ(network.sent[0].first, 2345U);
+}
+
+TEST(ReachablePeers, AreThoseThatCanBeReached) {
+  random_numbers random(1);
+  std::map<address, peer> all;
+  reachable_peers reachable;
+  for (unsigned i = 0; i < 10'000; ++i) {
+    peer& p = all[random.below(40)];
+    p.how_far = random.below(2) == 0 ? distance::far : distance::same_site;
+    p.reachable = random.below(3) != 0;
+    p.foreign = random.below(10) == 0;
+    for (auto& [who, what] : all) {
+      if (&what == &p) reachable.update(who, p);
+    }
+    std::map<address, const peer*> near, far;
+    for (const auto& [who, what] : all) {
+      if (what.reachable && !what.foreign)
+        (what.how_far == distance::far ? far : near)[who] = &what;
+    }
+    std::map<address, const peer*> listed_near, listed_far;
+    for (const auto& e : reachable.near()) listed_near[e.who] = e.what;
+    for (const auto& e : reachable.far()) listed_far[e.who] = e.what;
+    ASSERT_EQ(listed_near, near);
+    ASSERT_EQ(listed_far, far);
+    ASSERT_EQ(reachable.near().size() + reachable.far().size(), near.size() + far.size());
+  }
+}
+
 }  // namespace
