@@ -219,6 +219,13 @@ void command_line::choice(const std::string& name, std::string& to, std::vector<
                     [=, &to](const std::string& word) { to = one_of(name, word, of); });
 }
 
+void command_line::text(const std::string& name, std::string& to, const std::string& help) {
+  parser_->argument(name, true, help, [=, &to](const std::string& word) {
+    if (word.empty()) throw usage_error(name + ": expected a word, got nothing");
+    to = word;
+  });
+}
+
 void command_line::optional_text(const std::string& name, std::string& to,
                                  const std::string& help) {
   parser_->argument(name, false, help, [&to](const std::string& word) { to = word; });

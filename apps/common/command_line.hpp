@@ -41,6 +41,7 @@ public:
   void number(const std::string& name, int& to, int low, int high, const std::string& help);
   void choice(const std::string& name, std::string& to, std::vector<std::string> of,
               const std::string& help);
+  void text(const std::string& name, std::string& to, const std::string& help);
   void optional_text(const std::string& name, std::string& to, const std::string& help);
 
   // The rest of the line, at least one word: a program to start, with its own arguments.

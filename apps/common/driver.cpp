@@ -31,6 +31,9 @@ driver::driver(const std::string& name, const std::string& about, const std::str
   option(
       "--transport", "NAME", transport_,
       "What joins the processes of a job: mpi, none (default: mpi if started by mpirun or srun)");
+  // Not among what parse() finds: it is looked for before, as a server is given nothing to compute.
+  option("--serve", "WHERE", serve_,
+         "Offer this machine to jobs of other sites: a key file, or a relay's URL (docs/sites.md)");
   option_number("--repeat", repeats_, 1, 1'000'000,
                 "Run N times and report the run with the median time");
   flag("--json", json_, "Print one JSON object instead of text");
@@ -43,6 +46,7 @@ driver::driver(const std::string& name, const std::string& about, const std::str
 }
 
 void driver::parse(int argc, char** argv) {
+  cleave::serve_if_asked(argc, argv);
   command_line::parse(argc, argv);
   if (sequential_ && is_given("--workers"))
     throw usage_error("--sequential: expected without --workers, got both");

@@ -41,7 +41,7 @@ private:
   void print_json(const report& r) const;
 
   bool sequential_ = false, json_ = false, profile_ = false;
-  std::string transport_;
+  std::string transport_, serve_;
   int workers_ = 0, repeats_ = 1, trace_size_ = 16;
   std::string trace_;
   std::size_t not_reported_ =

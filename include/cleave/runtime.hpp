@@ -39,6 +39,14 @@ struct check_error : std::logic_error {
 /// or srun has started, or one that was not started so. Any thread.
 bool is_first_node();
 
+/// For programs that read their command line before they make a runtime; `runtime(argc, argv)` does
+/// it by itself. With `--serve WHERE` on the command line this offers the machine to jobs of this
+/// program at several sites (docs/sites.md), and does not return: it exits with status 0 when it has
+/// been told to leave, by SIGINT or SIGTERM. Otherwise it does nothing. Called by the main thread,
+/// before there are others. Throws std::invalid_argument if what was given cannot be used,
+/// std::runtime_error.
+void serve_if_asked(int argc, char** argv);
+
 /// The workers of a process. Construction starts them; they sleep while there is nothing to do.
 /// Outside run(), every construct simply runs its sequential program.
 ///
@@ -51,7 +59,8 @@ public:
   /// std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
   /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits
-  /// with status 2 if it or an environment variable is malformed.
+  /// with status 2 if it or an environment variable is malformed. With `--serve WHERE` it does not
+  /// return: see serve_if_asked().
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
   /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not

@@ -61,7 +61,9 @@ std::vector<std::string> open_mpi(const environment_of& env) {
   return {"openmpi" + std::string(major), "openmpi"};
 }
 
-std::string file_of(const std::string& plugin) { return "libcleave-mpi-" + plugin + ".so"; }
+std::string file_of(const std::string& plugin) {
+  return (plugin == "nats" ? "libcleave-" : "libcleave-mpi-") + plugin + ".so";
+}
 
 void* load(const std::vector<std::string>& plugins) {
   const auto folders = plugin_folders();
@@ -80,7 +82,8 @@ void* load(const std::vector<std::string>& plugins) {
   for (const std::string& folder : folders) where += (where.empty() ? "" : ", ") + folder;
   throw std::runtime_error(
       "no plug-in " + file_of(plugins.front()) + " in " + where +
-      " (CLEAVE_PLUGINS names its folder; --transport none runs each rank alone)");
+      " (CLEAVE_PLUGINS names its folder" +
+      (plugins.front() == "nats" ? ")" : "; --transport none runs each rank alone)"));
 }
 
 std::vector<std::string> chosen_plugins(const std::string& name) {
@@ -142,6 +145,29 @@ void end_all_ranks(std::string_view line, int status) {
   std::exit(status);
 }
 
+std::optional<std::string> take_serve(int& argc, char** argv) {
+  constexpr std::string_view option = "--serve";
+  std::optional<std::string> where;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == option) {
+      where = i + 1 < argc ? argv[++i] : "";
+    } else if (argument.starts_with(option) && argument.substr(option.size()).starts_with('=')) {
+      where = argument.substr(option.size() + 1);
+    } else {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    if (where->empty())
+      throw std::invalid_argument(
+          "--serve: expected a key file or the URL of a relay after it, got nothing");
+  }
+  if (kept < argc) argv[kept] = nullptr;
+  argc = kept;
+  return where;
+}
+
 std::string take_transport(int& argc, char** argv) {
   constexpr std::string_view option = "--transport";
   const char* const set = std::getenv("CLEAVE_TRANSPORT");
@@ -171,6 +197,17 @@ std::string take_transport(int& argc, char** argv) {
                                 "'");
   }
   return name;
+}
+
+void serve(const serve_settings& what) {
+  void* const library = load({"nats"});
+  const auto begin = reinterpret_cast<serve_function*>(dlsym(library, serve_function_name));
+  if (begin == nullptr) throw std::runtime_error(std::string("no plug-in of Cleave: ") + dlerror());
+  std::string error;
+  const int status = begin(plugin_version, what, error);
+  if (status == 0) return;
+  if (status == 2) throw std::invalid_argument(error);
+  throw std::runtime_error(error);
 }
 
 std::vector<std::string> plugin_folders() {

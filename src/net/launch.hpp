@@ -61,6 +61,16 @@ std::string take_transport(int& argc, char** argv);
 /// theirs at the same time, once. Blocks until they have. Throws std::runtime_error with one line.
 std::unique_ptr<transport> open_transport(const transport_choice& choice);
 
+/// Takes `--serve WHERE` or `--serve=WHERE` out of a command line. Throws std::invalid_argument if
+/// there is nothing after it.
+std::optional<std::string> take_serve(int& argc, char** argv);
+
+struct serve_settings;
+/// Offers this machine to jobs of this program; blocks until it is told to leave. Called by the main
+/// thread, while there is no other. Throws std::invalid_argument if what was given cannot be used,
+/// std::runtime_error.
+void serve(const serve_settings& what);
+
 /// Where plug-ins are looked for, in this order.
 std::vector<std::string> plugin_folders();
 

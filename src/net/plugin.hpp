@@ -4,7 +4,8 @@
 
 #include <string>
 
-/// What a transport that is loaded at start-up exports: one function, `cleave_transport_open`.
+/// What a transport that is loaded at start-up exports: `cleave_transport_open`, and the one of NATS
+/// `cleave_serve` too.
 namespace cleave::net {
 
 /// Grows by one whenever transport.hpp or this file changes what is called. A plug-in of another
@@ -22,5 +23,20 @@ struct transport_settings {
 using open_function = transport*(unsigned version, const transport_settings& settings,
                                  std::string& error);
 inline constexpr const char* open_function_name = "cleave_transport_open";
+
+/// What a machine offers (`--serve WHERE`).
+struct serve_settings {
+  std::string where;  // a key file, or the URL of a relay
+  std::string program;
+  std::uint64_t hash = 0;
+  unsigned workers = 0;        // of each process of a job; 0: as the program chooses,
+  unsigned usual_workers = 1;  // which is so many
+};
+
+/// Serves until it is told to leave by a signal. Returns the exit status, with one line in `error`
+/// if it is not 0: 2 if what was given cannot be used. Called by the main thread, while there is no
+/// other.
+using serve_function = int(unsigned version, const serve_settings& what, std::string& error);
+inline constexpr const char* serve_function_name = "cleave_serve";
 
 }  // namespace cleave::net

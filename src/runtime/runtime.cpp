@@ -1,3 +1,4 @@
+#include <cleave/detail/wire.hpp>
 #include <cleave/runtime.hpp>
 
 #include "core/pool.hpp"
@@ -6,6 +7,7 @@
 #include "machine/thread.hpp"
 #include "net/driver.hpp"
 #include "net/launch.hpp"
+#include "net/plugin.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -140,17 +142,41 @@ std::unique_ptr<runtime::state> start(const options& o) {
   std::exit(0);
 }
 
+unsigned workers_to_begin_with() {
+  const auto usual = static_cast<long>(cpus_of_this_process());
+  return static_cast<unsigned>(
+      machine::environment("CLEAVE_WORKERS", 1, most_workers, std::min(usual, most_workers)));
+}
+
 [[noreturn]] void refuse(const std::exception& e) { net::end_all_ranks(e.what()); }
 
 options from_command_line(int& argc, char** argv) try {
+  serve_if_asked(argc, argv);
   options o;
   o.transport = net::take_transport(argc, argv);
   o.workers =
       static_cast<int>(machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
   return o;
-} catch (const std::invalid_argument& e) { refuse(e); }
+} catch (const std::exception& e) { refuse(e); }
 
 }  // namespace
+
+void serve_if_asked(int argc, char** argv) {
+  net::serve_settings what;
+  const auto where = net::take_serve(argc, argv);
+  if (!where) return;
+  what.where = *where;
+  what.workers = static_cast<unsigned>(
+      machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
+  if (argc > 1)
+    throw std::invalid_argument(
+        std::string("--serve: expected nothing besides --workers N, got \"") + argv[1] + "\"");
+  what.usual_workers = workers_to_begin_with();
+  what.program = program_invocation_short_name;
+  what.hash = detail::program_hash();
+  net::serve(what);
+  std::exit(0);
+}
 
 runtime::runtime(const options& o) : state_(start(o)) {}
 

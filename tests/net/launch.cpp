@@ -121,6 +121,28 @@ TEST(launch, other_names_are_refused) {
   unsetenv("CLEAVE_TRANSPORT");
 }
 
+TEST(launch, serve_is_taken_out_wherever_it_is) {
+  const auto served = [](std::vector<std::string> words, names& rest) {
+    std::vector<char*> argv;
+    for (std::string& w : words) argv.push_back(w.data());
+    argv.push_back(nullptr);
+    int argc = static_cast<int>(words.size());
+    const auto where = take_serve(argc, argv.data());
+    rest.assign(argv.data(), argv.data() + argc);
+    EXPECT_EQ(argv[static_cast<std::size_t>(argc)], nullptr);
+    return where;
+  };
+  names rest;
+  EXPECT_EQ(served({"queens", "--workers", "2", "--serve", "m1.cleave"}, rest), "m1.cleave");
+  EXPECT_EQ(rest, names({"queens", "--workers", "2"}));
+  EXPECT_EQ(served({"queens", "--serve=m1.cleave", "15"}, rest), "m1.cleave");
+  EXPECT_EQ(rest, names({"queens", "15"}));
+  EXPECT_EQ(served({"queens", "15", "--served"}, rest), std::nullopt);
+  EXPECT_EQ(rest, names({"queens", "15", "--served"}));
+  EXPECT_THROW(served({"queens", "--serve"}, rest), std::invalid_argument);
+  EXPECT_THROW(served({"queens", "--serve=", "15"}, rest), std::invalid_argument);
+}
+
 TEST(launch, a_folder_that_is_named_is_the_only_one) {
   setenv("CLEAVE_PLUGINS", "/somewhere", 1);
   EXPECT_EQ(plugin_folders(), names({"/somewhere"}));
