@@ -52,6 +52,14 @@ TEST(control, what_is_not_right_is_not_read) {
       nullptr);
 }
 
+TEST(control, presence) {
+  presence p{false, "ab", 4, 3, 2, 1}, read;
+  ASSERT_EQ(decode(encode(p), read), nullptr);
+  EXPECT_EQ(encode(read), encode(p));
+  EXPECT_NE(decode("{\"cleave\":1}", read), nullptr);
+  EXPECT_NE(decode("\xff", read), nullptr);
+}
+
 TEST(control, text_that_is_no_utf8) {
   EXPECT_THROW(encode(start{job, "1f", {"\xff"}, 10}), std::invalid_argument);
 }

@@ -53,9 +53,7 @@ struct supervised : testing::Test {
   supervisor server{{here, "queens", "1f", 4}, port};
   moment now{1h};
 
-  void hear(const endpoint& from, const control& m) {
-    server.hear(now, {here, from, std::string(kind_of(m))}, m);
-  }
+  void hear(const endpoint& from, const control& m) { server.hear(now, from, m); }
   void pass(std::chrono::milliseconds time, bool submitter_lives = true) {
     for (const moment end = now + time; now < end; now += 250ms) {
       if (submitter_lives && now.time_since_epoch() % 1s == 0ms) hear(client, beat{job, 0});
@@ -79,6 +77,7 @@ TEST_F(supervised, refuses_with_a_reason) {
   hear(client, start{job, "2f", {}, 10});
   hear(client, start{job, "1f", {"--serve", "x"}, 10});
   hear(client, start{job, "1f", {"--transport=none"}, 10});
+  hear(client, start{job, "1f", {std::string(20'000, 'x')}, 10});
   port.can_start = true;
   begin();
   hear(stranger, start{job, "1f", {}, 10});
@@ -91,7 +90,8 @@ TEST_F(supervised, refuses_with_a_reason) {
   EXPECT_EQ(why, (steps{"it cannot start the program", "it offers another program by this name",
                         "--serve and --transport are no options of a job",
                         "--serve and --transport are no options of a job",
-                        "it has a job of this name", "it has no such job", "it leaves"}));
+                        "the arguments are longer than 16 KiB", "it has a job of this name",
+                        "it has no such job", "it leaves"}));
 }
 
 TEST_F(supervised, a_job_is_its_submitters) {

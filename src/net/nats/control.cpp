@@ -16,6 +16,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(alive, job, sent)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(cancel, job)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(part, job, number, what, status)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(notice, job, program, hash, arguments, over)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(presence, here, incarnation, workers, computing, tasks_in,
+                                   tasks_out)
 
 namespace {
 
@@ -80,17 +82,45 @@ std::string encode(const control& message) try {
   return text;
 } catch (const json::exception&) { throw std::invalid_argument("expected UTF-8"); }
 
-const char* decode(std::string_view kind, std::string_view payload, control& message) {
-  const std::size_t line = std::min(payload.find('\n'), payload.size());
-  const json head = json::parse(payload.substr(0, line), nullptr, false);
+namespace {
+
+/// The object in the first line of this version; otherwise what is wrong.
+const char* read_head(std::string_view line, json& head) {
+  head = json::parse(line, nullptr, false);
   if (!head.is_object()) return "no object of JSON";
   const auto version = head.find("cleave");
   if (version == head.end() || *version != control_version) return "of another version of Cleave";
+  return nullptr;
+}
+
+constexpr const char* incomplete = "something in it is missing, or is something else";
+
+}  // namespace
+
+const char* decode(std::string_view kind, std::string_view payload, control& message) {
+  const std::size_t line = std::min(payload.find('\n'), payload.size());
+  json head;
+  if (const char* wrong = read_head(payload.substr(0, line), head)) return wrong;
   try {
     const auto at = std::find(kinds.begin(), kinds.end(), kind);
     return decode_one(static_cast<std::size_t>(at - kinds.begin()), head,
                       payload.substr(std::min(line + 1, payload.size())), message);
-  } catch (const std::exception&) { return "something in it is missing, or is something else"; }
+  } catch (const std::exception&) { return incomplete; }
+}
+
+std::string encode(const presence& p) {
+  json head = p;
+  head["cleave"] = control_version;
+  return head.dump();
+}
+
+const char* decode(std::string_view payload, presence& p) {
+  json head;
+  if (const char* wrong = read_head(payload, head)) return wrong;
+  try {
+    head.get_to(p);
+    return nullptr;
+  } catch (const std::exception&) { return incomplete; }
 }
 
 }  // namespace cleave::net::nats

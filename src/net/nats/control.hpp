@@ -80,6 +80,18 @@ struct notice {
   bool over = false;
 };
 
+/// To all, under the topic `job.<job>`, from each node of a job: it is there, and has done so much.
+struct presence {
+  bool here = true;         // false: it goes
+  std::string incarnation;  // of its process
+  std::uint32_t workers = 0, computing = 0;
+  std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
+};
+inline constexpr std::string_view presence_topic = "job.";
+std::string encode(const presence& p);
+/// Returns nullptr, or what is wrong with it.
+const char* decode(std::string_view payload, presence& p);
+
 using control = std::variant<who, offer, start, refusal, beat, alive, cancel, part, notice>;
 
 /// The last token, or tokens, of its subject.

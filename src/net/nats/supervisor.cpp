@@ -15,6 +15,7 @@ constexpr auto restart_after = 1s;  // not faster, and twice as late after each 
 constexpr unsigned most_failures = 5;
 constexpr auto leave_within = 12s;  // members drain for 10 s at most
 constexpr std::size_t most_jobs = 64;
+constexpr std::size_t most_arguments = 16 << 10;  // bytes: all are told of them
 constexpr std::uint32_t longest_patience = 24 * 60 * 60;
 
 std::string in_words(const words& arguments) {
@@ -30,8 +31,8 @@ std::uint64_t seconds_since(moment then, moment now) {
 
 }  // namespace
 
-void supervisor::hear(moment now, const heading& from, const control& message) {
-  std::visit([&](const auto& m) { on(now, from.from, m); }, message);
+void supervisor::hear(moment now, const endpoint& from, const control& message) {
+  std::visit([&](const auto& m) { on(now, from, m); }, message);
 }
 
 // ---- clients
@@ -64,6 +65,9 @@ std::optional<std::string> supervisor::why_not(const start& m) const {
     return a == "--serve" || a.starts_with("--serve=") || a == "--transport" ||
            a.starts_with("--transport=");
   });
+  std::size_t bytes = 0;
+  for (const std::string& a : m.arguments) bytes += a.size();
+  if (bytes > most_arguments) return "the arguments are longer than 16 KiB";
   if (serves) return "--serve and --transport are no options of a job";
   return std::nullopt;
 }

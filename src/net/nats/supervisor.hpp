@@ -44,7 +44,7 @@ public:
   };
   supervisor(identity self, supervisor_port& port) : self_(std::move(self)), port_(port) {}
 
-  void hear(moment now, const heading& from, const control& message);
+  void hear(moment now, const endpoint& from, const control& message);
   /// The node with the root of this job is there: others can help now.
   void root_joined(moment now, const std::string& job);
   /// It is not any more; its program may go on alone.
