@@ -1,5 +1,5 @@
 // cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job,
-// `cleave gang` gives jobs turns.
+// `cleave gang` gives jobs turns, `cleave relay` joins machines and sites.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,6 +12,7 @@
 #include "common/command_line.hpp"
 #include "cosched/launch.hpp"
 #include "gang/commands.hpp"
+#include "relay/commands.hpp"
 #include "study/compare.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
@@ -151,8 +152,10 @@ int main(int argc, char** argv) try {
                       "Whose MPI it is (default: as the launcher's name tells)");
   start.rest("mpirun ...", job.command);
   gang::commands turns(line);
+  relay::commands sites(line);
   line.parse(argc, argv);
   if (turns.given()) return turns.run();
+  if (sites.given()) return sites.run();
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(here));
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

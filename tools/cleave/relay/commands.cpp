@@ -1,0 +1,67 @@
+#include "relay/commands.hpp"
+
+#include <string>
+#include <vector>
+
+#include "common/command_line.hpp"
+
+#ifdef CLEAVE_WITH_RELAY
+#include "relay/invite.hpp"
+#endif
+
+namespace relay {
+
+struct commands::parts {
+  std::string folder, site, listen, upstream, name, output;
+  std::vector<std::string> hosts;
+  int port = -1;
+  bool plain = false, for_relay = false;
+
+  apps::command_line relay, invite, revoke;
+
+  explicit parts(apps::command_line& program)
+      : relay(program, "relay", "Be the relay of a site, until interrupted"),
+        invite(program, "invite", "Make a key for one more machine of the site"),
+        revoke(program, "revoke", "Take a key back, and cut off who uses it") {
+    for (auto* c : {&relay, &invite, &revoke})
+      c->option("--folder", "FOLDER", folder,
+                "The relay's own (default: cleave/relay in $XDG_CONFIG_HOME or ~/.config)");
+    relay.option("--site", "NAME", site, "The site's name (default: this machine's)");
+    relay.option_list("--host", "NAME", hosts,
+                      "Names or addresses under which machines reach it (default: its address)");
+    relay.option("--listen", "ADDRESS", listen, "Listen on this one (default: on all, 0.0.0.0)");
+    relay.option_number("--port", port, 0, 65535,
+                        "Listen on this one (default: 4222); 0: on a free one, from then on");
+    relay.option("--upstream", "FILE", upstream,
+                 "Join the relay that made this key for the site (cleave invite --relay)");
+    relay.flag("--plain", plain, "Without TLS, on 127.0.0.1 only");
+    invite.optional_text("NAME", name, "What the machine will be called");
+    invite.flag("--relay", for_relay, "Of another site: NAME is the site, and the key its relay's");
+    invite.option("--output,-o", "FILE", output, "The key file (default: NAME.cleave)");
+    revoke.optional_text("NAME", name, "The machine, or the site whose relay it is");
+  }
+};
+
+commands::commands(apps::command_line& program) : parts_(std::make_unique<parts>(program)) {}
+commands::~commands() = default;
+
+bool commands::given() const {
+  return parts_->relay.parsed() || parts_->invite.parsed() || parts_->revoke.parsed();
+}
+
+int commands::run() {
+#ifdef CLEAVE_WITH_RELAY
+  const parts& p = *parts_;
+  if (p.relay.parsed())
+    return relay::serve({p.folder, p.site, p.listen, p.upstream, p.hosts, p.port, p.plain});
+  if (p.name.empty()) throw apps::usage_error("NAME: expected a name, got nothing");
+  if (p.revoke.parsed()) return relay::revoke(p.folder, p.name);
+  return relay::invite(p.folder, p.name, p.for_relay, p.output);
+#else
+  throw apps::usage_error(
+      "this cleave was built without OpenSSL or nats.c (Debian and Ubuntu: libssl-dev, "
+      "libnats-dev), which relays need");
+#endif
+}
+
+}  // namespace relay

@@ -1,0 +1,252 @@
+#include "relay/folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "common/command_line.hpp"
+#include "relay/keys.hpp"
+
+namespace relay {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+[[noreturn]] void refuse(const fs::path& what, const std::string& why) {
+  throw apps::usage_error(fmt::format("'{}': {}", what.string(), why));
+}
+
+[[noreturn]] void fail(const fs::path& what) {
+  throw std::runtime_error(fmt::format("'{}': {}", what.string(), std::strerror(errno)));
+}
+
+// For its owner alone; all of it or nothing.
+void write(const fs::path& file, const std::string& text) {
+  const auto part = file.string() + ".part";
+  unlink(part.c_str());
+  const int to = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (to < 0) fail(part);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto written = ::write(to, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  const bool kept = done == text.size() && fsync(to) == 0;
+  const int error = errno;
+  close(to);
+  errno = error;
+  if (!kept || rename(part.c_str(), file.c_str()) != 0) {
+    const int why = errno;
+    unlink(part.c_str());
+    errno = why;
+    fail(file);
+  }
+}
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) refuse(file, "cannot be read");
+  return text;
+}
+
+json as_json(const std::vector<member>& members) {
+  json all = json::array();
+  for (const auto& m : members)
+    all.push_back({{"name", m.name}, {"relay", m.is_relay}, {"public", m.public_key}});
+  return all;
+}
+
+std::vector<member> members_of(const json& all) {
+  std::vector<member> members;
+  for (const auto& m : all) {
+    members.push_back({m.at("name"), m.at("relay"), m.at("public")});
+    if (!is_token(members.back().name) || !is_token(members.back().public_key))
+      throw std::invalid_argument("a member");
+  }
+  return members;
+}
+
+// The folder is its owner's alone.
+void check_mode(const fs::path& folder) {
+  struct stat s {};
+  if (stat(folder.c_str(), &s) != 0 || !S_ISDIR(s.st_mode)) refuse(folder, "no folder");
+  if (s.st_uid != geteuid()) refuse(folder, "belongs to another user");
+  if ((s.st_mode & 077) != 0)
+    refuse(folder, fmt::format("expected mode 700, got {:o} (chmod 700)", s.st_mode & 0777));
+}
+
+fs::path in_config_home() {
+  if (const char* const home = std::getenv("XDG_CONFIG_HOME"); home != nullptr && *home)
+    return home;
+  if (const char* const home = std::getenv("HOME"); home != nullptr && *home)
+    return fs::path(home) / ".config";
+  throw apps::usage_error("--folder: expected a folder, got none, and HOME is not set");
+}
+
+std::string user(const std::string& key, const std::vector<std::string>& publish,
+                 const std::vector<std::string>& publish_not,
+                 const std::vector<std::string>& subscribe) {
+  const json nothing = {{"deny", ">"}};  // an empty list would allow all
+  json may_publish = {{"allow", publish}}, may_subscribe = {{"allow", subscribe}};
+  if (!publish_not.empty()) may_publish["deny"] = publish_not;
+  return fmt::format("    {{ nkey: {}, permissions: {{ publish: {}, subscribe: {} }} }}\n", key,
+                     (publish.empty() ? nothing : may_publish).dump(),
+                     (subscribe.empty() ? nothing : may_subscribe).dump());
+}
+
+std::string url(const configuration& c, const std::string& host) {
+  const bool brackets = host.find(':') != std::string::npos;
+  return fmt::format("{}://{}{}{}:{}", c.plain ? "nats" : "tls", brackets ? "[" : "", host,
+                     brackets ? "]" : "", c.port);
+}
+
+}  // namespace
+
+fs::path default_folder() { return in_config_home() / "cleave" / "relay"; }
+
+bool is_host(const std::string& text) {
+  if (is_address(text)) return true;
+  return !text.empty() && text.size() <= 253 && text[0] != '-' && text[0] != '.' &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
+         });
+}
+
+bool is_folder(const fs::path& folder) { return fs::exists(folder / "relay.json"); }
+
+void make_folder(const fs::path& folder, const configuration& c) {
+  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
+    refuse(folder, "expected a relay's folder, an empty one or none");
+  const auto where = fs::absolute(folder).lexically_normal();
+  std::string part = (where.has_filename() ? where : where.parent_path()).string() + ".XXXXXX";
+  std::error_code failed;
+  fs::create_directories(fs::path(part).parent_path(), failed);
+  if (mkdtemp(part.data()) == nullptr) fail(folder);  // mode 700
+  try {
+    if (!c.plain) {
+      const auto authority = make_authority(c.site);
+      write(fs::path(part) / "authority.key", authority.key);
+      write(fs::path(part) / "authority.crt", authority.certificate);
+    }
+    write_folder(part, c);
+    if (rename(part.c_str(), where.has_filename() ? where.c_str() : where.parent_path().c_str()) !=
+        0)
+      fail(folder);
+  } catch (...) {
+    fs::remove_all(part, failed);
+    throw;
+  }
+}
+
+configuration read_folder(const fs::path& folder) {
+  if (!is_folder(folder))
+    refuse(folder,
+           fmt::format("no relay's folder (made by: cleave relay --folder {})", folder.string()));
+  check_mode(folder);
+  const auto file = folder / "relay.json";
+  try {
+    const auto j = json::parse(read(file));
+    configuration c;
+    c.site = j.at("site"), c.hosts = j.at("hosts"), c.listen = j.at("listen");
+    c.port = j.at("port"), c.plain = j.at("plain"), c.upstream = j.at("upstream");
+    c.bridge_key = j.at("bridge");
+    c.members = members_of(j.at("members")), c.revoked = members_of(j.at("revoked"));
+    if (!is_token(c.site) || !is_address(c.listen) || c.hosts.empty() ||
+        !std::all_of(c.hosts.begin(), c.hosts.end(), is_host) || !is_token(c.bridge_key))
+      throw std::invalid_argument("a field");
+    return c;
+  } catch (const apps::usage_error&) { throw; } catch (const std::exception& e) {
+    refuse(file, fmt::format("expected what cleave relay has written: {}", e.what()));
+  }
+}
+
+void write_folder(const fs::path& folder, const configuration& c) {
+  const nlohmann::ordered_json j = {{"site", c.site},
+                                    {"hosts", c.hosts},
+                                    {"listen", c.listen},
+                                    {"port", c.port},
+                                    {"plain", c.plain},
+                                    {"upstream", c.upstream},
+                                    {"bridge", c.bridge_key},
+                                    {"members", as_json(c.members)},
+                                    {"revoked", as_json(c.revoked)}};
+  write(folder / "nats-server.conf", server_configuration(c));
+  write(folder / "relay.json", j.dump(2) + "\n");
+}
+
+void write_certificate(const fs::path& folder, const configuration& c) {
+  const identity authority{read(folder / "authority.crt"), read(folder / "authority.key")};
+  auto hosts = c.hosts;
+  for (const std::string& own : {std::string("localhost"), std::string("127.0.0.1"), c.listen})
+    if (std::find(hosts.begin(), hosts.end(), own) == hosts.end()) hosts.push_back(own);
+  const auto server = make_server(authority, hosts);
+  write(folder / "server.key", server.key);
+  write(folder / "server.crt", server.certificate);
+}
+
+changing::changing(const fs::path& folder)
+    : lock_(open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+  if (lock_ < 0) fail(folder / "lock");
+  while (flock(lock_, LOCK_EX) != 0 && errno == EINTR) {}
+}
+changing::~changing() { close(lock_); }
+
+std::string server_configuration(const configuration& c) {
+  std::string text = fmt::format(
+      "# Written by cleave relay from relay.json; what is changed here is lost.\n"
+      "server_name: \"cleave-{}\"\n"
+      "listen: \"{}:{}\"\n"
+      "ping_interval: \"5s\"\n"
+      "ping_max: 2\n"
+      "write_deadline: \"5s\"\n",
+      c.site, c.listen.find(':') == std::string::npos ? c.listen : "[" + c.listen + "]", c.port);
+  if (!c.plain) text += "tls { cert_file: \"server.crt\", key_file: \"server.key\", timeout: 2 }\n";
+  text += "authorization {\n  timeout: 2\n  users: [\n";
+  const std::string &site = c.site, to_site = fmt::format("cleave.to.{}.>", site),
+                    from_site = fmt::format("cleave.to.*.*.*.{}.>", site),
+                    all_of_site = fmt::format("cleave.all.{}.>", site);
+  if (!c.bridge_key.empty())  // it may not speak for this site's own machines
+    text += c.upstream ? user(c.bridge_key, {to_site, "cleave.all.>"}, {from_site, all_of_site},
+                              {from_site, all_of_site})
+                       : user(c.bridge_key, {}, {}, {});
+  for (const auto& m : c.members) {
+    const auto who = m.is_relay ? m.name : site + "." + m.name;
+    text += user(m.public_key,
+                 {fmt::format("cleave.to.*.*.*.{}.>", who), fmt::format("cleave.all.{}.>", who)},
+                 {}, {fmt::format("cleave.to.{}.>", who), "cleave.all.>"});
+  }
+  return text + "  ]\n}\n";
+}
+
+access access_to(const fs::path& folder, const configuration& c) {
+  access a;
+  a.site = c.site;
+  for (const auto& host : c.hosts) a.urls.push_back(url(c, host));
+  if (!c.plain) a.authority = read(folder / "authority.crt");
+  return a;
+}
+
+access access_from_here(const fs::path& folder, const configuration& c) {
+  access a = access_to(folder, c);
+  const bool any = c.listen == "0.0.0.0" || c.listen == "::";
+  a.urls = {url(c, any ? "127.0.0.1" : c.listen)};
+  return a;
+}
+
+}  // namespace relay

@@ -1,0 +1,77 @@
+// A relay's folder: who it is, who may join it, its keys and certificates, and what its
+// nats-server reads. The folder has mode 700, its files 600. relay.json is what counts; the
+// server's configuration is written from it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "net/nats/access.hpp"
+#include "net/nats/subjects.hpp"
+
+namespace relay {
+
+// A machine of the site, or the relay of another one.
+struct member {
+  std::string name;
+  bool is_relay = false;
+  std::string public_key;
+};
+
+struct configuration {
+  std::string site;
+  std::vector<std::string> hosts;  // names and addresses under which machines reach it
+  std::string listen;              // the address it listens on
+  int port = 0;
+  bool plain = false;      // no TLS; on 127.0.0.1 only
+  bool upstream = false;   // joins another relay, with upstream.cleave
+  std::string bridge_key;  // public; by which its bridge to the other knows itself to the server
+  std::vector<member> members, revoked;
+};
+
+using cleave::net::nats::access;
+using cleave::net::nats::is_token;
+
+// The reserved name of a relay in its key file.
+inline constexpr auto relay_name = "relay";
+
+// $XDG_CONFIG_HOME/cleave/relay, or that in ~/.config.
+std::filesystem::path default_folder();
+
+// All of these throw apps::usage_error, one line that begins with the folder or file, if it is not
+// what was expected, and std::runtime_error if it cannot be written.
+
+// Makes the folder, whole or not at all: `c` and a certificate authority.
+void make_folder(const std::filesystem::path& folder, const configuration& c);
+bool is_folder(const std::filesystem::path& folder);  // a relay's
+configuration read_folder(const std::filesystem::path& folder);
+// relay.json and nats-server.conf.
+void write_folder(const std::filesystem::path& folder, const configuration& c);
+// server.crt and server.key for the names that it has now.
+void write_certificate(const std::filesystem::path& folder, const configuration& c);
+
+// Who reads the folder to change it holds this. Blocks.
+class changing {
+public:
+  explicit changing(const std::filesystem::path& folder);
+  ~changing();
+  changing(const changing&) = delete;
+  changing& operator=(const changing&) = delete;
+
+private:
+  int lock_;
+};
+
+// What nats-server reads. There is always a user in it: without one it would let everybody in.
+std::string server_configuration(const configuration& c);
+
+// All that a key file needs but the key.
+access access_to(const std::filesystem::path& folder, const configuration& c);
+// The same for a process beside the relay.
+access access_from_here(const std::filesystem::path& folder, const configuration& c);
+
+// Whether it may be in a certificate and a URL: a name or an address.
+bool is_host(const std::string& text);
+
+}  // namespace relay

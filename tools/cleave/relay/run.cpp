@@ -1,0 +1,248 @@
+#include "relay/run.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "common/command_line.hpp"
+#include "gang/channel.hpp"
+#include "relay/bridge.hpp"
+#include "relay/keys.hpp"
+#include "relay/log.hpp"
+
+namespace relay {
+namespace {
+
+namespace fs = std::filesystem;
+using gang::channel;
+using nlohmann::json;
+using std::chrono::steady_clock;
+
+constexpr auto longest_end = std::chrono::seconds(5);
+constexpr auto longest_reload = std::chrono::seconds(10);
+
+void say(const std::string& line) { fmt::print(stderr, "cleave relay: {}\n", line); }
+
+struct server {
+  pid_t pid = -1;
+  channel log{};  // what it writes
+};
+
+// In the folder; ends with this process, however that ends.
+server start(const fs::path& folder, const std::string& program, const sigset_t& signals) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("no pipe: {}", std::strerror(errno)));
+  channel read(ends[0]), write(ends[1]);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw std::runtime_error(fmt::format("no process: {}", std::strerror(errno)));
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);  // Ctrl-C is for the relay, which ends it
+    sigprocmask(SIG_UNBLOCK, &signals, nullptr);
+    if (getppid() == parent && chdir(folder.c_str()) == 0 && dup2(ends[1], STDERR_FILENO) >= 0 &&
+        dup2(ends[1], STDOUT_FILENO) >= 0)
+      execl(program.c_str(), "nats-server", "-c", "nats-server.conf", nullptr);
+    _exit(127);
+  }
+  return {pid, std::move(read)};
+}
+
+class relay_process {
+public:
+  relay_process(fs::path folder, configuration c) : folder_(std::move(folder)), c_(std::move(c)) {}
+
+  int run() {
+    const std::string program = find_server();
+    const channel listener = listen();
+    {
+      const changing now(folder_);
+      const auto key = make_nkey();  // of this run, in memory alone
+      bridge_seed_ = key.seed;
+      c_.members = read_folder(folder_).members, c_.revoked = read_folder(folder_).revoked;
+      c_.bridge_key = key.public_key;
+      if (!c_.plain) write_certificate(folder_, c_);
+      write_folder(folder_, c_);
+      log_.know(c_);
+    }
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
+    sigprocmask(SIG_BLOCK, &signals, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    const channel told(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+    server_ = start(folder_, program, signals);
+    for (;;) {
+      std::vector<pollfd> polled{{server_.log.descriptor(), POLLIN, 0},
+                                 {told.descriptor(), POLLIN, 0},
+                                 {listener.descriptor(), POLLIN, 0}};
+      if (poll(polled.data(), polled.size(), reloading_ ? 100 : -1) < 0 && errno != EINTR)
+        throw std::runtime_error(fmt::format("poll: {}", std::strerror(errno)));
+      if (polled[0].revents != 0 && !read_log()) return ended();
+      if (polled[1].revents != 0) take_signal(told);
+      if (polled[2].revents != 0) take_request(listener);
+      const bool late = reloading_ && steady_clock::now() - begun_ > longest_reload;
+      if (late) reloaded("nats-server does not read its settings");
+      const bool must_end = ending_ && steady_clock::now() - ending_since_ > longest_end;
+      if (must_end) kill(server_.pid, SIGKILL);
+    }
+  }
+
+private:
+  channel listen() {
+    try {
+      return gang::listen_at((folder_ / "control").string(), lock_);
+    } catch (const apps::usage_error&) {
+      throw apps::usage_error(
+          fmt::format("'{}': another relay runs in it, or its name is too long for a socket",
+                      folder_.string()));
+    }
+  }
+
+  // False at the end of the log: the server has ended.
+  bool read_log() {
+    char part[4096];
+    const auto got = read(server_.log.descriptor(), part, sizeof part);
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    if (got == 0) return false;
+    pending_.append(part, static_cast<std::size_t>(got));
+    std::size_t begin = 0;
+    for (std::size_t end; (end = pending_.find('\n', begin)) != pending_.npos; begin = end + 1)
+      take_line(std::string_view(pending_).substr(begin, end - begin));
+    pending_.erase(0, begin);
+    return true;
+  }
+
+  void take_line(std::string_view line) {
+    const auto heard = log_.read(line, steady_clock::now());
+    if (!heard.say.empty()) say(heard.say);
+    switch (heard.what) {
+      case log::event::none: return;
+      case log::event::ready: return ready();
+      case log::event::reloaded: return reloaded("");
+      case log::event::not_reloaded: return reloaded("nats-server refuses its settings");
+    }
+  }
+
+  void ready() {
+    const auto here = access_to(folder_, c_);
+    std::string urls;
+    for (const auto& url : here.urls) urls += (urls.empty() ? "" : " ") + url;
+    say(fmt::format("ready: {}, {}", c_.site, urls));
+    if (!c_.upstream || bridge_) return;
+    auto own = access_from_here(folder_, c_);
+    own.name = relay_name, own.public_key = c_.bridge_key, own.seed = bridge_seed_;
+    bridge_ = make_bridge(cleave::net::nats::read_access(folder_ / "upstream.cleave"), own, say);
+  }
+
+  void take_signal(const channel& told) {
+    signalfd_siginfo what{};
+    while (read(told.descriptor(), &what, sizeof what) == sizeof what) {
+      if (what.ssi_signo == SIGHUP) {
+        wanted_ = true, begin_reload();
+        continue;
+      }
+      kill(server_.pid, ending_ ? SIGKILL : SIGTERM);  // the second time at once
+      if (!std::exchange(ending_, true)) ending_since_ = steady_clock::now();
+    }
+  }
+
+  void take_request(const channel& listener) {
+    channel from = gang::accept_from(listener);
+    if (from.descriptor() < 0) return;
+    waiting_.push_back(std::move(from));  // whatever it says: there is only one thing to ask for
+    wanted_ = true, begin_reload();
+  }
+
+  // One at a time: the server may take two signals for one.
+  void begin_reload() {
+    if (reloading_ || !std::exchange(wanted_, false)) return;
+    try {
+      const changing now(folder_);
+      c_.members = read_folder(folder_).members, c_.revoked = read_folder(folder_).revoked;
+    } catch (const std::exception& e) { say(e.what()); }
+    log_.know(c_);
+    served_.splice(served_.end(), waiting_);
+    reloading_ = true, begun_ = steady_clock::now();
+    kill(server_.pid, SIGHUP);
+  }
+
+  void reloaded(const std::string& wrong) {
+    for (const auto& to : served_) to.send({{"wrong", wrong}});
+    served_.clear();
+    reloading_ = false;
+    begin_reload();
+  }
+
+  int ended() {
+    int status = 0;
+    while (waitpid(server_.pid, &status, 0) < 0 && errno == EINTR) {}
+    bridge_.reset();
+    if (ending_) return 0;
+    say(WIFSIGNALED(status)
+            ? fmt::format("nats-server was killed by signal {}", WTERMSIG(status))
+            : fmt::format("nats-server has ended with status {}", WEXITSTATUS(status)));
+    return 1;
+  }
+
+  const fs::path folder_;
+  configuration c_;
+  std::string bridge_seed_;
+  channel lock_{};
+  server server_{};
+  log log_{};
+  std::string pending_{};
+  std::unique_ptr<bridge> bridge_{};
+  bool reloading_ = false, wanted_ = false, ending_ = false;
+  steady_clock::time_point begun_{}, ending_since_{};
+  std::list<channel> waiting_{}, served_{};  // by the next reload, by this one
+};
+
+}  // namespace
+
+std::string find_server() {
+  const char* const path = std::getenv("PATH");
+  std::string folders = std::string(path != nullptr ? path : "") + ":/usr/local/sbin:/usr/sbin";
+  for (std::size_t begin = 0, end; begin <= folders.size(); begin = end + 1) {
+    end = std::min(folders.find(':', begin), folders.size());
+    const auto file = folders.substr(begin, end - begin) + "/nats-server";
+    if (file.size() > 12 && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  throw apps::usage_error("nats-server is not installed (Debian and Ubuntu: nats-server)");
+}
+
+int run(const fs::path& folder, configuration c) {
+  return relay_process(folder, std::move(c)).run();
+}
+
+std::optional<std::string> reload(const fs::path& folder) {
+  channel to;
+  try {
+    to = gang::connect_to((folder / "control").string());
+  } catch (const apps::usage_error&) { return std::nullopt; }  // none runs
+  const auto answer = to.receive();
+  if (!answer) return "the relay has ended meanwhile";
+  const std::string wrong = answer->value("wrong", "");
+  if (wrong.empty()) return std::nullopt;
+  return wrong;
+}
+
+}  // namespace relay

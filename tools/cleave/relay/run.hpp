@@ -1,0 +1,24 @@
+// A running relay: nats-server as its child, whose log it shortens, and which it tells to read its
+// settings again when an invitation or a revocation asks for it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "relay/folder.hpp"
+
+namespace relay {
+
+// Where nats-server is: in $PATH, or where Debian has it. Throws apps::usage_error.
+std::string find_server();
+
+// Runs the relay of this folder until SIGTERM or SIGINT; its exit status. Throws apps::usage_error
+// if one runs already. A SIGHUP makes the server read its settings again.
+int run(const std::filesystem::path& folder, configuration c);
+
+// Makes the running relay of the folder read its settings again, and blocks until it has done so:
+// what went wrong, if anything did. Nothing to do if none runs.
+std::optional<std::string> reload(const std::filesystem::path& folder);
+
+}  // namespace relay
