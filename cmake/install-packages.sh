@@ -21,8 +21,16 @@ build() {
   need nlohmann-json3-dev header nlohmann/json.hpp
   need libfmt-dev header fmt/format.h
 }
+# Sites: relays and the plug-in for them.
+sites() {
+  want nats-server relay_server nats-server
+  want libnats-dev header nats/nats.h
+  want libssl-dev header openssl/evp.h
+}
+relay_server() { program "$1" || file "/usr/sbin/$1"; }  # /usr/sbin is not in everybody's PATH
 tests() {
   build
+  sites
   need libgtest-dev header gtest/gtest.h
   need pkg-config program pkg-config
 }
