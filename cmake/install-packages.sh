@@ -63,6 +63,8 @@ case $job in
     tests
     study
     mpi
+    want lammps program lmp
+    want python3-mpi4py file /usr/lib/python3/dist-packages/mpi4py
     want chromium program chromium
     want g++-11 program g++-11
     want clang-14 program clang++-14

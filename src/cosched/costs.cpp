@@ -2,10 +2,12 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cosched/clock.hpp"
@@ -41,15 +43,40 @@ void stay_on(int cpu) noexcept {
   pthread_setaffinity_np(pthread_self(), sizeof one, &one);
 }
 
-/// One way, there or back: the lower quartile, because others may have wanted the CPU meanwhile.
-/// With a CPU both threads stay on it.
-nanoseconds one_way(int cpu, nanoseconds longest, nanoseconds otherwise) {
+/// Two CPUs to measure between: the one that this runs on, and another. A launcher may have bound
+/// the rank to one; then the other is any that the kernel gives to a thread that asks for all.
+std::pair<int, int> two_cpus() noexcept {
+  const int here = sched_getcpu();
+  std::pair<int, int> found{here, here};
+  std::thread([&found, here] {
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (std::size_t i = 0; i < CPU_SETSIZE; ++i) CPU_SET(i, &all);
+    pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+    if (pthread_getaffinity_np(pthread_self(), sizeof all, &all) != 0) return;
+    for (int i = 0; i < CPU_SETSIZE && found.second == here; ++i)
+      if (i != here && CPU_ISSET(static_cast<std::size_t>(i), &all)) found.second = i;
+  }).join();
+  return found;
+}
+
+/// How often this thread has lost its CPU to another.
+long lost_cpu() noexcept {
+  rusage r{};
+  return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nivcsw : 0;
+}
+
+/// One way, there or back, between threads on these CPUs: the lower quartile, because others may
+/// have wanted a CPU meanwhile. `otherwise` if they wanted it too often.
+nanoseconds one_way(int one_cpu, int other_cpu, nanoseconds longest, nanoseconds otherwise) {
   turns t;
   std::atomic<std::uint32_t> end{2 * most_turns};
+  std::atomic<long> lost{0};
   std::vector<nanoseconds> took;
   took.reserve(most_turns);
   auto first = [&] {
-    if (cpu >= 0) stay_on(cpu);
+    stay_on(one_cpu);
+    const long before_all = lost_cpu();
     const nanoseconds begin = now();
     for (std::uint32_t i = 0; i < 2 * most_turns; i += 2) {
       const nanoseconds before = now();
@@ -57,22 +84,27 @@ nanoseconds one_way(int cpu, nanoseconds longest, nanoseconds otherwise) {
       t.pass(i);
       t.await(i + 2);
       took.push_back((now() - before) / 2);
-      if (end.load() == i + 2) return;
+      if (end.load() == i + 2) break;
     }
+    lost += lost_cpu() - before_all;
   };
   auto second = [&] {
-    if (cpu >= 0) stay_on(cpu);
+    stay_on(other_cpu);
+    const long before_all = lost_cpu();
     for (std::uint32_t i = 1;; i += 2) {
       t.await(i);
       const bool last = end.load() == i + 1;
       t.pass(i);
-      if (last) return;
+      if (last) break;
     }
+    lost += lost_cpu() - before_all;
   };
   std::thread one(first);
   std::thread two(second);
   one.join(), two.join();
-  if (took.empty()) return otherwise;
+  // On one CPU each wake-up may take it from the other thread.
+  const bool disturbed = one_cpu != other_cpu && lost > static_cast<long>(took.size() / 10);
+  if (took.empty() || disturbed) return otherwise;
   std::sort(took.begin(), took.end());
   return took[took.size() / 4];
 }
@@ -81,9 +113,12 @@ nanoseconds one_way(int cpu, nanoseconds longest, nanoseconds otherwise) {
 
 costs measure_costs(nanoseconds longest) noexcept try {
   costs c = usual;
-  c.context_switch = std::clamp(one_way(sched_getcpu(), longest / 2, c.context_switch),
+  const auto [here, other] = two_cpus();
+  c.context_switch = std::clamp(one_way(here, here, longest / 2, c.context_switch),
                                 least.context_switch, most.context_switch);
-  c.wake = std::clamp(one_way(-1, longest / 2, c.wake), least.wake, most.wake);
+  // Longer than the longest: the CPU was not idle.
+  const nanoseconds wake = one_way(here, other, longest / 2, c.wake);
+  if (wake <= most.wake) c.wake = std::max(wake, least.wake);
   return c;
 } catch (const std::system_error&) { return usual; }
 

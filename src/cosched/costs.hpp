@@ -8,11 +8,11 @@ namespace cleave::cosched {
 /// measured between two threads that block by turns, some milliseconds in all.
 struct costs {
   nanoseconds context_switch;  // from one thread to another on one CPU
-  nanoseconds wake;  // from the call that wakes to running, on whichever CPU the kernel chooses
+  nanoseconds wake;            // from the call that wakes to running on another CPU, which was idle
 };
 
 /// Measures, and takes at most `longest` about it. Throws nothing: what cannot be measured is the
-/// usual value.
+/// usual value; so is the wake-up where others took the CPUs meanwhile, because then none was idle.
 costs measure_costs(nanoseconds longest) noexcept;
 
 }  // namespace cleave::cosched

@@ -14,8 +14,13 @@
 /// may have made progress for others does so, fences, and then rings whom it finds announced.
 namespace cleave::cosched {
 
+/// What a rank waits for. `message`: only for messages that others send it, and nobody waits for
+/// its help; so nothing else that others do can end its wait. `anything`: all other waits.
+enum class waits_for : unsigned { message, anything };
+
 /// One rank's: a ticket that changes when it is rung. Its owner announces and sleeps, the others
-/// ring. In one word: the lowest bit says `announced`, the others count the rings.
+/// ring. In one word: the lowest bit says `announced`, the next one `for a message`, the others
+/// count the rings.
 template <class Platform>
 class doorbell {
 public:
@@ -23,28 +28,31 @@ public:
 
   // The owner only.
 
-  /// seq_cst: before the owner's last test; partner of the ringer's fence.
-  ticket announce() noexcept {
-    return word_.fetch_or(announced, std::memory_order_seq_cst) | announced;
+  /// seq_cst: before the owner's last test; partner of the ringer's fence. What it waits for is
+  /// said by the same store, so who sees the announcement sees that too.
+  ticket announce(waits_for w = waits_for::anything) noexcept {
+    const ticket bits = w == waits_for::message ? announced | for_message : announced;
+    return word_.fetch_or(bits, std::memory_order_seq_cst) | bits;
   }
   /// Blocks until the ticket has changed, or for as long as the platform does.
   void sleep(ticket t) noexcept { Platform::block(word_, t); }
   /// Takes an announcement back. False if it was rung meanwhile.
   bool withdraw(ticket t) noexcept {
-    return word_.compare_exchange_strong(t, t & ~announced, std::memory_order_acq_rel,
+    return word_.compare_exchange_strong(t, t & ~bits_of_wait, std::memory_order_acq_rel,
                                          std::memory_order_relaxed);
   }
 
   // Everybody.
 
-  /// After a fence. Wakes the owner if it has announced, and before that calls about_to_wake();
+  /// After a fence. Wakes the owner if it has announced, and if what was done can be what it waits
+  /// for: `sent` says that a message may have been sent to it. Calls about_to_wake() before that;
   /// returns whether this call did.
   template <class F>
-  bool ring(F about_to_wake) noexcept {
+  bool ring(bool sent, F about_to_wake) noexcept {
     ticket t = word_.load(std::memory_order_relaxed);
-    if ((t & announced) == 0) return false;
+    if ((t & announced) == 0 || (!sent && (t & for_message) != 0)) return false;
     // Fails if another rang first, or the owner went on: either way it will test once more.
-    if (!word_.compare_exchange_strong(t, (t & ~announced) + one_ring, std::memory_order_acq_rel,
+    if (!word_.compare_exchange_strong(t, (t & ~bits_of_wait) + one_ring, std::memory_order_acq_rel,
                                        std::memory_order_relaxed))
       return false;
     about_to_wake();
@@ -53,7 +61,8 @@ public:
   }
 
 private:
-  static constexpr ticket announced = 1, one_ring = 2;
+  static constexpr ticket announced = 1, for_message = 2, one_ring = 4;
+  static constexpr ticket bits_of_wait = announced | for_message;
   typename Platform::template atomic<ticket> word_{0};
 };
 
@@ -93,9 +102,9 @@ public:
   /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last
   /// one, after before_sleep(), which rings the others for all that was done since.
   template <class F>
-  woken tested(bool spun_enough, F before_sleep) {
+  woken tested(bool spun_enough, waits_for what, F before_sleep) {
     if (phase_ == phase::spinning) {
-      if (spun_enough) announce();
+      if (spun_enough) announce(what);
       return woken::no;
     }
     assert(phase_ == phase::announced);
@@ -112,8 +121,8 @@ public:
   }
 
 private:
-  void announce() {
-    ticket_ = bell_->announce();
+  void announce(waits_for what) {
+    ticket_ = bell_->announce(what);
     sleepers_->set(me_);
     left_ = tests_;
     phase_ = phase::announced;

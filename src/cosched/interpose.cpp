@@ -5,10 +5,15 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "cosched/job.hpp"
+#include "cosched/requests.hpp"
 
 namespace cleave::cosched {
 
@@ -35,15 +40,184 @@ void* object(const char* name) noexcept { return found_from(RTLD_DEFAULT, name);
 
 namespace {
 
+/// What this rank has started and not completed. Touched by the outermost call of an active rank.
+constinit requests open_requests;
+
+template <class Request>
+requests::handle handle_of(Request r) noexcept {
+  if constexpr (std::is_pointer_v<Request>) return reinterpret_cast<std::uintptr_t>(r);
+  else return static_cast<requests::handle>(r);
+}
+MPI_Request no_request() noexcept {
+#ifdef OPEN_MPI
+  static auto* const none = static_cast<MPI_Request>(object("ompi_request_null"));
+  return none;
+#else
+  return MPI_REQUEST_NULL;
+#endif
+}
+MPI_Comm world() noexcept {
+#ifdef OPEN_MPI
+  static auto* const all = static_cast<MPI_Comm>(object("ompi_mpi_comm_world"));
+  return all;
+#else
+  return MPI_COMM_WORLD;
+#endif
+}
+
+/// The kinds of calls: what a call may do for others and waits for, from its arguments; and which
+/// requests it starts or completes. Where nothing is known, everybody may be waiting for it.
+///
+/// Ranks of a job that sleep are on one node, so a rank's number in the world is that on the node.
+namespace kinds {
+
+template <std::size_t N, class... A>
+const auto& argument(const A&... all) noexcept {
+  return std::get<N>(std::tie(all...));
+}
+
+struct unknown {
+  static constexpr bool tracks = false;
+};
+
+/// Calls that start nothing which goes on after them, and complete no requests.
+struct nothing_open {
+  static constexpr bool tracks = true;
+  template <class... A>
+  static void begin(const A&...) noexcept {}
+  template <class... A>
+  static void end(const A&...) noexcept {}
+};
+
+/// Sends to the rank that is argument 3. Comm: which argument is the communicator.
+template <std::size_t Comm>
+struct sends : nothing_open {
+  template <class... A>
+  static rank::call about(const A&... a) noexcept {
+    if (argument<Comm>(a...) != world()) return {};
+    return {false, argument<3>(a...), waits_for::anything};
+  }
+};
+
+/// Waits for a message, or only looks for one.
+struct receives : nothing_open {
+  template <class... A>
+  static rank::call about(const A&...) noexcept {
+    return {false, rank::nobody, waits_for::message};
+  }
+};
+
+struct collective : nothing_open {
+  template <class... A>
+  static rank::call about(const A&...) noexcept {
+    return {false, rank::nobody, waits_for::anything};
+  }
+};
+
+/// Something else, for everybody.
+struct other {
+  template <class... A>
+  static rank::call about(const A&...) noexcept {
+    return {};
+  }
+};
+
+/// Starts the request that is its last argument.
+template <class About, requests::kind Kind>
+struct starts {
+  static constexpr bool tracks = true;
+  template <class... A>
+  static rank::call about(const A&... a) noexcept {
+    return About::about(a...);
+  }
+  template <class... A>
+  static void begin(const A&...) noexcept {}
+  template <class... A>
+  static void end(const A&... a) noexcept {
+    open_requests.started(handle_of(*argument<sizeof...(A) - 1>(a...)), Kind);
+  }
+};
+
+/// Completes requests, or waits for that: `List` of them, or the one that is its first argument.
+template <bool List>
+struct completes {
+  static constexpr bool tracks = true;
+  template <class First, class... A>
+  static rank::call about(const First& first, const A&... a) noexcept {
+    const auto [all, n] = of(first, a...);
+    bool receives = true;
+    for (int i = 0; i < n; ++i)
+      receives = receives && (all[i] == no_request() ||
+                              open_requests.of(handle_of(all[i])) == requests::kind::receive);
+    return {false, rank::nobody, receives ? waits_for::message : waits_for::anything};
+  }
+  /// Remembers them: when it ends, those that are completed are no more.
+  template <class First, class... A>
+  static void begin(const First& first, const A&... a) noexcept {
+    const auto [all, n] = of(first, a...);
+    remembered = n <= most ? n : 0;  // too many stay open, as far as is known
+    for (int i = 0; i < remembered; ++i) before[i] = handle_of(all[i]);
+  }
+  template <class First, class... A>
+  static void end(const First& first, const A&... a) noexcept {
+    const auto [all, n] = of(first, a...);
+    for (int i = 0; i < remembered; ++i)
+      if (all[i] == no_request()) open_requests.completed(before[i]);
+  }
+
+private:
+  static constexpr int most = 128;
+  static inline int remembered = 0;
+  static inline requests::handle before[most];
+
+  template <class First, class... A>
+  static std::pair<MPI_Request*, int> of(const First& first, const A&... a) noexcept {
+    if constexpr (List) return {argument<0>(a...), first};
+    else return {first, 1};
+  }
+};
+
+/// After these, requests are sent from that are not known.
+struct loses_track {
+  static constexpr bool tracks = true;
+  template <class... A>
+  static rank::call about(const A&...) noexcept {
+    open_requests.lose_track();
+    return {};
+  }
+  template <class... A>
+  static void begin(const A&...) noexcept {}
+  template <class... A>
+  static void end(const A&...) noexcept {}
+};
+
+using send_started = starts<sends<5>, requests::kind::other>;
+using receive_started = starts<receives, requests::kind::receive>;
+using other_started = starts<other, requests::kind::other>;
+
+}  // namespace kinds
+
 /// A call: told to `here`, and passed on.
-template <class Function, class Name, bool Blocking>
+template <class Function, class Name, bool Blocking, class Kind>
 struct call;
-template <class R, class... A, class Name, bool Blocking>
-struct call<R(A...), Name, Blocking> {
+template <class R, class... A, class Name, bool Blocking, class Kind>
+struct call<R(A...), Name, Blocking, Kind> {
   static R told(A... arguments) {
     static auto* const real = reinterpret_cast<R (*)(A...)>(next_function(Name::text));
     const bool counted = here.begin_call(Blocking);
+    const bool tracked = Kind::tracks && here.is_outermost();
+    if constexpr (Kind::tracks) {
+      if (tracked) {
+        rank::call about = Kind::about(arguments...);
+        // Who has something left to send may send it in any call, and others wait for its help.
+        if (!open_requests.only_receives()) about = {};
+        here.describe(about);
+        Kind::begin(arguments...);
+      }
+    }
     const R result = real(arguments...);
+    if constexpr (Kind::tracks)
+      if (tracked && here.is_outermost()) Kind::end(arguments...);
     if (counted) here.end_call(Blocking);
     return result;
   }
@@ -102,16 +276,28 @@ int finalize() {
   struct name_of_##name {                              \
     static constexpr const char* text = "PMPI_" #name; \
   };
-#define CLEAVE_TOLD(name, blocking)                                          \
-  namespace cleave::cosched {                                                \
-  namespace {                                                                \
-  CLEAVE_NAME(name)                                                          \
-  using call_##name = call<decltype(PMPI_##name), name_of_##name, blocking>; \
-  }                                                                          \
-  }                                                                          \
+#define CLEAVE_TOLD(name, blocking, kind)                                                 \
+  namespace cleave::cosched {                                                             \
+  namespace {                                                                             \
+  CLEAVE_NAME(name)                                                                       \
+  using call_##name = call<decltype(PMPI_##name), name_of_##name, blocking, kinds::kind>; \
+  }                                                                                       \
+  }                                                                                       \
   CLEAVE_STAND_IN(name, cleave::cosched::call_##name::told)
-#define BLOCKS(name) CLEAVE_TOLD(name, true)
-#define RETURNS(name) CLEAVE_TOLD(name, false)
+#define BLOCKS(name) CLEAVE_TOLD(name, true, unknown)
+#define RETURNS(name) CLEAVE_TOLD(name, false, unknown)
+#define SENDS(name, comm) CLEAVE_TOLD(name, true, sends<comm>)
+#define RECEIVES(name) CLEAVE_TOLD(name, true, receives)
+#define LOOKS(name) CLEAVE_TOLD(name, false, receives)
+#define COLLECTS(name) CLEAVE_TOLD(name, true, collective)
+#define WAITS(name) CLEAVE_TOLD(name, true, completes<false>)
+#define WAITS_FOR_SOME(name) CLEAVE_TOLD(name, true, completes<true>)
+#define TESTS(name) CLEAVE_TOLD(name, false, completes<false>)
+#define TESTS_SOME(name) CLEAVE_TOLD(name, false, completes<true>)
+#define STARTS_SEND(name) CLEAVE_TOLD(name, false, send_started)
+#define STARTS_RECEIVE(name) CLEAVE_TOLD(name, false, receive_started)
+#define STARTS(name) CLEAVE_TOLD(name, false, other_started)
+#define LOSES_TRACK(name, blocking) CLEAVE_TOLD(name, blocking, loses_track)
 #define JOINS(name)                                                   \
   namespace cleave::cosched {                                         \
   namespace {                                                         \

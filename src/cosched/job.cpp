@@ -76,7 +76,7 @@ bool all(const mpi& m, bool mine, MPI_Comm ranks) {
 
 struct settings {
   policy by = policy::two_phase;
-  nanoseconds spin = -1;  // not given; the variable is in microseconds
+  nanoseconds spin = -1, free_spin = -1;  // not given; the variables are in microseconds
 };
 
 /// Throws std::invalid_argument.
@@ -93,6 +93,8 @@ settings read_settings() {
   }
   const long spin = machine::environment("CLEAVE_COSCHED_SPIN", 0, 1'000'000, -1);
   if (spin >= 0) s.spin = spin * 1'000;
+  const long free_spin = machine::environment("CLEAVE_COSCHED_FREE_SPIN", 0, 1'000'000, -1);
+  if (free_spin >= 0) s.free_spin = free_spin * 1'000;
   return s;
 }
 
@@ -127,12 +129,11 @@ std::unique_ptr<node> share_node(const mpi& m, MPI_Comm here_all) {
   return shared;
 }
 
-/// One rank of each node measures; meanwhile the others wait in MPI.
-costs share_costs(const mpi& m, MPI_Comm here_all) {
-  costs c{};
-  if (rank_in(m, here_all) == 0) c = measure_costs(longest_measurement);
-  m.Bcast(&c, static_cast<int>(sizeof c), m.byte, 0, here_all);
-  return c;
+/// One rank of each node measures; meanwhile the others sleep, and not in MPI, where they would
+/// spin.
+costs share_costs(node& shared, int me) {
+  if (me == 0) shared.tell(measure_costs(longest_measurement));
+  return shared.await_costs();
 }
 
 bool was_spawned(const mpi& m) {
@@ -155,7 +156,7 @@ void begin_job(int thread_level) noexcept {
   const int me = rank_in(m, here_all);
   const bool one_node = size_of(m, here_all) == size_of(m, m.world);
   auto shared = share_node(m, here_all);
-  measured = share_costs(m, here_all);
+  if (shared != nullptr) measured = share_costs(*shared, me);
   m.Comm_free(&here_all);
   if (!all(m, progress::watch(), m.world))
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
@@ -163,8 +164,12 @@ void begin_job(int thread_level) noexcept {
     return tell(m, "no shared memory for the ranks of a node; calls wait as without cosched");
   chosen = s.by;
   const nanoseconds fixed = s.spin >= 0 ? s.spin : 2 * measured.wake;
+  const bool two_phases = s.by == policy::two_phase || s.by == policy::adaptive;
+  const nanoseconds free_spin = !two_phases        ? 0
+                                : s.free_spin >= 0 ? s.free_spin
+                                                   : free_spin_for(measured.wake);
   here.start(std::move(shared), static_cast<unsigned>(me), progress::tests,
-             spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1),
+             spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
              thread_level == MPI_THREAD_MULTIPLE);
   if (!one_node) stand_aside("the job has ranks on several nodes");
   if (was_spawned(m)) stand_aside("the job was spawned by another");

@@ -12,6 +12,7 @@ namespace cleave::cosched {
 namespace {
 
 constexpr std::size_t board_bytes = (sizeof(board<platform>) + 127) / 128 * 128;
+constexpr std::size_t slots_at = board_bytes + sizeof(told_costs);
 
 void* map(int file, std::size_t bytes) noexcept {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -29,17 +30,19 @@ std::string random_name() {
 
 }  // namespace
 
-std::size_t node::bytes_for(unsigned ranks) noexcept { return board_bytes + ranks * sizeof(slot); }
+std::size_t node::bytes_for(unsigned ranks) noexcept { return slots_at + ranks * sizeof(slot); }
 
 node::node(std::string name, unsigned ranks, void* memory, bool first) noexcept
     : name_(std::move(name)), ranks_(ranks), memory_(memory) {
   char* const at = static_cast<char*>(memory);
   if (first) {
     new (at) board<platform>(ranks);
-    for (unsigned i = 0; i < ranks; ++i) new (at + board_bytes + i * sizeof(slot)) slot;
+    new (at + board_bytes) told_costs;
+    for (unsigned i = 0; i < ranks; ++i) new (at + slots_at + i * sizeof(slot)) slot;
   }
   sleepers_ = std::launder(reinterpret_cast<board<platform>*>(at));
-  slots_ = std::launder(reinterpret_cast<slot*>(at + board_bytes));
+  costs_ = std::launder(reinterpret_cast<told_costs*>(at + board_bytes));
+  slots_ = std::launder(reinterpret_cast<slot*>(at + slots_at));
 }
 
 node::~node() { munmap(memory_, bytes_for(ranks_)); }
@@ -68,6 +71,18 @@ std::unique_ptr<node> node::open(const std::string& name, unsigned ranks) {
   close(file);
   if (memory == nullptr) return nullptr;
   return std::unique_ptr<node>(new node(name, ranks, memory, false));
+}
+
+void node::tell(const costs& c) noexcept {
+  costs_->what = c;
+  costs_->told.store(1, std::memory_order_release);  // partner: await_costs
+  machine::wake_shared(costs_->told);
+}
+
+costs node::await_costs() noexcept {
+  while (costs_->told.load(std::memory_order_acquire) == 0)  // partner: tell
+    machine::block_shared(costs_->told, 0, platform::longest_sleep);
+  return costs_->what;
 }
 
 void node::forget_name() noexcept { shm_unlink(name_.c_str()); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cosched/costs.hpp"
 #include "cosched/doorbell.hpp"
 #include "cosched/platform.hpp"
 #include "cosched/spin_time.hpp"
@@ -15,6 +16,12 @@ namespace cleave::cosched {
 struct alignas(128) slot {
   doorbell<platform> bell;
   std::atomic<nanoseconds> rung_at{0};  // when it was rung last, by the monotonic clock
+};
+
+/// What one rank has measured while the others slept, so that CPUs were idle.
+struct alignas(128) told_costs {
+  std::atomic<std::uint32_t> told{0};
+  costs what{};
 };
 
 class node {
@@ -34,6 +41,11 @@ public:
   board<platform>& sleepers() noexcept { return *sleepers_; }
   slot& of(unsigned i) noexcept { return slots_[i]; }
 
+  /// By one rank, once.
+  void tell(const costs& c) noexcept;
+  /// Blocks until it has.
+  costs await_costs() noexcept;
+
   static constexpr unsigned most_ranks = board<platform>::capacity;
 
 private:
@@ -44,6 +56,7 @@ private:
   unsigned ranks_;
   void* memory_;
   board<platform>* sleepers_;
+  told_costs* costs_;
   slot* slots_;
 };
 

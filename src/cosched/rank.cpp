@@ -1,5 +1,6 @@
 #include "cosched/rank.hpp"
 
+#include <sys/resource.h>
 #include <cstdio>
 #include <limits>
 #include <utility>
@@ -10,6 +11,11 @@ namespace {
 /// A different address in every thread.
 thread_local char this_thread;
 
+std::int64_t involuntary_switches() noexcept {
+  rusage r{};
+  return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nivcsw : 0;
+}
+
 nanoseconds later(nanoseconds at, nanoseconds by) noexcept {
   constexpr nanoseconds never = std::numeric_limits<nanoseconds>::max();
   return by > never - at ? never : at + by;
@@ -18,10 +24,12 @@ nanoseconds later(nanoseconds at, nanoseconds by) noexcept {
 }  // namespace
 
 void rank::start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin_time spinning,
-                 bool many_threads) {
+                 nanoseconds free_spin, bool many_threads) {
   node_ = std::move(shared), me_ = me;
   waiter_.emplace(node_->of(me).bell, node_->sleepers(), me, tests);
   spinning_ = spinning;
+  free_spin_ = free_spin;
+  late_from_ = 3 * spinning.block_cost() + 50'000;
   thread_ = many_threads ? &this_thread : nullptr;
   state_.store(state::active, std::memory_order_relaxed);
 }
@@ -29,16 +37,17 @@ void rank::start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin
 void rank::stand_aside() noexcept {
   state expected = state::active;
   if (!state_.compare_exchange_strong(expected, state::aside)) return;
-  node_->of(me_).bell.ring([] {});  // the thread that sleeps goes on, and sleeps no more
+  node_->of(me_).bell.ring(true, [] {});  // the thread that sleeps goes on, and sleeps no more
 }
 
 void rank::ring() noexcept {
   owes_ring_ = false;
   ring_others<platform>(node_->sleepers(), me_, [this](unsigned i) {
     slot& other = node_->of(i);
+    const bool sent = call_.for_all || now_is() == state::aside || static_cast<int>(i) == call_.to;
     // The time before the wake-up: who wakes reads it at once.
     const bool woke =
-        other.bell.ring([&] { other.rung_at.store(now(), std::memory_order_relaxed); });
+        other.bell.ring(sent, [&] { other.rung_at.store(now(), std::memory_order_relaxed); });
     if (woke && now_is() == state::active) ++counts_.rings;
   });
 }
@@ -52,6 +61,7 @@ bool rank::begin_call(bool blocking) noexcept {
   }
   if (now_is() == state::aside) return true;
   ++calls_;
+  call_ = {};  // a nested one makes it unknown, too
   if (blocking && ++blocking_calls_ == 1) ++counts_.calls, slept_ = late_ = false;
   owes_ring_ = owes_last_ring_ = true;
   return true;
@@ -69,7 +79,24 @@ void rank::end_call(bool blocking) noexcept {
 
 void rank::begin_spin(nanoseconds at) noexcept {
   spins_ = true;
+  longer_ = false;
   begin_ = at, until_ = later(at, spinning_->next());
+}
+
+bool rank::spun_enough(nanoseconds at) noexcept {
+  constexpr nanoseconds gap = 20'000;  // no look takes so long that finds nothing
+  if (!longer_) {
+    if (at < until_) return false;
+    if (later(begin_, free_spin_) <= at) return true;
+    switches_ = involuntary_switches();
+    others_want_.switches(at, switches_);
+    if (others_want_.is_wanted(at)) return true;
+    longer_ = true, until_ = begin_ + free_spin_, looked_ = at;
+    ++counts_.longer;
+    return false;
+  }
+  if (at - std::exchange(looked_, at) > gap && involuntary_switches() != switches_) until_ = at;
+  return at >= until_;
 }
 
 void rank::found_something() noexcept {
@@ -96,10 +123,10 @@ void rank::found_nothing() noexcept {
     begin_spin(at);
   }
   const auto phase = waiter_->now();
-  const bool enough = at >= until_;
-  if (phase == waiter<platform>::phase::spinning && !enough) return machine::pause();
+  const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);
+  if (!enough) return machine::pause();
   // What was found can be answered some looks later, which counts as nothing.
-  const auto woken = waiter_->tested(enough, [this] {
+  const auto woken = waiter_->tested(enough, call_.what, [this] {
     if (std::exchange(owes_last_ring_, false)) ring();
   });
   if (woken == waiter<platform>::woken::no) return;
@@ -110,7 +137,11 @@ void rank::found_nothing() noexcept {
   counts_.spin_time += at - begin_, counts_.sleep_time += woke - at;
   if (rung_for_nothing_) ++counts_.for_nothing;
   if (late_) ++counts_.timeouts;
-  if (rung) spinning_->saw(node_->of(me_).rung_at.load(std::memory_order_relaxed) - begin_);
+  if (rung) {
+    const nanoseconds rung_at = node_->of(me_).rung_at.load(std::memory_order_relaxed);
+    spinning_->saw(rung_at - begin_);
+    if (woke - rung_at > late_from_) others_want_.late(woke);
+  }
   slept_ = true, late_ = !rung, rung_for_nothing_ = rung;
   begin_spin(woke);
 }

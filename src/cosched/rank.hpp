@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cosched/clock.hpp"
+#include "cosched/demand.hpp"
 #include "cosched/node.hpp"
 #include "cosched/report.hpp"
 #include "cosched/spin_time.hpp"
@@ -25,10 +26,21 @@ namespace cleave::cosched {
 /// Absent, it does nothing. Aside, it never sleeps and still rings the others.
 class rank {
 public:
+  /// What is known of a call. As it is, nothing is.
+  struct call {
+    /// Whoever waits may wait for something that this call does. Otherwise: for `to`, and for those
+    /// that wait for more than messages.
+    bool for_all = true;
+    int to = nobody;  // the rank of this node that it sends to
+    waits_for what = waits_for::anything;
+  };
+  static constexpr int nobody = -1;
+
   enum class state : unsigned { absent, active, aside };
 
+  /// `free_spin`: for how long to spin on a CPU that nobody else wants.
   void start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin_time spinning,
-             bool many_threads);
+             nanoseconds free_spin, bool many_threads);
   /// Any thread.
   void stand_aside() noexcept;
   /// No more sleeping, ringing or counting.
@@ -38,6 +50,10 @@ public:
   /// A call into MPI begins; returns whether it must be ended by end_call(). `blocking`: it returns
   /// when something has happened.
   bool begin_call(bool blocking) noexcept;
+  /// After begin_call, of the outermost call only.
+  void describe(const call& c) noexcept { call_ = c; }
+  /// Whether the call that has begun is the outermost one, and its rank sleeps.
+  bool is_outermost() const noexcept { return now_is() == state::active && calls_ == 1; }
   void end_call(bool blocking) noexcept;
 
   /// Whether the progress hook must tell what was found.
@@ -52,6 +68,7 @@ public:
 
 private:
   void begin_spin(nanoseconds at) noexcept;
+  bool spun_enough(nanoseconds at) noexcept;
   void ring() noexcept;
 
   std::atomic<state> state_{state::absent};
@@ -62,12 +79,19 @@ private:
   const void* thread_ = nullptr;  // the only one that calls; null: MPI sees to it
 
   int calls_ = 0, blocking_calls_ = 0;  // nested
+  call call_;                           // the outermost one
   bool owes_ring_ = false;              // may have sent something that nobody was rung for
   bool owes_last_ring_ = false;         // has found something since it last rang before a sleep
   bool spins_ = false;                  // from begin_ on, and until until_
   bool slept_ = false, late_ = false;   // in this call; and the last sleep ended late
   bool rung_for_nothing_ = false;       // rung, and has found nothing since
   nanoseconds begin_ = 0, until_ = 0;
+  demand others_want_;
+  nanoseconds free_spin_ = 0;
+  bool longer_ = false;        // this spin has been made longer
+  nanoseconds looked_ = 0;     // then: the last look
+  std::int64_t switches_ = 0;  // and this thread's involuntary switches before it
+  nanoseconds late_from_ = 0;  // a wake-up that takes longer than that was late
   counts counts_;
 };
 

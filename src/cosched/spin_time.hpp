@@ -16,6 +16,12 @@ enum class policy : unsigned { spin, block, two_phase, adaptive };
 std::optional<policy> policy_named(std::string_view name) noexcept;
 const char* name_of(policy p) noexcept;
 
+/// For how long to spin on a CPU that nobody else wants: there spinning costs nothing but
+/// electricity, and a wake-up its time. Bounded, so that a long wait leaves the CPU idle.
+constexpr nanoseconds free_spin_for(nanoseconds wake) noexcept {
+  return 20 * wake < 1'500'000 ? 20 * wake : 1'500'000;
+}
+
 /// Chooses among some fixed times by the multiplicative weights of Littlestone and Warmuth ("The
 /// weighted majority algorithm", 1994). A wait of length w costs w if it ends while spinning,
 /// otherwise the time spun and what blocking costs; so after each wait it is known what it would
@@ -35,6 +41,7 @@ public:
   void saw(nanoseconds wait) noexcept;
   /// The time that has most weight now.
   nanoseconds favourite() const noexcept;
+  nanoseconds block_cost() const noexcept { return block_cost_; }
 
 private:
   static constexpr std::size_t choices = 6;
@@ -60,6 +67,7 @@ public:
   void saw(nanoseconds wait) noexcept {
     if (policy_ == policy::adaptive) learner_.saw(wait);
   }
+  nanoseconds block_cost() const noexcept { return learner_.block_cost(); }
   /// What a report tells: the time, or that which is preferred now; -1: never blocks.
   nanoseconds typical() const noexcept;
 

@@ -14,7 +14,7 @@ for mpi in "${mpis[@]}"; do
       fail "$mpi, $ranks ranks, without cosched: $(cat "$work/err")"
     for policy in block two-phase adaptive spin; do
       [[ $policy != spin || $ranks == 2 ]] || continue
-      got=$(CLEAVE_COSCHED_POLICY=$policy CLEAVE_COSCHED_REPORT=$work/report \
+      got=$(CLEAVE_COSCHED_POLICY=$policy CLEAVE_COSCHED_FREE_SPIN=0 CLEAVE_COSCHED_REPORT=$work/report \
         cosched_run "$mpi" "$ranks" "$programs/cosched-calls-$mpi" 2>"$work/err") ||
         fail "$mpi, $ranks ranks, $policy: exit status: $(cat "$work/err")"
       [[ $got == "$expected" ]] || fail "$mpi, $ranks ranks, $policy: '$got', expected '$expected'"

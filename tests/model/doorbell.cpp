@@ -45,7 +45,7 @@ struct answered : job<2> {
     }
   }
   void wait_for_leave() {
-    ring(0);  // rank::found_nothing, of what the call sent before
+    ring(0, all);  // rank::found_nothing, of what the call sent before
     wait(0, messages[1]);
   }
 };
@@ -78,6 +78,57 @@ struct chain : job<3> {
   }
 };
 
+/// As MPI_Recv and MPI_Send ring: the sender its receiver, and who only receives nobody who waits
+/// for a message.
+struct to_one : job<2> {
+  void run(unsigned i) {
+    if (i == 0) {
+      call_send(0, messages[0], 1);
+      wait(0, messages[1], nobody, waits_for::message);
+      call_send(0, messages[2], 1);
+    } else {
+      wait(1, messages[0], nobody, waits_for::message);
+      call_send(1, messages[1], 0);
+      wait(1, messages[2], nobody, waits_for::message);
+    }
+  }
+};
+
+/// MPI_Send of a long message: it asks, and waits for the answer; the other answers from where it
+/// waits for that message. A third one waits for a message of the sender, and is rung for it only.
+struct long_send : job<3> {
+  void run(unsigned i) {
+    if (i == 0) {
+      send(messages[0]);
+      ring(0, broken == fault::no_receiver ? nobody : 1);
+      wait(0, messages[1], 1, waits_for::anything);
+      call_send(0, messages[2], 1);
+      call_send(0, messages[3], 2);
+    } else if (i == 1) {
+      wait(1, messages[2], nobody, waits_for::message, &messages[0], &messages[1]);
+    } else {
+      wait(2, messages[3], nobody, waits_for::message);
+    }
+  }
+};
+
+/// The answer is sent by a call that only posts a receive.
+struct posted : job<2> {
+  void run(unsigned i) {
+    if (i == 0) {
+      send(messages[0]);
+      ring(0, 1);
+      wait(0, messages[1], 1, waits_for::anything);
+      call_send(0, messages[2], 1);
+    } else {
+      call_post(1, messages[0], messages[1]);
+      if (messages[1].load(std::memory_order_relaxed) == 0)
+        wait(1, messages[2], nobody, waits_for::message, &messages[0], &messages[1]);
+      else wait(1, messages[2], nobody, waits_for::message);
+    }
+  }
+};
+
 template <class World>
 outcome explore(fault f) {
   broken = f;
@@ -102,6 +153,9 @@ TEST(doorbell, late_answer) { holds<late_answer>(); }
 TEST(doorbell, exchange) { holds<exchange>(); }
 TEST(doorbell, two_wait) { holds<two_wait>(); }
 TEST(doorbell, chain) { holds<chain>(); }
+TEST(doorbell, to_one) { holds<to_one>(); }
+TEST(doorbell, long_send) { holds<long_send>(); }
+TEST(doorbell, posted) { holds<posted>(); }
 TEST(doorbell, a_name_left_on_the_board_is_harmless) { holds<ping_pong>(fault::board_left); }
 
 /// Breaks one thing; the explorer must say so.
@@ -122,5 +176,9 @@ TEST(broken_doorbell, no_ring_after_call) { finds<one_message>(fault::no_ring_af
 TEST(broken_doorbell, no_ring_in_wait) { finds<rendezvous>(fault::no_ring_in_wait); }
 TEST(broken_doorbell, no_ring_before_sleep) { finds<late_answer>(fault::no_ring_before_sleep); }
 TEST(broken_doorbell, board_not_set) { finds<one_message>(fault::board_not_set); }
+TEST(broken_doorbell, no_receiver) { finds<to_one>(fault::no_receiver); }
+TEST(broken_doorbell, no_receiver_of_a_long_message) { finds<long_send>(fault::no_receiver); }
+TEST(broken_doorbell, wrong_wait) { finds<posted>(fault::wrong_wait); }
+TEST(broken_doorbell, wrong_wait_for_a_waiter) { finds<long_send>(fault::wrong_wait); }
 
 }  // namespace

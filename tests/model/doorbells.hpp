@@ -26,6 +26,8 @@ enum class fault {
   no_ring_in_wait,       // nor does a wait that has sent something
   board_left,  // a waiter that goes on forgets to leave the board: harmless, must be seen to be so
   board_not_set,  // an announcement that the board does not know of
+  no_receiver,    // a send does not say to whom
+  wrong_wait,     // who waits for an answer to what it sent says that it waits for a message
 };
 inline fault broken = fault::none;
 
@@ -86,28 +88,43 @@ struct job {
   void check() const {}
 
   void send(message& m) { m.store(1, std::memory_order_release); }
-  void ring(unsigned me) {  // rank::ring
-    cleave::cosched::ring_others<platform>(sleepers, me,
-                                           [this](unsigned i) { bells[i].ring([] {}); });
+  static constexpr unsigned all = Ranks, nobody = Ranks + 1;
+  using waits_for = cleave::cosched::waits_for;
+
+  void ring(unsigned me, unsigned to) {  // rank::ring, and rank::call::to
+    cleave::cosched::ring_others<platform>(
+        sleepers, me, [&](unsigned i) { bells[i].ring(to == all || to == i, [] {}); });
   }
-  void end_call(unsigned me) {  // rank::end_call
-    if (broken != fault::no_ring_after_call) ring(me);
+  void end_call(unsigned me, unsigned to = all) {  // rank::end_call
+    if (broken != fault::no_ring_after_call) ring(me, to);
   }
-  void call_send(unsigned me, message& m) {  // MPI_Send of a small message
+  void call_send(unsigned me, message& m, unsigned to = all) {  // MPI_Send of a small message
     send(m);
-    end_call(me);
+    end_call(me, broken == fault::no_receiver ? nobody : to);
+  }
+  /// MPI_Irecv, which answers a question that was there before.
+  void call_post(unsigned me, message& asked, message& answer) {
+    if (asked.load(std::memory_order_acquire) != 0) send(answer);
+    end_call(me, nobody);
   }
   /// A wait for m. If `asked` is there meanwhile, MPI answers it by sending `answer`: at once, or
   /// in a later look, which does not count as one that has found something.
   [[gnu::noinline]] void wait(unsigned me, message& m, message* asked = nullptr,
                               message* answer = nullptr, bool later = false) {
+    wait(me, m, all, waits_for::anything, asked, answer, later);
+  }
+  /// In a call to `to`, that waits for that.
+  [[gnu::noinline]] void wait(unsigned me, message& m, unsigned to, waits_for what,
+                              message* asked = nullptr, message* answer = nullptr,
+                              bool later = false) {
+    if (broken == fault::wrong_wait) what = waits_for::message;
     cleave::cosched::waiter<platform> w(bells[me], sleepers, me, later ? 2 : 1);
     using phase = typename cleave::cosched::waiter<platform>::phase;
     bool owes = false, owes_last = false, seen = asked == nullptr, answered = seen;
     auto before_sleep = [&] {
       const bool omitted =
           broken == fault::no_ring_before_sleep || broken == fault::no_ring_in_wait;
-      if (std::exchange(owes_last, false) && !omitted) ring(me);
+      if (std::exchange(owes_last, false) && !omitted) ring(me, to);
     };
     while (m.load(std::memory_order_acquire) == 0) {
       if (!seen && asked->load() != 0) {
@@ -116,15 +133,15 @@ struct job {
         w.found();  // rank::found_something
         continue;
       }
-      if (owes && broken != fault::no_ring_in_wait) ring(me);  // rank::found_nothing
+      if (owes && broken != fault::no_ring_in_wait) ring(me, to);  // rank::found_nothing
       owes = false;
       if (seen && !answered) send(*answer), answered = true;
-      w.tested(true, before_sleep);
+      w.tested(true, what, before_sleep);
       if (broken == fault::no_test_again && w.now() == phase::announced)
-        w.tested(true, before_sleep);
+        w.tested(true, what, before_sleep);
     }
     w.found();
-    end_call(me);
+    end_call(me, to);
   }
 
   std::string name(const void* at) const {

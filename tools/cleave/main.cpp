@@ -146,6 +146,9 @@ int main(int argc, char** argv) try {
                       "How ranks wait: spin, block, two-phase (default) or adaptive");
   start.option_number("--spin", job.spin, 0, 1'000'000,
                       "Microseconds that two-phase spins (default: twice what a wake-up takes)");
+  start.option_number("--free-spin", job.free_spin, 0, 1'000'000,
+                      "Microseconds to spin on a CPU that nobody else wants (default: 20 wake-ups, "
+                      "at most 1500; 0: no longer than elsewhere)");
   start.option("--report", "FILE", job.report,
                "Where the counts of all waits go when the job ends, as JSON; -: to the terminal");
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},

@@ -69,6 +69,7 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
   if (!what.policy.empty()) set("CLEAVE_COSCHED_POLICY", what.policy);
   if (what.spin >= 0) set("CLEAVE_COSCHED_SPIN", std::to_string(what.spin));
+  if (what.free_spin >= 0) set("CLEAVE_COSCHED_FREE_SPIN", std::to_string(what.free_spin));
   if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
   std::vector<std::string> words = what.command;
   std::vector<char*> arguments;

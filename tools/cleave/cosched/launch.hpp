@@ -10,7 +10,7 @@ namespace cosched {
 struct job {
   std::string mpi;                   // openmpi or mpich; empty: as the launcher's name tells
   std::string policy;                // empty: the library's own choice
-  int spin = -1;                     // microseconds; -1: the library's own choice
+  int spin = -1, free_spin = -1;     // microseconds; -1: the library's own choice
   std::string report;                // a file, "-" for the terminal, or empty
   std::vector<std::string> command;  // the launcher and its arguments
 };

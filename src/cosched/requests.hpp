@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// Which of the requests that this rank has not completed yet are receives. Whoever has only those
+/// has nothing left to send; and who waits for such a request waits for a message.
+namespace cleave::cosched {
+
+/// A table of handles. What it cannot know it takes for a send; so a mistake costs a ring for
+/// nothing, never a lost one. A handle may be used again after its request was completed: what was
+/// started last counts.
+class requests {
+public:
+  using handle = std::uint64_t;
+  enum class kind : std::uint8_t { none, receive, other };
+
+  void started(handle h, kind k) noexcept;
+  void completed(handle h) noexcept;
+  /// `none`: not started, or completed, or not known.
+  kind of(handle h) const noexcept;
+  /// From now on there may always be something to send.
+  void lose_track() noexcept { lost_ = true; }
+  /// None but receives are open.
+  bool only_receives() const noexcept { return !lost_ && others_ == 0; }
+
+private:
+  struct entry {
+    handle of = 0;
+    kind is = kind::none;
+  };
+  static constexpr std::size_t capacity = 256;  // a power of two
+
+  static std::size_t first_place(handle h) noexcept;
+  std::size_t find(handle h) const noexcept;  // its place, or the free one for it; or capacity
+
+  std::array<entry, capacity> entries_{};
+  std::size_t used_ = 0, others_ = 0;
+  bool lost_ = false;
+};
+
+}  // namespace cleave::cosched
