@@ -13,6 +13,7 @@
 #include "cosched/launch.hpp"
 #include "gang/commands.hpp"
 #include "relay/commands.hpp"
+#include "sites/commands.hpp"
 #include "study/compare.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
@@ -155,10 +156,12 @@ int main(int argc, char** argv) try {
                       "Whose MPI it is (default: as the launcher's name tells)");
   start.rest("mpirun ...", job.command);
   gang::commands turns(line);
-  relay::commands sites(line);
+  relay::commands relays(line);
+  sites::commands jobs(line);
   line.parse(argc, argv);
+  if (jobs.given()) return jobs.run();
   if (turns.given()) return turns.run();
-  if (sites.given()) return sites.run();
+  if (relays.given()) return relays.run();
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(here));
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

@@ -108,12 +108,13 @@ void supervisor::on(moment now, const endpoint& from, const cancel& m) {
 /// Nobody wants its answer.
 void supervisor::give_up(moment now, const std::string& job, rooted& r, const std::string& why) {
   if (r.is == rooted::state::killed) return;
-  port_.say("job " + job + " " + why);
-  announce(now, job, r, true);
-  if (r.is == rooted::state::ended) {
+  if (r.is == rooted::state::ended) {  // only its submitter has not said that it knows
     rooted_.erase(job);
     return;
   }
+  port_.say("job " + job + " " + why);
+  port_.send(r.submitter, refusal{job, "the job " + why});
+  announce(now, job, r, true);
   r.is = rooted::state::killed;
   port_.kill(job);
 }

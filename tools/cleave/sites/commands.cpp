@@ -1,0 +1,63 @@
+#include "sites/commands.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/command_line.hpp"
+
+#ifdef CLEAVE_WITH_SITES
+#include "sites/nodes.hpp"
+#include "sites/submit.hpp"
+#endif
+
+namespace sites {
+
+struct commands::parts {
+  std::string where;
+  int patience = 10;
+  bool json = false;
+  std::vector<std::string> program;
+
+  apps::command_line submit, nodes;
+
+  explicit parts(apps::command_line& line)
+      : submit(line, "submit", "Run a program on the machines that offer it, and print its output"),
+        nodes(line, "nodes", "List the machines that offer programs, and what each does") {
+    constexpr const char* where_help = "a key file, or a relay's URL";
+    submit.text("WHERE", where, where_help);
+    submit.option_number(
+        "--patience", patience, 1, 86'400,
+        "Seconds without a word after which the job, or its submitter, counts as lost (10)");
+    submit.flag("--json", json, "Print one JSON object: output, status, machines");
+    submit.rest("PROGRAM ...", program);
+    nodes.text("WHERE", where, where_help);
+    nodes.flag("--json", json, "Print one JSON object instead of a table");
+  }
+};
+
+commands::commands(apps::command_line& program) : parts_(std::make_unique<parts>(program)) {}
+commands::~commands() = default;
+
+bool commands::given() const { return parts_->submit.parsed() || parts_->nodes.parsed(); }
+
+#ifdef CLEAVE_WITH_SITES
+
+int commands::run() {
+  const parts& p = *parts_;
+  if (p.nodes.parsed()) return list(p.where, p.json);
+  const std::vector<std::string> arguments(p.program.begin() + 1, p.program.end());
+  return submit({p.where, p.program.front(), arguments, std::chrono::seconds(p.patience), p.json});
+}
+
+#else
+
+int commands::run() {
+  throw std::runtime_error(
+      "this cleave was built without nats.c (Debian and Ubuntu: libnats-dev), which it needs to "
+      "reach other machines");
+}
+
+#endif
+
+}  // namespace sites

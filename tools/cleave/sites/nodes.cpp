@@ -1,0 +1,93 @@
+#include "sites/nodes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sites/roster.hpp"
+
+namespace sites {
+
+namespace nats = cleave::net::nats;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto quiet = 700ms;  // nodes say each half second that they are there
+constexpr auto at_most = 2s;
+
+std::string in_words(const server& s, const nats::job_here& j, const presence* node) {
+  std::string what = fmt::format("{}{}{}", s.what.program, j.arguments.empty() ? "" : " ",
+                                 fmt::join(j.arguments, " "));
+  if (node != nullptr) what += fmt::format(", {} of {} compute", node->computing, node->workers);
+  return j.is_root ? fmt::format("{}: root, for {}, {} s", what, j.submitter, j.seconds)
+                   : fmt::format("{}: helps {}, {} s", what, j.root, j.seconds);
+}
+
+void print(const std::vector<server>& all, const attendance& nodes) {
+  std::size_t machine = 7, program = 7;
+  for (const auto& s : all) {
+    machine = std::max(machine, s.at.at.text().size());
+    program = std::max(program, s.what.program.size());
+  }
+  fmt::print("{:<{}}  {:<{}}  {:>7}  does\n", "machine", machine, "program", program, "workers");
+  for (const auto& s : all) {
+    std::vector<std::string> does;
+    for (const auto& j : s.what.jobs)
+      does.push_back(in_words(s, j, nodes.find(s.at.at.text(), j.job)));
+    if (s.what.leaving) does.emplace_back("leaves");
+    if (does.empty()) does.emplace_back("-");
+    fmt::print("{:<{}}  {:<{}}  {:>7}  {}\n", s.at.at.text(), machine, s.what.program, program,
+               s.what.workers, fmt::join(does, "; "));
+  }
+}
+
+void print_json(const std::vector<server>& all, const attendance& nodes) {
+  nlohmann::ordered_json object;
+  object["servers"] = nlohmann::ordered_json::array();
+  for (const auto& s : all) {
+    nlohmann::ordered_json one = {{"machine", s.at.at.text()},
+                                  {"program", s.what.program},
+                                  {"hash", s.what.hash},
+                                  {"workers", s.what.workers},
+                                  {"leaving", s.what.leaving}};
+    one["jobs"] = nlohmann::ordered_json::array();
+    for (const auto& j : s.what.jobs) {
+      nlohmann::ordered_json job = {{"job", j.job},
+                                    {"arguments", j.arguments},
+                                    {"root", j.root},
+                                    {"has_root", j.is_root},
+                                    {"seconds", j.seconds}};
+      if (j.is_root) job["submitter"] = j.submitter;
+      if (const presence* node = nodes.find(s.at.at.text(), j.job)) {
+        job["workers"] = node->workers, job["computing"] = node->computing;
+        job["tasks_in"] = node->tasks_in, job["tasks_out"] = node->tasks_out;
+      }
+      one["jobs"].push_back(std::move(job));
+    }
+    object["servers"].push_back(std::move(one));
+  }
+  fmt::print("{}\n", object.dump());
+}
+
+}  // namespace
+
+int list(const std::string& where, bool json) {
+  interruption stop;
+  connection by(nats::read_access(nats::find_key(where)), "client-" + nats::random_token());
+  by.listen(std::string(nats::presence_topic) + "*");
+  attendance nodes;
+  const auto all = ask_around(by, stop, quiet, at_most, &nodes);
+  if (stop.seen()) return 130;
+  if (json) {
+    print_json(all, nodes);
+  } else if (all.empty()) {
+    fmt::print("nobody offers a program here (PROGRAM --serve {} does)\n", where);
+  } else {
+    print(all, nodes);
+  }
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace sites

@@ -1,0 +1,131 @@
+#include "sites/roster.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+namespace sites {
+
+namespace nats = cleave::net::nats;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto gone_after = 3s;  // a node that has said nothing for so long
+constexpr auto ask_again = 300ms;
+constexpr auto longest_wait = 50ms;  // then signals are looked for
+
+std::string_view text_of(const nats::letter& l) {
+  return {reinterpret_cast<const char*>(l.content.data()), l.content.size()};
+}
+
+}  // namespace
+
+void attendance::hear(clock::time_point now, const endpoint& from, const presence& p) {
+  nodes_[from] = {p, now};
+}
+
+attendance::totals attendance::total(clock::time_point now) const {
+  totals t;
+  for (const auto& [who, h] : nodes_) {
+    t.tasks += h.last.tasks_in;
+    if (!h.last.here || now - h.at > gone_after) continue;
+    t.nodes++, t.workers += h.last.workers, t.computing += h.last.computing;
+  }
+  return t;
+}
+
+const presence* attendance::find(const std::string& machine, const std::string& job) const {
+  for (const auto& [who, h] : nodes_)
+    if (h.last.here && who.at.text() == machine && who.process.starts_with(job + "-"))
+      return &h.last;
+  return nullptr;
+}
+
+std::vector<server> choose(std::vector<server> all, const std::string& program,
+                           unsigned& other_builds) {
+  std::erase_if(all, [&](const server& s) { return s.what.program != program || s.what.leaving; });
+  std::map<std::string, std::uint64_t> workers_of;
+  for (const auto& s : all) workers_of[s.what.hash] += s.what.workers;
+  const auto most =
+      std::max_element(workers_of.begin(), workers_of.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto before = all.size();
+  if (most != workers_of.end())
+    std::erase_if(all, [&](const server& s) { return s.what.hash != most->first; });
+  other_builds = static_cast<unsigned>(before - all.size());
+  std::stable_sort(all.begin(), all.end(), [](const server& a, const server& b) {
+    return std::pair(a.what.jobs.size(), b.what.workers) <
+           std::pair(b.what.jobs.size(), a.what.workers);
+  });
+  return all;
+}
+
+interruption::interruption() {
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, s);
+  pthread_sigmask(SIG_BLOCK, &handled, &before_);
+}
+interruption::~interruption() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool interruption::seen() {
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, s);
+  const timespec none{};
+  while (sigtimedwait(&handled, nullptr, &none) > 0) seen_ = true;
+  return seen_;
+}
+
+void send(connection& by, const endpoint& to, const control& message) {
+  by.send(to, nats::kind_of(message), nats::encode(message));
+}
+
+std::optional<control> read(const nats::letter& l) {
+  control message;
+  if (l.to_all || nats::decode(l.topic, text_of(l), message) != nullptr) return std::nullopt;
+  return message;
+}
+
+std::optional<presence> read_presence(const nats::letter& l) {
+  presence p;
+  if (!l.to_all || !l.topic.starts_with(nats::presence_topic) ||
+      nats::decode(text_of(l), p) != nullptr)
+    return std::nullopt;
+  return p;
+}
+
+std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
+                               std::chrono::milliseconds at_most, attendance* nodes) {
+  using clock = attendance::clock;
+  std::map<endpoint, offer> found;
+  auto end = clock::now() + at_most;
+  auto ask_at = clock::now();
+  while (clock::now() < end && !stop.seen()) {
+    if (clock::now() >= ask_at) {
+      by.tell_all(std::string(nats::kind_of(nats::who{})), nats::encode(nats::who{}));
+      ask_at = clock::now() + ask_again;
+    }
+    by.wait(longest_wait);
+    while (const auto l = by.receive()) {
+      if (const auto p = read_presence(*l)) {
+        if (nodes != nullptr) nodes->hear(clock::now(), l->from, *p);
+        continue;
+      }
+      const auto message = read(*l);
+      const offer* made = message ? std::get_if<offer>(&*message) : nullptr;
+      if (made == nullptr) continue;
+      if (!found.contains(l->from)) end = clock::now() + quiet;
+      found[l->from] = *made;
+    }
+  }
+  std::vector<server> all;
+  for (auto& [at, what] : found) all.push_back({at, std::move(what)});
+  return all;
+}
+
+}  // namespace sites

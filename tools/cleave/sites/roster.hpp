@@ -1,0 +1,81 @@
+// Who offers what: the servers (`queens --serve`) that answer.
+#pragma once
+
+#include <signal.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/nats/connection.hpp"
+#include "net/nats/control.hpp"
+
+namespace sites {
+
+using cleave::net::nats::connection;
+using cleave::net::nats::control;
+using cleave::net::nats::endpoint;
+using cleave::net::nats::offer;
+using cleave::net::nats::presence;
+
+struct server {
+  endpoint at;
+  offer what;
+};
+
+// The nodes of jobs, as they say themselves that they are there.
+class attendance {
+public:
+  using clock = std::chrono::steady_clock;
+  void hear(clock::time_point now, const endpoint& from, const presence& p);
+
+  struct totals {
+    unsigned nodes = 0, workers = 0, computing = 0;  // now
+    std::uint64_t tasks = 0;  // that have crossed, to nodes that are gone too
+  };
+  totals total(clock::time_point now) const;
+  // The one on this machine of this job, if it is there.
+  const presence* find(const std::string& machine, const std::string& job) const;
+
+private:
+  struct heard {
+    presence last;
+    clock::time_point at;
+  };
+  std::map<endpoint, heard> nodes_;
+};
+
+// Of those that offer this program, as most workers have it, whoever has least to do comes first;
+// `other_builds`: how many have another one by that name. Equals come in the order of `all`.
+std::vector<server> choose(std::vector<server> all, const std::string& program,
+                           unsigned& other_builds);
+
+// The signals that end a command are blocked while it lives, and looked for between waits.
+class interruption {
+public:
+  interruption();
+  ~interruption();
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+  // Whether one has come.
+  bool seen();
+
+private:
+  sigset_t before_;
+  bool seen_ = false;
+};
+
+// Asks all who are there, and waits until nobody has answered for `quiet`, or nobody at all for
+// `at_most`. Letters of another kind are lost, but the presence of nodes, if that is listened to.
+std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
+                               std::chrono::milliseconds at_most, attendance* nodes = nullptr);
+
+void send(connection& by, const endpoint& to, const control& message);
+// Nothing if it is of no kind of control messages.
+std::optional<control> read(const cleave::net::nats::letter& l);
+std::optional<presence> read_presence(const cleave::net::nats::letter& l);
+
+}  // namespace sites

@@ -1,0 +1,21 @@
+// `cleave submit`: a job for the machines that offer its program.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace sites {
+
+struct submission {
+  std::string where, program;
+  std::vector<std::string> arguments;
+  std::chrono::seconds patience;
+  bool json;
+};
+
+// Blocks until the job is over. Returns its exit status, or 3 if the server that had its root is
+// lost, 130 if this process was told to end. Throws std::invalid_argument, std::runtime_error.
+int submit(const submission& what);
+
+}  // namespace sites
