@@ -16,6 +16,8 @@ namespace {
 constexpr instant patience{100};
 /// Of a node that finds nothing for long: some tenths of a percent of a CPU go to asking.
 constexpr instant longest_pause{50'000};
+/// What this node does is shown to others so often.
+constexpr instant show_every{250'000};
 
 std::uint64_t random_number() {
   std::random_device device;
@@ -107,10 +109,16 @@ void driver::stop() {
   changed_.wait(lock, [this] { return stopped_; });
 }
 
+void driver::leave(std::chrono::milliseconds at_most) {
+  leave_by_ = now() + at_most;
+  carries_->ring();
+}
+
 void driver::live(const opener& make) {
   std::unique_lock lock(mutex_, std::defer_lock);
   try {
     auto opened = make();
+    if (opened != nullptr) nodes_ = static_cast<unsigned>(opened->peers().size() + 1);
     if (opened != nullptr) self_ = {opened->self(), random_number(), detail::program_hash()};
     lock.lock();
     carries_ = std::move(opened);
@@ -143,7 +151,6 @@ void driver::attach(detail::proxy& p, reporter of_this_node, bool records) {
   records_ = records;
   values().identify(maker_of(carries_->self()));
   values().install(this);
-  counted_.nodes = static_cast<unsigned>(carries_->peers().size() + 1);
   core_ = &p;
   changed_.notify_all();
 }
@@ -176,6 +183,7 @@ void driver::loop() {
     protocol_->peer_found(now(), peer, carries_->how_far(peer));
   auto ending = [this] {
     std::lock_guard lock(mutex_);
+    counted_.nodes = nodes_;
     counted_.carried = carries_->counted();
     counted_.tasks_out = last_out_, counted_.tasks_in = tasks_in_;
     return stopping_.load();
@@ -207,7 +215,9 @@ void driver::step(instant at) {
   tell_requests(at);
   tell_starving(at);
   protocol_->tick(at);
+  if (protocol_->member() == membership::left) end_serving();
   send_inquiries();
+  show(at);
   while (!events_.empty()) {
     for (auto& event : std::exchange(events_, {})) event(at);
   }
@@ -231,10 +241,29 @@ void driver::hear(instant at) {
     if (!foreign) hear_of_reports(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
   }
+  hear_of_peers(at);
+  if (leave_by_.load() != instant::max()) protocol_->leave(at, leave_by_);
+}
+
+/// One that was lost and is back is on both lists.
+void driver::hear_of_peers(instant at) {
+  bool changed = false;
   while (const auto peer = carries_->lost()) {
+    changed = true;
     if (*peer == 0) end_serving();
     protocol_->peer_lost(at, *peer);
   }
+  while (const auto peer = carries_->found()) {
+    changed = true;
+    protocol_->peer_found(at, *peer, carries_->how_far(*peer));
+  }
+  if (changed) nodes_ = static_cast<unsigned>(carries_->peers().size() + 1);
+}
+
+void driver::show(instant at) {
+  if (at < show_at_) return;
+  show_at_ = at + show_every;
+  carries_->show({core_->workers(), core_->computing(), tasks_in_, last_out_});
 }
 
 // ---- from core to the protocol

@@ -57,13 +57,17 @@ public:
   using reporter = std::function<node_report(bool with_trace)>;
   /// Begins. Once, before anything runs. `records`: tasks that go out say who made them, and when.
   void attach(detail::proxy& p, reporter of_this_node = {}, bool records = false);
-  /// Blocks until the first node has gone, or turns out to run another program.
+  /// Blocks until the first node has gone, or turns out to run another program, or this one has
+  /// left.
   void serve();
+  /// Takes nothing new, tells the others, and has left when what is here is done, at the latest
+  /// then; what is not done by then runs again elsewhere. Does not block. Any thread.
+  void leave(std::chrono::milliseconds at_most);
   /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
   void stop();
   node_counters counted() const;
-  /// Processes of the job, as there were when this was opened.
-  unsigned nodes() const { return static_cast<unsigned>(carries_->peers().size() + 1); }
+  /// Processes of the job, as there are now. Any thread.
+  unsigned nodes() const noexcept { return nodes_; }
 
   // Of the job; any thread but the driver's own.
 
@@ -94,6 +98,8 @@ private:
   bool give_back_here(const detail::proxy::starving& who);
   void tell_answer(instant now, unsigned slot, std::uint64_t id);
   void send_inquiries();
+  void hear_of_peers(instant now);
+  void show(instant now);
   void hear_of_reports(address from, const message& m);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
@@ -161,12 +167,15 @@ private:
   bool restless_ = false;                             // something was given back in this step
   std::uint64_t sent_version_ = 0;                    // of the shared values
   std::uint64_t tasks_in_ = 0;
+  instant show_at_{};
 
   // With the mutex.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool opened_ = false, over_ = false;
   std::atomic<bool> stopping_{false};
+  std::atomic<unsigned> nodes_{1};
+  std::atomic<instant> leave_by_{instant::max()};  // nobody has asked for it
   bool stopped_ = false, closing_ = false;
   std::exception_ptr failed_;
   bool improved_ = false;

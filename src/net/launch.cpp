@@ -64,6 +64,10 @@ std::vector<std::string> open_mpi(const environment_of& env) {
 std::string file_of(const std::string& plugin) {
   return (plugin == "nats" ? "libcleave-" : "libcleave-mpi-") + plugin + ".so";
 }
+/// Global for MPI: parts of it that it loads itself look for its symbols.
+int how_to_load(const std::string& plugin) {
+  return RTLD_NOW | (plugin == "nats" ? RTLD_LOCAL : RTLD_GLOBAL);
+}
 
 void* load(const std::vector<std::string>& plugins) {
   const auto folders = plugin_folders();
@@ -72,11 +76,10 @@ void* load(const std::vector<std::string>& plugins) {
       const fs::path file = fs::path(folder) / file_of(name);
       std::error_code error;
       if (!fs::exists(file, error)) continue;
-      // Global: parts of MPI that it loads itself look for its symbols.
-      if (void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+      if (void* const library = dlopen(file.c_str(), how_to_load(name))) return library;
       throw std::runtime_error(std::string("cannot load ") + dlerror());
     }
-    if (void* const library = dlopen(file_of(name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+    if (void* const library = dlopen(file_of(name).c_str(), how_to_load(name))) return library;
   }
   std::string where;
   for (const std::string& folder : folders) where += (where.empty() ? "" : ", ") + folder;
@@ -103,6 +106,13 @@ std::vector<std::string> chosen_plugins(const std::string& name) {
 launch read_launch(const char* (*get)(const char*)) {
   const environment_of env(get);
   launch found;
+  if (env.text("CLEAVE_TRANSPORT") == "nats" || env.has("CLEAVE_JOB")) {
+    found.plugins = {"nats"};
+    found.rank = env.text("CLEAVE_NODE") == "0" ? 0 : 1;
+    found.ranks = 0;
+    found.comes_and_goes = true;
+    return found;
+  }
   const bool slurm = env.has("SLURM_STEP_ID");
   if (env.has("OMPI_COMM_WORLD_SIZE") || env.has("PMIX_RANK")) {
     found.plugins = open_mpi(env);
@@ -137,7 +147,7 @@ bool is_first_rank() {
 }
 
 void end_all_ranks(std::string_view line, int status) {
-  if (is_first_rank()) {
+  if (is_first_rank() || launched().comes_and_goes) {  // which is alone with what went wrong
     std::fprintf(stderr, "cleave: %.*s\n", static_cast<int>(line.size()), line.data());
   } else {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -190,11 +200,11 @@ std::string take_transport(int& argc, char** argv) {
   if (kept < argc) argv[kept] = nullptr;
   argc = kept;
   if (name.empty() && said_by != option) return name;
-  constexpr std::string_view known[] = {"mpi", "openmpi", "openmpi5", "mpich", "none"};
+  constexpr std::string_view known[] = {"mpi", "openmpi", "openmpi5", "mpich", "nats", "none"};
   if (std::find(std::begin(known), std::end(known), name) == std::end(known)) {
     throw std::invalid_argument(std::string(said_by) +
-                                ": expected mpi, openmpi, openmpi5, mpich or none, got '" + name +
-                                "'");
+                                ": expected mpi, openmpi, openmpi5, mpich, nats or none, got '" +
+                                name + "'");
   }
   return name;
 }

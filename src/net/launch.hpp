@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// Whether this process is one rank of several, which its launcher (mpirun, srun) left in the
-/// environment, and the transport between them, which is loaded only then. Known before MPI begins,
+/// Whether this process is one rank of several, which its launcher (mpirun, srun; a server of
+/// `--serve`, which sets CLEAVE_JOB and more: src/net/nats/README.md) left in the environment, and the transport between them, which is loaded only then. Known before MPI begins,
 /// so that a command line can be refused once.
 namespace cleave::net {
 
@@ -21,6 +21,7 @@ struct launch {
   int ranks = 1;
   int host_rank = 0;  // among those of this host
   int host_ranks = 1;
+  bool comes_and_goes = false;  // a node of a job by NATS; others may come, and this one may leave
 
   bool several() const noexcept { return !plugins.empty() && ranks != 1; }
 };
@@ -46,7 +47,7 @@ void separate() noexcept;
 [[noreturn]] void end_all_ranks(std::string_view line, int status = 2);
 
 /// What the user may choose: "mpi" (as launched), a plug-in's name ("openmpi", "mpich",
-/// "openmpi5"), "none", or nothing, which is mpi if launched as one of several ranks, else none.
+/// "openmpi5", "nats"), "none", or nothing, which is as launched, and none if alone.
 struct transport_choice {
   std::string name;
   int workers = 1;  // of this process: whether there are CPUs left to spin on

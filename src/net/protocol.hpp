@@ -77,7 +77,8 @@ public:
 
   // From the driver.
 
-  /// Takes nothing new from now on; is `left` when all is over, or at the deadline.
+  /// Takes nothing new from now on; is `left` when all is over, or at the deadline. May be said
+  /// again, with an earlier one.
   void leave(instant now, instant deadline);
   /// Does what time asks for; to be called at next(), or when it suits.
   void tick(instant now);

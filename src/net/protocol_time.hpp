@@ -251,7 +251,11 @@ void node<Policy>::send_heartbeat(address to, const load& state) {
 
 template <class Policy>
 void node<Policy>::leave(instant now, instant deadline) {
-  if (member_ != membership::active) return;
+  if (member_ == membership::left) return;
+  if (member_ == membership::draining) {
+    leave_by_ = std::min(leave_by_, deadline);
+    return drain(now);
+  }
   member_ = membership::draining;
   leave_by_ = deadline;
   for (const auto& [who, p] : peers_) {

@@ -30,6 +30,12 @@ struct traffic {
   std::uint64_t late = 0;  // messages that nobody rang for: found after such a nap
 };
 
+/// What a node does, for people who look on from outside.
+struct progress {
+  std::uint32_t workers = 0, computing = 0;
+  std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
+};
+
 /// What carries messages between nodes. One thread, the driver's, calls everything but ring().
 /// Nothing blocks but wait(). Between two nodes messages arrive in the order in which they were
 /// sent, whole, or not at all.
@@ -46,8 +52,11 @@ public:
   virtual void send(address to, bytes message) = 0;
   /// The next message that has arrived, if there is one.
   virtual std::optional<incoming> receive() = 0;
-  /// A peer that the transport knows to be gone, once for each.
+  /// A peer that the transport knows to be gone, once for each time.
   virtual std::optional<address> lost() = 0;
+  /// A peer that has come, or come again, since the transport was opened; once for each time. Of
+  /// one that was lost and is back, lost() has to be asked first.
+  virtual std::optional<address> found() { return {}; }
 
   /// Blocks until a message may be there, ring() was called since the last wait, or the time is up.
   /// Does not spin.
@@ -56,6 +65,8 @@ public:
   virtual void ring() noexcept = 0;
 
   virtual traffic counted() const noexcept { return {}; }
+  /// What this node does now; a transport may tell others.
+  virtual void show(const progress&) {}
 };
 
 }  // namespace cleave::net

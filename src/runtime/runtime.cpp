@@ -8,6 +8,7 @@
 #include "net/driver.hpp"
 #include "net/launch.hpp"
 #include "net/plugin.hpp"
+#include "net/termination.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,6 +25,7 @@ namespace cleave {
 namespace {
 
 constexpr long most_workers = detail::native::most_workers;
+constexpr std::chrono::seconds time_to_leave{10};
 
 /// Null if nothing is to be recorded. Of several nodes the first one writes the file.
 std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers, unsigned nodes) {
@@ -116,6 +118,14 @@ std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone)
   return node;
 }
 
+/// Until the job is over. Whoever may leave it does so when it is asked to.
+void serve(net::driver& node) {
+  std::unique_ptr<net::on_termination> asked;
+  if (net::launched().comes_and_goes)
+    asked = std::make_unique<net::on_termination>([&node] { node.leave(time_to_leave); });
+  node.serve();
+}
+
 std::unique_ptr<runtime::state> start(const options& o) {
   long workers = o.workers;
   if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
@@ -137,7 +147,7 @@ std::unique_ptr<runtime::state> start(const options& o) {
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
   auto made = std::make_unique<runtime::state>(plan, o, std::move(node));
   if (!works_for_another) return made;
-  if (made->node != nullptr) made->node->serve();
+  if (made->node != nullptr) serve(*made->node);
   made.reset();
   std::exit(0);
 }
@@ -205,8 +215,9 @@ job_statistics runtime::job() const {
     for (const auto& other : others) add(other.what);
     const net::node_counters c = state_->node->counted();
     here.tasks_in = c.tasks_in, here.carried = c.carried;
-    all.nodes = c.nodes;
-    all.silent = c.nodes - 1 - static_cast<unsigned>(others.size());
+    const auto answers = static_cast<unsigned>(others.size());
+    all.nodes = std::max(c.nodes, answers + 1);  // one may have come or gone since
+    all.silent = all.nodes - 1 - answers;
   }
   add(here);
   return all;

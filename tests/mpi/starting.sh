@@ -15,7 +15,7 @@ for mpi in "${mpis[@]}"; do
   launch "$mpi" 3 "$ranks" fish
   says_once "expected ring, exchange, .*, got 'fish'" "${command[@]}"
   launch "$mpi" 3 "$ranks" ring 10 --transport fish
-  says_once "--transport: expected mpi, openmpi, openmpi5, mpich or none, got 'fish'" "${command[@]}"
+  says_once "--transport: expected mpi, openmpi, openmpi5, mpich, nats or none, got 'fish'" "${command[@]}"
   launch "$mpi" 3 "$ranks" ring 10
   says_once "no plug-in libcleave-mpi-[a-z0-9]+.so in $work " env CLEAVE_PLUGINS="$work" "${command[@]}"
   says_once "CLEAVE_MPI_DOORBELL: expected futex or udp, got 'bell'" env CLEAVE_MPI_DOORBELL=bell "${command[@]}"

@@ -76,6 +76,17 @@ TEST(launch, slurm_with_pmix) {
   EXPECT_EQ(l.host_ranks, 0);
 }
 
+TEST(launch, node_of_a_job_by_nats) {
+  launch l = found_in({{"CLEAVE_JOB", "00ff"}, {"CLEAVE_NODE", "0"}, {"PMI_RANK", "3"}});
+  EXPECT_TRUE(l.several());
+  EXPECT_TRUE(l.comes_and_goes);
+  EXPECT_EQ(l.plugins, names({"nats"}));
+  EXPECT_EQ(l.rank, 0);
+  l = found_in({{"CLEAVE_TRANSPORT", "nats"}, {"CLEAVE_NODE", "a0"}});
+  EXPECT_TRUE(l.several());
+  EXPECT_EQ(l.rank, 1);
+}
+
 TEST(launch, one_rank_is_alone) {
   EXPECT_FALSE(found_in({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}).several());
   EXPECT_TRUE(found_in({{"PMIX_RANK", "0"}}).several());  // nobody says how many: MPI will

@@ -49,6 +49,16 @@ public:
       ends_[i].changed.notify_all();
     }
   }
+  /// It was not there, or is to be another process than the one that is gone; the others find it.
+  void join(net::address who) {
+    std::lock_guard lock(mutex_);
+    ends_[who].dead = false;
+    for (net::address i = 0; i < ends_.size(); ++i) {
+      if (i == who) continue;
+      ends_[i].found.push_back(who);
+      ends_[i].changed.notify_all();
+    }
+  }
   /// While it is held nothing arrives anywhere.
   void hold(bool held) {
     std::lock_guard lock(mutex_);
@@ -60,7 +70,7 @@ private:
   struct end {
     std::multimap<clock::time_point, net::incoming> letters;
     std::map<net::address, clock::time_point> last;
-    std::vector<net::address> lost;
+    std::vector<net::address> lost, found;
     std::condition_variable changed;
     bool rung = false, dead = false, open = false;
   };
@@ -115,11 +125,18 @@ private:
       mine().lost.pop_back();
       return who;
     }
+    std::optional<net::address> found() override {
+      std::lock_guard lock(of_.mutex_);
+      if (mine().found.empty()) return {};
+      const net::address who = mine().found.back();
+      mine().found.pop_back();
+      return who;
+    }
     void wait(microseconds at_most) override {
       std::unique_lock lock(of_.mutex_);
       end& e = mine();
       const auto until = clock::now() + at_most;
-      while (!std::exchange(e.rung, false) && e.lost.empty()) {
+      while (!std::exchange(e.rung, false) && e.lost.empty() && e.found.empty()) {
         auto next = until;
         if (!of_.held_ && !e.letters.empty()) next = std::min(next, e.letters.begin()->first);
         if (clock::now() >= next) return;

@@ -1,0 +1,367 @@
+#include "net/transport.hpp"
+
+#include "net/nats/connection.hpp"
+#include "net/nats/control.hpp"
+#include "net/plugin.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cleave::net::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr auto here_every = 500ms;
+constexpr auto lost_after = 3s;     // of silence while the relay is there
+constexpr auto lost_without = 30s;  // of the relay: nobody is there then
+constexpr auto farewell = 200ms;    // what was sent before it may come after it
+constexpr auto first_within = 10s;  // the first node has to be heard of by then
+constexpr address most_address = address{1} << 62;
+
+constexpr std::string_view message_kind = "m", here_kind = "here";
+
+/// As a server sets it for a process of a job.
+struct place {
+  std::string job;
+  address self = 0;
+  machine root;
+};
+
+std::string variable(const char* name) {
+  const char* const found = std::getenv(name);
+  return found != nullptr ? found : "";
+}
+
+std::optional<address> read_address(std::string_view text) {
+  address found = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found, 16);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  if (found >= most_address) return {};
+  return found;
+}
+
+std::string written(address node) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(node));
+  return text;
+}
+
+place read_place() {
+  const auto refuse = [](const char* name, const char* expected, const std::string& got) {
+    throw std::runtime_error(std::string("--transport nats: ") + name + ": expected " + expected +
+                             ", as a server (--serve) sets it, got '" + got + "'");
+  };
+  place found;
+  found.job = variable("CLEAVE_JOB");
+  if (!is_token(found.job) || found.job.find('-') != found.job.npos)
+    refuse("CLEAVE_JOB", "letters and digits", found.job);
+  const std::string node = variable("CLEAVE_NODE");
+  if (const auto self = read_address(node)) {
+    found.self = *self;
+  } else {
+    refuse("CLEAVE_NODE", "a hexadecimal number below 2^62", node);
+  }
+  const std::string root = variable("CLEAVE_ROOT");
+  if (const auto at = read_machine(root)) {
+    found.root = *at;
+  } else {
+    refuse("CLEAVE_ROOT", "SITE.NAME", root);
+  }
+  return found;
+}
+
+access read_key() {
+  const std::string file = variable("CLEAVE_KEY");
+  if (file.empty())
+    throw std::runtime_error("--transport nats: CLEAVE_KEY: expected the name of a key file");
+  return read_access(file);
+}
+
+/// Nodes that come and go, each a process behind a relay.
+///
+/// Invariant: whoever is in `known_` was heard of, and is not lost; it is in `found_` until the
+/// driver knows it, and no longer. An address belongs to the machine that was the first to speak
+/// from it, the first node's to the one that the environment names.
+class nats_transport final : public transport {
+public:
+  nats_transport(const access& key, place here);
+  ~nats_transport() override;
+
+  address self() const noexcept override { return here_.self; }
+  std::vector<address> peers() const override;
+  distance how_far(address peer) const noexcept override;
+  void send(address to, bytes message) override;
+  std::optional<incoming> receive() override;
+  std::optional<address> lost() override;
+  std::optional<address> found() override;
+  void wait(std::chrono::microseconds at_most) override;
+  void ring() noexcept override;
+  traffic counted() const noexcept override;
+  void show(const progress& now) override { shown_ = now; }
+
+private:
+  struct member {
+    endpoint at;
+    clock::time_point heard;
+  };
+  using known_member = std::map<address, member>::iterator;
+
+  void hear();
+  void hear(letter said);
+  void hear_here(known_member who, const letter& said, bool is_new);
+  known_member sender(const endpoint& from, bool& is_new);
+  void note_time();
+  void forget(known_member who);
+  std::string presence(bool here) const;
+  std::string topic() const { return std::string(presence_topic) + here_.job; }
+
+  const place here_;
+  const std::string incarnation_ = random_token();
+  connection relay_;
+  std::map<address, member> known_;
+  std::deque<incoming> arrived_;
+  std::deque<address> found_, lost_;
+  std::set<address> departed_;  // they have said so; nobody gets their addresses again
+  std::set<std::string> refused_;
+  std::atomic<bool> rung_{false};
+  progress shown_;
+  traffic counted_;
+
+  clock::time_point next_here_{};
+  clock::time_point up_at_;     // last seen
+  clock::time_point first_by_;  // unless it was heard of
+  unsigned times_made_ = 0;
+};
+
+connection::settings patiently() {
+  connection::settings how;
+  how.tries = 25;  // a relay that is being restarted is waited for
+  return how;
+}
+
+nats_transport::nats_transport(const access& key, place here)
+    : here_(std::move(here)),
+      relay_(key, here_.job + "-" + written(here_.self), patiently()),
+      up_at_(clock::now()),
+      first_by_(clock::now() + first_within) {
+  if (here_.self == 0 && relay_.self().at != here_.root)
+    throw std::runtime_error("--transport nats: CLEAVE_ROOT: expected this machine, " +
+                             relay_.self().at.text() + ", where CLEAVE_NODE is 0");
+  relay_.listen(topic());
+  note_time();
+}
+
+nats_transport::~nats_transport() {
+  for (const auto& [who, node] : known_) relay_.send(node.at, here_kind, presence(false));
+  relay_.tell_all(topic(), presence(false));
+}
+
+// ---- who is there
+
+std::vector<address> nats_transport::peers() const {
+  std::vector<address> all;
+  for (const auto& [who, node] : known_) all.push_back(who);
+  return all;
+}
+
+distance nats_transport::how_far(address peer) const noexcept {
+  const auto at = known_.find(peer);
+  const machine& mine = relay_.self().at;
+  if (at == known_.end() || at->second.at.at.site != mine.site) return distance::far;
+  return at->second.at.at == mine ? distance::same_host : distance::same_site;
+}
+
+std::string nats_transport::presence(bool here) const {
+  return encode(nats::presence{here, incarnation_, shown_.workers, shown_.computing,
+                               shown_.tasks_in, shown_.tasks_out});
+}
+
+/// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
+nats_transport::known_member nats_transport::sender(const endpoint& from, bool& is_new) {
+  is_new = false;
+  const std::string_view process = from.process;
+  const bool of_job = process.starts_with(here_.job) && process.size() > here_.job.size() &&
+                      process[here_.job.size()] == '-';
+  const auto who = of_job ? read_address(process.substr(here_.job.size() + 1)) : std::nullopt;
+  if (!who || *who == here_.self || written(*who) != process.substr(here_.job.size() + 1) ||
+      departed_.count(*who) != 0)
+    return known_.end();
+  const auto at = known_.find(*who);
+  const bool wrong =
+      at != known_.end() ? at->second.at.at != from.at : *who == 0 && from.at != here_.root;
+  if (wrong) {
+    const std::string line = "node " + written(*who) + " of job " + here_.job +
+                             " is not on machine " + from.at.text() + ": refused";
+    if (refused_.size() < 64 && refused_.insert(line).second)
+      std::fprintf(stderr, "cleave: %s\n", line.c_str());
+    return known_.end();
+  }
+  if (at != known_.end()) return at;
+  is_new = true;
+  found_.push_back(*who);
+  return known_.insert({*who, {from, clock::now()}}).first;
+}
+
+/// Nobody that the driver does not know yet is lost.
+void nats_transport::forget(known_member who) {
+  const auto unknown = std::find(found_.begin(), found_.end(), who->first);
+  if (unknown != found_.end()) {
+    found_.erase(unknown);
+  } else {
+    lost_.push_back(who->first);
+  }
+  known_.erase(who);
+}
+
+std::optional<address> nats_transport::lost() {
+  if (lost_.empty()) return {};
+  const address who = lost_.front();
+  lost_.pop_front();
+  return who;
+}
+
+std::optional<address> nats_transport::found() {
+  if (found_.empty()) return {};
+  const address who = found_.front();
+  found_.pop_front();
+  return who;
+}
+
+/// What time asks for: to be heard of, and not to wait for who is not.
+void nats_transport::note_time() {
+  const auto now = clock::now();
+  const bool again = std::exchange(times_made_, relay_.times_made()) != relay_.times_made();
+  if (relay_.is_up()) {
+    if (again)
+      for (auto& [who, node] : known_) node.heard = std::max(node.heard, now);
+    up_at_ = now;
+    if (again || now >= next_here_) {
+      relay_.tell_all(topic(), presence(true));
+      next_here_ = now + here_every;
+    }
+  }
+  const bool alone = now - up_at_ > lost_without || relay_.refusal().has_value();
+  for (auto at = known_.begin(); at != known_.end();) {
+    const auto current = at++;
+    if (alone || (relay_.is_up() && now - current->second.heard > lost_after)) forget(current);
+  }
+  if (first_by_ != clock::time_point::max() && now > first_by_ && here_.self != 0) {
+    lost_.push_back(0);
+    first_by_ = clock::time_point::max();
+  }
+}
+
+// ---- messages
+
+void nats_transport::send(address to, bytes message) {
+  const auto at = known_.find(to);
+  if (at == known_.end()) return;
+  ++counted_.sent;
+  counted_.sent_bytes += message.size();
+  relay_.send(at->second.at, message_kind, message);
+}
+
+void nats_transport::hear() {
+  while (auto said = relay_.receive()) hear(*std::move(said));
+}
+
+void nats_transport::hear(letter said) {
+  bool is_new = false;
+  const auto who = sender(said.from, is_new);
+  if (who == known_.end()) return;
+  who->second.heard = std::max(who->second.heard, clock::now());
+  if (who->first == 0) first_by_ = clock::time_point::max();
+  if (!said.to_all && said.topic == message_kind) {
+    ++counted_.received;
+    counted_.received_bytes += said.content.size();
+    arrived_.push_back({who->first, std::move(said.content)});
+  } else if (said.to_all || said.topic == here_kind) {
+    hear_here(who, said, is_new);
+  }
+}
+
+/// A new one is told of this node at once. Of one that goes all has been heard when it says so
+/// directly.
+void nats_transport::hear_here(known_member who, const letter& said, bool is_new) {
+  nats::presence of;
+  const std::string_view text(reinterpret_cast<const char*>(said.content.data()),
+                              said.content.size());
+  if (decode(text, of) != nullptr) return;
+  const bool goes = !of.here;
+  if (goes && !said.to_all) {
+    departed_.insert(who->first);
+    forget(who);
+  } else if (goes) {
+    who->second.heard = clock::now() - (lost_after - farewell);
+  } else if (is_new && said.to_all) {
+    relay_.send(who->second.at, here_kind, presence(true));
+  }
+}
+
+std::optional<incoming> nats_transport::receive() {
+  if (arrived_.empty()) {
+    hear();
+    note_time();
+  }
+  if (arrived_.empty()) return {};
+  incoming next = std::move(arrived_.front());
+  arrived_.pop_front();
+  return next;
+}
+
+void nats_transport::ring() noexcept {
+  rung_ = true;
+  relay_.ring();
+}
+
+void nats_transport::wait(std::chrono::microseconds at_most) {
+  const auto end = clock::now() + std::min<std::chrono::microseconds>(at_most, 1h);
+  for (;;) {
+    if (rung_.exchange(false)) return;
+    hear();
+    note_time();
+    if (!arrived_.empty() || !found_.empty() || !lost_.empty()) return;
+    const auto now = clock::now();
+    if (now >= end) return;
+    const auto until = std::min(end, relay_.is_up() ? next_here_ : now + here_every);
+    relay_.wait(std::chrono::ceil<std::chrono::microseconds>(until - now));
+  }
+}
+
+traffic nats_transport::counted() const noexcept {
+  traffic all = counted_;
+  all.sleeps = relay_.counted().sleeps;
+  all.naps = relay_.counted().naps;
+  return all;
+}
+
+}  // namespace
+}  // namespace cleave::net::nats
+
+extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave_transport_open(
+    unsigned version, const cleave::net::transport_settings&, std::string& error) {
+  namespace nats = cleave::net::nats;
+  if (version != cleave::net::plugin_version) {
+    error = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
+            ", this program needs " + std::to_string(version);
+    return nullptr;
+  }
+  try {
+    const nats::place here = nats::read_place();
+    return new nats::nats_transport(nats::read_key(), here);
+  } catch (const std::exception& e) {
+    error = e.what();
+    return nullptr;
+  }
+}
