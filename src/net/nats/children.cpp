@@ -50,10 +50,10 @@ std::vector<char*> pointers_to(words& all) {
   return to;
 }
 
-/// An address that no other node of the job has, and not the root's.
+/// An address that no other node of the job has, and not the root; below 2^62 (transport.cpp).
 std::string new_address() {
   std::random_device device;
-  const std::uint64_t n = (std::uint64_t{device()} << 32 | device()) | 1;
+  const std::uint64_t n = (std::uint64_t{device()} << 32 | device()) >> 2 | 1;
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%llx", static_cast<unsigned long long>(n));
   return text.data();

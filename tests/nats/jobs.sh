@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# labels: once
+# Jobs for machines that offer programs: answers and exit statuses are right, two jobs at once do not meet, and whatever is
+# killed or told to leave (a server, its process, the submitter), the right thing is said and nothing is left running.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
+me=$work/me.cleave
+begin_relay relay --site here --port 0
+invite relay m1 m2 m3 me
+offer m1 "$bin/queens" --workers 1; declare -A server_of=([here.m1]=$server)
+offer m2 "$bin/queens" --workers 1; server_of[here.m2]=$server
+
+# children PID…: their children that live
+children() { pgrep -P "$(IFS=,; echo "$*")" 2>/dev/null; }
+no_children() { [[ -z $(children "$@") ]]; }
+# root_of: the machine that has the root of the only job
+root_of() { sed -n 's/.*"root":"\([a-z0-9.]*\)","has_root":true.*/\1/p' "$work/nodes"; }
+
+submit "$me" queens 13
+[[ $status == 0 && ! -s $work/err ]] || fail "queens 13: status $status, '$(cat "$work/err")'"
+says out '^answer +73712 solutions$'
+submit --json "$me" queens 12 --json
+[[ $status == 0 && $(wc -l <"$work/out") == 1 ]] || fail "--json: status $status: $(cat "$work/out" "$work/err")"
+says out '^\{"job":"[0-9a-f]{16}","program":"queens","arguments":\["12","--json"\],"server":"here.m[12]","status":0,.*"result":\{"app":"queens".*"answer":14200,'
+submit "$me" queens a
+[[ $status == 2 && $(cat "$work/err") == "queens: N: expected a whole number from 1 to 32, got 'a'" ]] ||
+  fail "its own status: $status, '$(cat "$work/err")'"
+submit "$me" quens 13
+[[ $status == 2 && $(cat "$work/err") == "cleave: nobody offers quens to site here, but queens" ]] ||
+  fail "mistyped: $status, '$(cat "$work/err")'"
+refuses "cleave: WHERE: expected a word, got nothing" cleave submit
+refuses "cleave: $work/none.cleave: $(cat /nowhere 2>&1 | sed 's/.*: //')" cleave submit "$work/none.cleave" queens 13
+refuses "queens: --serve: expected nothing besides --workers N, got \"13\"" queens --serve "$me" 13
+
+# Another program by the same name: it is not used, and does not help.
+mkdir "$work/other"
+ln -s "$bin/fib" "$work/other/queens"
+offer m3 "$work/other/queens" --workers 1
+for k in 1 2; do
+  submit "$me" queens 12
+  [[ $status == 0 ]] || fail "with another build: status $status"
+  says out '14200 solutions'
+  says err '^cleave: 1 of 3 servers have another build of queens'
+done
+kill "$server"
+ended "$server" 0 "a server that leaves"
+! grep -q job "$work/m3.queens.err" || fail "another build: $(cat "$work/m3.queens.err")"
+
+# Two jobs of two programs on the same machines; the second server of a machine has a key of its own name.
+offer m3 "$bin/fib" --workers 1
+begin_job first "$me" queens 14; first=$job
+begin_job second "$me" fib 36; second=$job
+ended "$first" 0 "queens 14"
+ended "$second" 0 "fib 36"
+says first '^answer +365596 solutions$'
+says second '^answer +14930352$'
+
+# A member's process dies, then a member leaves, on the way to a right answer.
+begin_job out "$me" queens 15
+until_nodes '"has_root":false,.*"computing":1'
+root=$(root_of) member=here.m$((3 - ${root#here.m}))
+child=$(children "${server_of[$member]}")
+kill -9 "$child"
+another() { [[ $(children "${server_of[$member]}") != "$child" && -n $(children "${server_of[$member]}") ]] || ! kill -0 "$job" 2>/dev/null; }
+patiently another || fail "no process instead of the one that died"
+kill -INT "${server_of[$member]}"
+ended "${server_of[$member]}" 0 "a member's server that leaves"
+ended "$job" 0 "queens 15"
+says out '^answer +2279184 solutions$'
+
+# The root's server is told to leave, and waits for its job; a member is killed.
+offer "${member#here.}" "$bin/queens" --workers 1; server_of[$member]=$server
+begin_job out "$me" queens 15
+until_nodes '"has_root":false,.*"computing":1'
+root=$(root_of) member=here.m$((3 - ${root#here.m}))
+kill -TERM "${server_of[$root]}"
+until_said "${root#here.}.queens.err" 'cleave: waits for job .*, whose root is here; again to give it up'
+kill -9 "${server_of[$member]}"
+ended "$job" 0 "queens 15 with a server that waits for it"
+ended "${server_of[$root]}" 0 "the root's server"
+says out '^answer +2279184 solutions$'
+
+# Nobody wants a job any more: the submitter is killed; it is interrupted.
+offer m1 "$bin/queens" --workers 1; server_of[here.m1]=$server
+offer m2 "$bin/queens" --workers 1; server_of[here.m2]=$server
+both=("${server_of[here.m1]}" "${server_of[here.m2]}")
+begin_job out --patience 2 "$me" queens 18
+until_nodes '"has_root":false,.*"computing":1'
+root=$(root_of)
+kill -9 "$job"
+wait "$job" 2>/dev/null
+until_said "${root#here.}.queens.err" 'cleave: job .* is cancelled: its submitter is silent'
+patiently no_children "${both[@]}" || fail "a job outlives its submitter"
+begin_job out "$me" queens 18
+until_nodes '"has_root":false,.*"computing":1'
+kill -INT "$job"
+ended "$job" 130 "an interrupted submitter"
+[[ $(tail -n 1 "$work/out.err") == "cleave: cancelled" ]] || fail "interrupted: '$(cat "$work/out.err")'"
+patiently no_children "${both[@]}" || fail "a job outlives its cancellation"
+
+# The root's server is killed: the job is lost, and that is said.
+begin_job out --patience 2 "$me" queens 18
+until_nodes '"has_root":false,.*"computing":1'
+root=$(root_of)
+kill -9 "${server_of[$root]}"
+ended "$job" 3 "a submitter whose job is lost"
+[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: $root, which had its root, has said nothing for 2 s" ]] ||
+  fail "lost: '$(cat "$work/out.err")'"
+patiently no_children "${both[@]}" || fail "a job outlives the server of its root"
+exit "$((failures > 0))"
