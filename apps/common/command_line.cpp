@@ -144,9 +144,10 @@ struct command_line::parser {
   }
 
   void take() {
-    rest != nullptr ? take_rest() : place_extras();
+    if (rest == nullptr) place_extras();
     for (auto& a : arguments)
       if (a->required || a->option->count() > 0) a->take();
+    if (rest != nullptr) take_rest();
     for (auto& o : options)
       if (o->option->count() > 0) o->take();
     if (commands.empty()) return;

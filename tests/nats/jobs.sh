@@ -12,8 +12,8 @@ offer m1 "$bin/queens" --workers 1; declare -A server_of=([here.m1]=$server)
 offer m2 "$bin/queens" --workers 1; server_of[here.m2]=$server
 
 # children PID…: their children that live
-children() { pgrep -P "$(IFS=,; echo "$*")" 2>/dev/null; }
-no_children() { [[ -z $(children "$@") ]]; }
+children() { local p; for p; do cat "/proc/$p/task/$p/children" 2>/dev/null; done; }
+no_children() { [[ $(children "$@") != *[0-9]* ]]; }
 # root_of: the machine that has the root of the only job
 root_of() { sed -n 's/.*"root":"\([a-z0-9.]*\)","has_root":true.*/\1/p' "$work/nodes"; }
 
@@ -30,7 +30,7 @@ submit "$me" quens 13
 [[ $status == 2 && $(cat "$work/err") == "cleave: nobody offers quens to site here, but queens" ]] ||
   fail "mistyped: $status, '$(cat "$work/err")'"
 refuses "cleave: WHERE: expected a word, got nothing" cleave submit
-refuses "cleave: $work/none.cleave: $(cat /nowhere 2>&1 | sed 's/.*: //')" cleave submit "$work/none.cleave" queens 13
+refuses "cleave: $work/none.cleave: expected a key file: No such file or directory" cleave submit "$work/none.cleave" queens 13
 refuses "queens: --serve: expected nothing besides --workers N, got \"13\"" queens --serve "$me" 13
 
 # Another program by the same name: it is not used, and does not help.

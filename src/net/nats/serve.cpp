@@ -210,8 +210,9 @@ int serve(const access& who, const std::filesystem::path& key, const serve_setti
   if (what.workers != 0) environment.push_back("CLEAVE_WORKERS=" + std::to_string(what.workers));
   const std::uint32_t workers = what.workers != 0 ? what.workers : what.usual_workers;
   server s(by, {by.self(), what.program, in_hex(what.hash), workers}, std::move(environment));
-  std::fprintf(stderr, "cleave: %s offers %s to site %s, %u workers; Ctrl-C leaves\n",
-               who.name.c_str(), what.program.c_str(), who.site.c_str(), workers);
+  std::fprintf(stderr, "cleave: %s offers %s to site %s, %u worker%s; Ctrl-C leaves\n",
+               who.name.c_str(), what.program.c_str(), who.site.c_str(), workers,
+               workers == 1 ? "" : "s");
   s.run(*signals);
   return 0;
 }
