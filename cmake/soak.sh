@@ -9,6 +9,11 @@ minutes=${1:-10}
 presets=(release asan tsan)
 for preset in "${presets[@]}"; do bash cmake/build.sh "$preset"; done
 CLEAVE_RUNS=50 ctest --preset slow -R '^mpi/killed' || exit 1  # docs/reliability.md
+# Not by ctest: it may take longer than a test may.
+if [[ -e build/release/lib/libcleave-nats.so ]]; then
+  CLEAVE_RUNS=5 CLEAVE_SOURCE_DIR=$PWD CLEAVE_BINARY_DIR=$PWD/build/release CLEAVE_BIN_DIR=$PWD/build/release/bin \
+    bash tests/nats/churn.sh || (($? == 77)) || exit 1
+fi
 export CLEAVE_SOAK=1 GTEST_SHUFFLE=1
 mkdir -p build/logs
 round=0
