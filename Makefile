@@ -1,6 +1,6 @@
 # Two commands to begin with: `make demo` (the main job) and `make test`.
 # Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
-.PHONY: build mpi demo test check soak study plot format clean help
+.PHONY: build mpi nats sites demo test check soak study plot format clean help
 .NOTPARALLEL:
 
 build:                ## the release binaries, into build/release/bin
@@ -9,6 +9,10 @@ build:                ## the release binaries, into build/release/bin
 
 mpi:                  ## the same, with the plug-ins for the MPIs of the distribution
 	@bash cmake/install-packages.sh mpi
+	@bash cmake/build.sh release programs plugins
+
+nats:                 ## the same, with the plug-in and the relay for machines at several sites
+	@bash cmake/install-packages.sh nats
 	@bash cmake/build.sh release programs plugins
 
 demo:                 ## build the demonstration and run it
@@ -27,6 +31,12 @@ check:                ## everything else that CI checks; `make check STAGES="for
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh test
 	@bash cmake/soak.sh $(MINUTES)
+
+sites:                ## three sites with delays between them, in network namespaces; needs root
+	@bash cmake/install-packages.sh nats
+	@bash cmake/build.sh release programs plugins delayed_link
+	@CLEAVE_SOURCE_DIR=$$PWD CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin \
+	  bash tests/nats/sites.sh
 
 study:                ## the comparative study, full sizes (about an hour), into build/study; QUICK=1: two minutes
 	@bash cmake/install-packages.sh study

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Finds which Debian/Ubuntu packages are missing for a job and installs them with apt.
-# usage: cmake/install-packages.sh build|test|check|mpi|study|format
+# usage: cmake/install-packages.sh build|test|check|mpi|nats|study|format
 # CLEAVE_NO_INSTALL=1: only say what is missing, and stop with status 2. Silent when nothing is.
 set -euo pipefail
 
@@ -58,6 +58,10 @@ case $job in
     build
     mpi
     ;;
+  nats)
+    build
+    sites
+    ;;
   test) tests ;;
   check)
     tests
@@ -74,7 +78,7 @@ case $job in
   study) study ;;
   format) format ;;
   *)
-    echo "usage: cmake/install-packages.sh build|test|check|mpi|study|format" >&2
+    echo "usage: cmake/install-packages.sh build|test|check|mpi|nats|study|format" >&2
     exit 2
     ;;
 esac

@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// What a transport that is loaded at start-up exports: `cleave_transport_open`, and the one of NATS
+/// What a transport that is loaded at start-up exports: `cleave_transport_open`. That of NATS has
 /// `cleave_serve` too.
 namespace cleave::net {
 

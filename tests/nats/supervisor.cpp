@@ -162,6 +162,19 @@ TEST_F(supervised, cancels_the_job_of_a_silent_submitter) {
   EXPECT_TRUE(port.of<part>().empty());
 }
 
+TEST_F(supervised, silence_does_not_count_while_it_is_cut_off_itself) {
+  begin();
+  hear(there, notice{other, "queens", "1f", {}, false});
+  port.done();
+  for (int i = 0; i < 4; ++i) {
+    pass(9s, false);
+    server.cut_off(now);
+  }
+  EXPECT_EQ(port.done(), steps{});
+  pass(11s, false);
+  EXPECT_EQ(port.done(), (steps{"kill aa", "kill bb"}));
+}
+
 TEST_F(supervised, helps_once_with_a_job_of_its_own_program) {
   hear(there, notice{other, "queens", "2f", {}, false});
   hear(there, notice{other, "fib", "1f", {}, false});

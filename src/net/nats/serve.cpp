@@ -158,6 +158,7 @@ void server::run(int signals) {
       },
       [this](const std::string& job, child_end how) { jobs_.ended(now(), job, how); }};
   std::vector<pollfd> polled;
+  bool was_up = true;
   while (!jobs_.is_done()) {
     polled = {{signals, POLLIN, 0}, {letters.fd(), POLLIN, 0}};
     children_.poll_for(polled, [this](const std::string& job) { return jobs_.wants_output(job); });
@@ -169,6 +170,9 @@ void server::run(int signals) {
     letters.begin();
     while (const auto l = by_.receive()) hear(*l);
     letters.end();
+    const bool up = by_.is_up();
+    if (!up || !was_up) jobs_.cut_off(now());
+    was_up = up;
     children_.look(polled, tell);
     jobs_.tick(now());
     if (const auto why = by_.refusal()) throw refused(*why);

@@ -225,6 +225,11 @@ void supervisor::begin(moment now, const std::string& job, helped& h) {
 
 // ---- time
 
+void supervisor::cut_off(moment now) {
+  for (auto& [job, r] : rooted_) r.heard = now;
+  for (auto& [job, h] : helped_) h.heard = now;
+}
+
 void supervisor::leave(moment now) {
   const bool at_once = leaving_since_.has_value();
   if (!at_once) leaving_since_ = now;

@@ -52,6 +52,8 @@ public:
   void wrote(moment now, const std::string& job, part::of what, std::string text);
   /// Its process has ended, and all that it wrote has been told.
   void ended(moment now, const std::string& job, child_end how);
+  /// This machine can hear nobody, so nobody's silence counts until now.
+  void cut_off(moment now);
   /// No new jobs, and members leave theirs. A second time: everything ends at once.
   void leave(moment now);
   void tick(moment now);
@@ -81,9 +83,10 @@ private:
   };
   /// A job that another server has the root of.
   ///
-  ///   waiting ---announced, at its time---> running ---its process ends---> waiting, longer if it failed
-  ///      |                          '---over, or not heard of---> killed ---its process ends---> gone
-  ///      '---over, or not heard of---> gone; failed too often ---> given_up
+  ///   waiting ---announced---> running ---its process ends---> waiting
+  ///   running ---over, or not heard of---> killed ---its process ends---> gone
+  ///   running ---its process has failed too often---> given_up
+  ///   waiting, given_up ---over, or not heard of---> gone
   struct helped {
     enum class state : std::uint8_t { waiting, running, killed, given_up };
     state is = state::waiting;
