@@ -34,9 +34,9 @@ soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 
 sites:                ## three sites with delays between them, in network namespaces; needs root
 	@bash cmake/install-packages.sh nats
-	@bash cmake/build.sh release programs plugins delayed_link
-	@CLEAVE_SOURCE_DIR=$$PWD CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin \
-	  bash tests/nats/sites.sh
+	@bash cmake/build.sh release programs plugins
+	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_QUEENS=16 CLEAVE_EFFICIENCY=95 CLEAVE_SOURCE_DIR=$$PWD \
+	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/sites.sh
 
 study:                ## the comparative study, full sizes (about an hour), into build/study; QUICK=1: two minutes
 	@bash cmake/install-packages.sh study

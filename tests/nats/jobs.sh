@@ -20,9 +20,9 @@ root_of() { sed -n 's/.*"root":"\([a-z0-9.]*\)","has_root":true.*/\1/p' "$work/n
 submit "$me" queens 13
 [[ $status == 0 && ! -s $work/err ]] || fail "queens 13: status $status, '$(cat "$work/err")'"
 says out '^answer +73712 solutions$'
-submit --json "$me" queens 12 --json
+submit --json --root here.m2 "$me" queens 12 --json
 [[ $status == 0 && $(wc -l <"$work/out") == 1 ]] || fail "--json: status $status: $(cat "$work/out" "$work/err")"
-says out '^\{"job":"[0-9a-f]{16}","program":"queens","arguments":\["12","--json"\],"server":"here.m[12]","status":0,.*"result":\{"app":"queens".*"answer":14200,'
+says out '^\{"job":"[0-9a-f]{16}","program":"queens","arguments":\["12","--json"\],"server":"here.m2","status":0,.*"result":\{"app":"queens".*"answer":14200,'
 submit "$me" queens a
 [[ $status == 2 && $(cat "$work/err") == "queens: N: expected a whole number from 1 to 32, got 'a'" ]] ||
   fail "its own status: $status, '$(cat "$work/err")'"
@@ -31,6 +31,7 @@ submit "$me" quens 13
   fail "mistyped: $status, '$(cat "$work/err")'"
 refuses "cleave: WHERE: expected a word, got nothing" cleave submit
 refuses "cleave: $work/none.cleave: expected a key file: No such file or directory" cleave submit "$work/none.cleave" queens 13
+refuses "cleave: here.m9 does not offer queens" cleave submit --root here.m9 "$me" queens 13
 refuses "queens: --serve: expected nothing besides --workers N, got \"13\"" queens --serve "$me" 13
 
 # Another program by the same name: it is not used, and does not help.

@@ -14,7 +14,7 @@
 namespace sites {
 
 struct commands::parts {
-  std::string where;
+  std::string where, root;
   int patience = 10;
   bool json = false;
   std::vector<std::string> program;
@@ -26,6 +26,8 @@ struct commands::parts {
         nodes(line, "nodes", "List the machines that offer programs, and what each does") {
     constexpr const char* where_help = "a key file, or a relay's URL";
     submit.text("WHERE", where, where_help);
+    submit.option("--root", "SITE.NAME", root,
+                  "The machine that runs the program itself (default: who has least to do)");
     submit.option_number(
         "--patience", patience, 1, 86'400,
         "Seconds without a word after which the job, or its submitter, counts as lost (10)");
@@ -47,7 +49,8 @@ int commands::run() {
   const parts& p = *parts_;
   if (p.nodes.parsed()) return list(p.where, p.json);
   const std::vector<std::string> arguments(p.program.begin() + 1, p.program.end());
-  return submit({p.where, p.program.front(), arguments, std::chrono::seconds(p.patience), p.json});
+  return submit(
+      {p.where, p.program.front(), arguments, p.root, std::chrono::seconds(p.patience), p.json});
 }
 
 #else

@@ -245,10 +245,16 @@ int submit(const submission& what) {
   std::shuffle(all.begin(), all.end(), std::mt19937(std::random_device{}()));
   unsigned other_builds = 0;
   auto chosen = choose(all, what.program, other_builds);
+  const auto all_servers = other_builds + chosen.size();
   if (chosen.empty()) say_nobody(all, what, by);
+  if (!what.root.empty()) {
+    std::erase_if(chosen, [&](const server& s) { return s.at.at.text() != what.root; });
+    if (chosen.empty())
+      throw apps::usage_error(fmt::format("{} does not offer {}", what.root, what.program));
+  }
   if (other_builds > 0)
     fmt::print(stderr, "cleave: {} of {} servers have another build of {}, which cannot help\n",
-               other_builds, other_builds + chosen.size(), what.program);
+               other_builds, all_servers, what.program);
   return job(by, what).run(stop, std::move(chosen));
 }
 

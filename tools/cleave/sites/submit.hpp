@@ -10,6 +10,7 @@ namespace sites {
 struct submission {
   std::string where, program;
   std::vector<std::string> arguments;
+  std::string root;  // the machine that is to have it, as site.name; empty: whoever has least to do
   std::chrono::seconds patience;
   bool json;
 };
