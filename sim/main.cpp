@@ -25,7 +25,7 @@ struct scale_options {
   std::vector<int> workers = {4, 8, 16, 32, 64, 128, 256};
   std::vector<std::string> strategies;
   std::string sites = "four", plot;
-  int cost = 40, depth = 13, tree_seed = 29, seed = 1;
+  int cost = 40, depth = 13, tree_seed = 29, seed = 1, killed_every = 0;
   bool json = false, progress = false;
 };
 
@@ -87,6 +87,7 @@ std::vector<sim::scale_run> runs_of(const scale_options& o) {
       run.whom = static_cast<sim::asking>(index_of("--strategies", name, sim::asking_names));
       run.node_cost = cleave::net::instant(o.cost);
       run.seed = static_cast<std::uint64_t>(o.seed);
+      run.killed_every = cleave::net::instant(1'000 * o.killed_every);
       runs.push_back(run);
     }
   }
@@ -174,6 +175,8 @@ int main(int argc, char** argv) try {
   scale.option_number("--tree", s.tree_seed, 0, 1'000'000, "Its seed (default: 29)");
   scale.option_number("--seed", s.seed, 0, 1'000'000'000,
                       "Of what is random in the run (default: 1)");
+  scale.option_number("--killed-every", s.killed_every, 0, 1'000'000,
+                      "Milliseconds from one node's death to the next one's (default: 0, none)");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
   scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");

@@ -65,6 +65,17 @@ net::strategy strategy_of(asking whom) {
   return net::strategy::least_split;
 }
 
+/// Each time another node, at random but for the seed; its successor is there a tenth of that time
+/// later.
+void add_kills(std::vector<happening>& plan, unsigned nodes, const scale_run& run, instant until) {
+  net::random_numbers random(run.seed);
+  for (instant at = run.killed_every; at < until; at += run.killed_every) {
+    const auto node = static_cast<unsigned>(1 + random.below(nodes - 1));
+    plan.push_back({happening::kind::crash, at, node, 0, {}, false});
+    plan.push_back({happening::kind::restart, at + run.killed_every / 10, node, 0, {}, false});
+  }
+}
+
 }  // namespace
 
 scale_result run_scale(const tree& work, const scale_run& run,
@@ -92,9 +103,12 @@ scale_result run_scale(const tree& work, const scale_run& run,
   for (unsigned n = 0; n < nodes.size(); ++n)
     plan.push_back({happening::kind::join, {}, n, 0, {}, false});
   const instant alone = static_cast<std::int64_t>(work.nodes()) * run.node_cost;
-  const report r = world(work, w).run(plan, 2 * alone);
+  const bool killed = run.killed_every.count() != 0 && nodes.size() > 1;
+  if (killed) add_kills(plan, static_cast<unsigned>(nodes.size()), run, 4 * alone);
+  w.tells_losses = killed;
+  const report r = world(work, w).run(plan, 4 * alone);
   if (!r.violation.empty()) throw std::runtime_error("the simulation went wrong: " + r.violation);
-  if (r.busy != alone) {
+  if (killed ? r.busy < alone : r.busy != alone) {
     throw std::runtime_error("the simulation went wrong: " + std::to_string(r.busy.count()) +
                              " us were computed instead of " + std::to_string(alone.count()));
   }

@@ -38,6 +38,7 @@ struct scale_run {
   asking whom = asking::near_first;
   instant node_cost{40};
   std::uint64_t seed = 1;
+  instant killed_every{};  ///< a node other than the root's, and started again; 0: none
 };
 
 struct scale_result {
@@ -50,7 +51,7 @@ struct scale_result {
 };
 
 /// `progress` hears every simulated second how many nodes of the tree are visited.
-/// Throws if the work was not done exactly once.
+/// Throws if the work was not done, or, where no node is killed, not exactly once.
 scale_result run_scale(
     const tree& work, const scale_run& run,
     const std::function<void(instant now, std::uint64_t visited)>& progress = {});
