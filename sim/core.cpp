@@ -102,11 +102,12 @@ void core::complete(std::uint64_t task, const net::outcome& end) {
   changed_ = true;
 }
 
-void core::again(std::uint64_t task) {
+void core::again(std::uint64_t task, unsigned losses) {
   const auto at = pieces_.find(task);
   if (at == pieces_.end() || at->second.is != piece::state::away)
     return world_.violation("a task is to be run again that is not away");
   at->second.is = piece::state::unclaimed;
+  at->second.losses = losses;
   unclaimed_.insert(task);
   changed_ = true;
 }
@@ -180,7 +181,7 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
   const std::uint64_t scope = a.wanted == 0 ? 0 : scope_of(a.wanted);
   std::uint64_t part = 0;
   if (a.wanted == 0 || scope != 0) {
-    part = find_unclaimed(scope);
+    part = find_unclaimed(scope, net::losses_to_stay);
     if (part == 0) part = split(scope, nullptr);
   }
   if (part == 0) {
@@ -210,7 +211,7 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
   if (at == pieces_.end()) return protocol_->unanswered(world_.now(), slot);
   piece& p = at->second;
   p.is = piece::state::away;
-  protocol_->answered(world_.now(), slot, {a.task, 1, p.depth, encode_input(p)});
+  protocol_->answered(world_.now(), slot, {a.task, 1, p.depth, encode_input(p), p.losses});
 }
 
 void core::settle() {

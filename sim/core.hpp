@@ -37,6 +37,7 @@ struct piece {
   std::uint64_t depth = 0;
   state is = state::running;
   bool stopped = false;
+  unsigned losses = 0;  ///< of nodes that had it
   tally result;
   std::uint32_t error = 0;  ///< the node that threw, plus one
 };
@@ -108,7 +109,7 @@ public:
   bool start(net::asker who, const net::traveller& task) override;
   void refuse(net::asker) override {}
   void complete(std::uint64_t task, const net::outcome& end) override;
-  void again(std::uint64_t task) override;
+  void again(std::uint64_t task, unsigned losses) override;
   void cancel(std::uint64_t task) override;
   net::load state() const override;
   net::bytes shared() const override;
@@ -168,7 +169,7 @@ private:
 
   // Division.
   bool within(std::uint64_t part, std::uint64_t scope) const;
-  std::uint64_t find_unclaimed(std::uint64_t scope) const;
+  std::uint64_t find_unclaimed(std::uint64_t scope, unsigned losses_below) const;
   std::uint32_t first_to_give(const worker& w, const execution& e, const frame& f) const;
   place oldest(worker& w, std::uint64_t scope);
   std::uint64_t split(std::uint64_t scope, const worker* not_from);

@@ -15,9 +15,9 @@ bool core::within(std::uint64_t part, std::uint64_t scope) const {
   return part == scope;
 }
 
-std::uint64_t core::find_unclaimed(std::uint64_t scope) const {
+std::uint64_t core::find_unclaimed(std::uint64_t scope, unsigned losses_below) const {
   for (const std::uint64_t id : unclaimed_) {
-    if (within(id, scope)) return id;
+    if (pieces_.at(id).losses < losses_below && within(id, scope)) return id;
   }
   return 0;
 }
@@ -128,7 +128,7 @@ std::uint64_t core::divide(place where) {
 void core::feed(unsigned which, std::uint64_t scope) {
   worker& w = workers_[which];
   if (world_.now() < w.look_at && !changed_) return;
-  std::uint64_t part = find_unclaimed(scope);
+  std::uint64_t part = find_unclaimed(scope, ~0U);
   if (part == 0) part = split(scope, &w);
   if (part != 0) {
     sated(which);

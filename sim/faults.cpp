@@ -137,6 +137,7 @@ const std::vector<named_mutation>& planted_mutations() {
       {mutation::takeback_of_finished, "takeback-of-finished"},
       {mutation::merge_twice, "merge-twice"},
       {mutation::forget_lost_thief, "forget-lost-thief"},
+      {mutation::forget_lost_twice, "forget-lost-twice"},
       {mutation::ignore_leave, "ignore-leave"},
       {mutation::answer_twice, "answer-twice"},
       {mutation::split_outside, "split-outside"},

@@ -187,6 +187,7 @@ void world::stop(unsigned node) {
   machine& m = *machines_[node];
   m.alive = false;
   report_.busy += m.core->busy_time();
+  report_.busy_at[site_of(node)] += m.core->busy_time();
   m.core.reset();
   m.node.reset();
   std::erase_if(stale_, [&](const auto& s) { return s.first.first == node; });

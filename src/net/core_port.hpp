@@ -27,7 +27,11 @@ struct traveller {
   std::uint64_t type = 0;
   std::uint64_t depth = 0;
   bytes input;
+  unsigned losses = 0;  ///< of one that went out: as `again` said last. Does not travel.
 };
+
+/// A task that was lost with so many nodes takes longer than nodes live.
+inline constexpr unsigned losses_to_stay = 2;
 
 struct outcome {
   ending how = ending::value;
@@ -54,8 +58,8 @@ public:
   /// A task that went out has a result, or an error. Comes once for each task.
   virtual void complete(std::uint64_t task, const outcome& end) = 0;
   /// A task that went out is to be run again: by whoever asks next, here or elsewhere, or by who
-  /// waits for it.
-  virtual void again(std::uint64_t task) = 0;
+  /// waits for it. From losses_to_stay on only here: others get parts of it.
+  virtual void again(std::uint64_t task, unsigned losses) = 0;
   /// Nobody waits any more for a task that came in.
   virtual void cancel(std::uint64_t task) = 0;
 

@@ -293,18 +293,19 @@ bool driver::tell_given(instant at) {
     }
     const std::uint64_t id = ++last_out_;
     out_[id] = g.given;
-    tell_answer(at, g.slot, id);
+    tell_answer(at, g.slot, {id, 0});
   }
   return any;
 }
 
 /// Answers the slot with a task that is out, and that nobody runs.
-void driver::tell_answer(instant at, unsigned slot, std::uint64_t id) {
-  const auto entry = out_.find(id);
+void driver::tell_answer(instant at, unsigned slot, returned what) {
+  const auto entry = out_.find(what.id);
   if (entry == out_.end()) return protocol_->unanswered(at, slot);  // it was cancelled meanwhile
   traveller who;
   try {
-    who = describe(id, *entry->second);
+    who = describe(what.id, *entry->second);
+    who.losses = what.losses;
   } catch (...) {  // its input could not be written
     end_here(entry, std::current_exception());
     return protocol_->unanswered(at, slot);
@@ -372,7 +373,8 @@ std::uint64_t driver::part_of(const detail::proxy::starving& who) {
 
 /// A task that nobody runs is run by whoever waits for it, or has nothing to do.
 bool driver::give_back_here(const detail::proxy::starving& who) {
-  for (const std::uint64_t id : returned_) {
+  for (const returned one : returned_) {
+    const std::uint64_t id = one.id;
     detail::task& t = *out_.at(id);
     bool suits = who.wanted == nullptr || who.wanted == &t;
     for (const detail::scope* s = t.parent; s != nullptr && !suits; s = s->parent)
@@ -382,7 +384,7 @@ bool driver::give_back_here(const detail::proxy::starving& who) {
     std::erase(returned_, id);
     out_.erase(id);
     if (core_->feed(who, t)) return true;
-    returned_.push_back(id);
+    returned_.push_back(one);
     out_[id] = &t;
     return false;
   }
@@ -434,13 +436,21 @@ void driver::tell_requests(instant at) {
 
 // ---- from the protocol to core
 
+/// Of those that nobody runs. What was lost too often is run here, by who waits for it or has nothing
+/// to do, and others get parts of it.
+std::deque<driver::returned>::const_iterator driver::first_to_give_again() const {
+  return std::find_if(returned_.begin(), returned_.end(),
+                      [](const returned& one) { return one.losses < losses_to_stay; });
+}
+
 void driver::ask(unsigned slot, std::uint64_t wanted) {
-  if (wanted == 0 && !returned_.empty()) {
-    auto entry = out_.extract(returned_.front());
-    const std::uint64_t id = entry.key() = ++last_out_;
+  const auto back = wanted == 0 ? first_to_give_again() : returned_.end();
+  if (back != returned_.end()) {
+    auto entry = out_.extract(back->id);
+    const returned what{entry.key() = ++last_out_, back->losses};
     out_.insert(std::move(entry));
-    returned_.pop_front();
-    events_.push_back([this, slot, id](instant at) { tell_answer(at, slot, id); });
+    returned_.erase(back);
+    events_.push_back([this, slot, what](instant at) { tell_answer(at, slot, what); });
     return;
   }
   const auto within = in_.find(wanted);
@@ -507,9 +517,9 @@ void driver::complete(std::uint64_t id, const outcome& end) {
   core_->complete(t);
 }
 
-void driver::again(std::uint64_t id) {
+void driver::again(std::uint64_t id, unsigned losses) {
   if (out_.count(id) == 0) return;
-  returned_.push_back(id);
+  returned_.push_back({id, losses});
   restless_ = true;
 }
 
@@ -519,7 +529,8 @@ void driver::cancel(std::uint64_t id) {
 
 load driver::state() const {
   load l{core_->workers(), core_->computing(), 0};
-  if (!returned_.empty()) l.busy = std::max(l.busy, 1u);  // there is something to have
+  // There is something to have.
+  if (first_to_give_again() != returned_.end()) l.busy = std::max(l.busy, 1u);
   if (carries_->self() == 0) return l;
   l.depth = ~0u;
   for (const auto& [id, t] : in_) l.depth = std::min(l.depth, t->generation);

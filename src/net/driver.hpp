@@ -83,6 +83,13 @@ public:
   std::vector<trace::node_trace> traces();
 
 private:
+  /// A task that came back without a result.
+  struct returned {
+    std::uint64_t id;
+    unsigned losses;
+    bool operator==(std::uint64_t other) const { return id == other; }
+  };
+
   explicit driver(const settings& how) : how_(how) {}
   void live(const opener& make);
   void loop();
@@ -96,7 +103,8 @@ private:
   void tell_starving(instant now);
   void tell_requests(instant now);
   bool give_back_here(const detail::proxy::starving& who);
-  void tell_answer(instant now, unsigned slot, std::uint64_t id);
+  std::deque<returned>::const_iterator first_to_give_again() const;
+  void tell_answer(instant now, unsigned slot, returned what);
   void send_inquiries();
   void hear_of_peers(instant now);
   void show(instant now);
@@ -113,7 +121,7 @@ private:
   bool start(asker who, const traveller& t) override;
   void refuse(asker) override {}
   void complete(std::uint64_t id, const outcome& end) override;
-  void again(std::uint64_t id) override;
+  void again(std::uint64_t id, unsigned losses) override;
   void cancel(std::uint64_t id) override;
   load state() const override;
   bytes shared() const override;
@@ -152,7 +160,7 @@ private:
 
   std::map<std::uint64_t, detail::task*> out_;  // by the number that other nodes know it by
   std::map<std::uint64_t, detail::task*> in_;   // by the protocol's number
-  std::deque<std::uint64_t> returned_;          // of those that are out: nobody runs them
+  std::deque<returned> returned_;               // of those that are out: nobody runs them
   std::uint64_t last_out_ = 0;
   struct part_found {
     detail::request seen{};

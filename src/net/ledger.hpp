@@ -25,6 +25,7 @@ struct given_task {
   address to = 0;
   std::uint64_t attempt = 0;
   std::uint64_t depth = 0;
+  unsigned losses = 0;     ///< of nodes that had it before
   std::uint64_t beat = 0;  ///< the owner's last heartbeat before it was sent
   unsigned missing = 0;    ///< heartbeats in a row that should have named it and did not
 };

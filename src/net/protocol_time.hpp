@@ -64,7 +64,9 @@ template <class Policy>
 void node<Policy>::lost(instant now, address who) {
   for (auto at = given_.begin(); at != given_.end();) {
     const auto current = at++;
-    if (current->second.to == who && !policy_.has(mutation::forget_lost_thief)) give_again(current);
+    if (current->second.to != who || policy_.has(mutation::forget_lost_thief)) continue;
+    ++current->second.losses;
+    give_again(current);
   }
   std::vector<std::uint64_t> orphans;
   for (const auto& [id, t] : held_) {
@@ -106,8 +108,10 @@ void node<Policy>::end_fetches(address publisher) {
 template <class Policy>
 void node<Policy>::give_again(std::map<std::uint64_t, given_task>::iterator at) {
   const std::uint64_t id = at->first;
+  const unsigned losses = at->second.losses;
   given_.erase(at);
-  core_.again(id);
+  if (losses >= losses_to_stay && policy_.has(mutation::forget_lost_twice)) return;
+  core_.again(id, losses);
 }
 
 /// Nobody wants the result of a task that came in.

@@ -10,6 +10,7 @@
 #include <cleave/remote_error.hpp>
 
 #include <chrono>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -512,6 +513,50 @@ TEST_F(nodes, the_task_of_a_dead_node_runs_again) {
               7);
     there = 1;
   }
+}
+
+/// It takes longer than its nodes live: who waits for it runs it, and nobody gets it whole again.
+TEST_F(nodes, what_was_lost_with_two_nodes_stays) {
+  constexpr unsigned count = 6;
+  job j(count, 1);
+  static std::atomic<int> over;
+  over = 0;
+  struct lost_always {
+    auto input() { return std::tie(); }
+    bool run() {
+      note_arrival();
+      const auto end = clock::now() + 10s;
+      while (elsewhere() && over == 0 && clock::now() < end) std::this_thread::yield();
+      return elsewhere();
+    }
+  };
+  // Whoever has it dies.
+  std::thread reaper([&] {
+    std::set<net::address> dead;
+    while (dead.size() < 2 && over == 0) {
+      for (net::address i = 1; i < count; ++i) {
+        if (j.nodes[i]->link().counted().tasks_in == 0 || !dead.insert(i).second) continue;
+        j.network.kill(i, true);
+      }
+      std::this_thread::sleep_for(100us);
+    }
+  });
+  const bool ran_elsewhere = run(j, [] {
+    return both(
+               [] {
+                 await_travellers(2);
+                 // The others go on asking, and would get it.
+                 const auto end = clock::now() + 300ms;
+                 while (clock::now() < end) poll();
+                 return 0;
+               },
+               lost_always{})
+        .second;
+  });
+  EXPECT_FALSE(ran_elsewhere);
+  EXPECT_EQ(travelled, 2);
+  over = 1;
+  reaper.join();
 }
 
 /// While tasks of others still run, in any order.

@@ -17,6 +17,7 @@ using namespace cleave::net;
 struct fake_core final : core_port {
   std::vector<std::string> calls;
   bool takes = true, unclaimed = true;
+  unsigned last_losses = 0;
   load is{2, 1, 0};
 
   void note(const std::string& what, std::uint64_t n) {
@@ -32,7 +33,10 @@ struct fake_core final : core_port {
   }
   void refuse(asker) override {}
   void complete(std::uint64_t task, const outcome&) override { note("complete", task); }
-  void again(std::uint64_t task) override { note("again", task); }
+  void again(std::uint64_t task, unsigned losses) override {
+    note("again", task);
+    last_losses = losses;
+  }
   void cancel(std::uint64_t task) override { note("cancel", task); }
   load state() const override { return is; }
   bytes shared() const override { return {std::byte{7}}; }
@@ -142,6 +146,25 @@ TEST_F(Protocol, GivesAgainWhatALostThiefHad) {
   EXPECT_EQ(core.calls, calls{"again 9"});
   hear(rslt{key, ending::value, {}, {}});
   EXPECT_EQ(core.calls, calls{"again 9"});
+}
+
+TEST_F(Protocol, SaysWithHowManyNodesATaskWasLost) {
+  for (unsigned losses = 1; losses <= losses_to_stay; ++losses) {
+    hear(treq{losses, {}});
+    n.answered(now, 0, {9, 1, 3, {}, core.last_losses});
+    n.peer_lost(now, 2);
+    EXPECT_EQ(core.last_losses, losses);
+    hear(heartbeat{losses + 1, 0, false, {2, 1, 0}, {}});
+  }
+}
+
+TEST_F(Protocol, DoesNotTakeARefusalForALoss) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}, 1});
+  const task_key key = sent<task>()[0].key;
+  hear(rslt{key, ending::refused, {}, {}});
+  EXPECT_EQ(core.calls.back(), "again 9");
+  EXPECT_EQ(core.last_losses, 1U);
 }
 
 TEST_F(Protocol, TakesSilenceForALoss) {
