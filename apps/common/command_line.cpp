@@ -201,6 +201,7 @@ command_line::command_line(command_line& program, const std::string& name, const
     : parser_(std::make_unique<parser>(program.program() + " " + name,
                                        std::make_shared<CLI::App>(about, name))) {
   program.parser_->app->add_subcommand(parser_->app)->group("Commands");
+  program.parser_->app->require_subcommand(0, 1);  // the name of another is then an argument
   program.parser_->commands.push_back(parser_.get());
 }
 command_line::~command_line() = default;
