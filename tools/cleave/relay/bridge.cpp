@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -55,11 +56,24 @@ void check(natsStatus s, const std::string& what) {
   throw failure(fmt::format("{}: {}", what, more ? text : natsStatus_GetText(s)));
 }
 
-natsStatus sign(char** error, unsigned char** signature, int* length, const char* nonce,
-                void* who) noexcept {
-  *error = nullptr;
-  return nats_Sign(static_cast<const access*>(who)->seed.c_str(), nonce, signature, length);
-}
+struct signer {
+  const access& who;
+  bool unlucky = false;
+
+  // nats.c 3.4 takes a signature that begins with a zero for none: then it is tried again with
+  // another nonce.
+  static natsStatus sign(char** error, unsigned char** signature, int* length, const char* nonce,
+                         void* self) noexcept {
+    auto& s = *static_cast<signer*>(self);
+    *error = nullptr;
+    const natsStatus done = nats_Sign(s.who.seed.c_str(), nonce, signature, length);
+    s.unlucky = done == NATS_OK && **signature == 0;
+    if (!s.unlucky) return done;
+    std::free(*signature);
+    *signature = nullptr;
+    return NATS_ERR;
+  }
+};
 
 // The site of whoever has sent it; empty if it is no subject of Cleave's.
 std::string sender_of(std::string_view subject) {
@@ -177,11 +191,11 @@ private:
     const options o(made);
     std::vector<const char*> urls;
     for (const auto& u : to.urls) urls.push_back(u.c_str());
-    auto* const who = const_cast<access*>(&to);
+    signer who{to};
     check(natsOptions_SetServers(made, urls.data(), static_cast<int>(urls.size())), what);
     check(natsOptions_SetNoRandomize(made, true), what);
     check(natsOptions_SetName(made, fmt::format("{}.{}", to.site, to.name).c_str()), what);
-    check(natsOptions_SetNKey(made, to.public_key.c_str(), sign, who), what);
+    check(natsOptions_SetNKey(made, to.public_key.c_str(), signer::sign, &who), what);
     if (!to.authority.empty()) {
       check(natsOptions_SetSecure(made, true), what);
       check(natsOptions_SetCATrustedCertificates(made, to.authority.c_str()), what);
@@ -197,7 +211,10 @@ private:
     check(natsOptions_SetClosedCB(made, events::on_closed, &events_), what);
     check(natsOptions_SetErrorHandler(made, events::on_error, &events_), what);
     natsConnection* c = nullptr;
-    check(natsConnection_Connect(&c, made), what);
+    natsStatus done;
+    do done = natsConnection_Connect(&c, made);
+    while (done != NATS_OK && std::exchange(who.unlucky, false));
+    check(done, what);
     return connection(c);
   }
 

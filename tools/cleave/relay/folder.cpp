@@ -214,7 +214,8 @@ std::string server_configuration(const configuration& c) {
       "listen: \"{}:{}\"\n"
       "ping_interval: \"5s\"\n"
       "ping_max: 2\n"
-      "write_deadline: \"5s\"\n",
+      "write_deadline: \"5s\"\n"
+      "debug: true  # else nothing is said of who connects and stays silent\n",
       c.site, c.listen.find(':') == std::string::npos ? c.listen : "[" + c.listen + "]", c.port);
   if (!c.plain) text += "tls { cert_file: \"server.crt\", key_file: \"server.key\", timeout: 2 }\n";
   text += "authorization {\n  timeout: 2\n  users: [\n";

@@ -96,7 +96,7 @@ std::string log::refused(std::string_view address, std::string_view what,
                 publishes ? "it speaks for another" : "it listens to what is not for it", now,
                 fmt::format(": {}", subject));
   }
-  if (what.find("uthentication Timeout") != what.npos) return once(from, "it has no key", now);
+  if (what.find("Authentication Timeout") != what.npos) return once(from, "it has no key", now);
   return once(from, std::string(what.substr(0, what.find_first_of(":,"))), now);
 }
 
@@ -111,6 +111,7 @@ log::heard log::read(std::string_view line, std::chrono::steady_clock::time_poin
     if (text == "Reloaded server configuration") return {"", event::reloaded};
     if (text.find("Slow Consumer") == text.npos) return {};
   }
+  if (level == "DBG" && text.find("closed: Authentication Timeout") == text.npos) return {};
   if (const auto client = text.find(" - cid:"); client != text.npos) {
     std::string_view what = text.substr(client + 7);
     what.remove_prefix(std::min(what.size(), what.find(" - ") + 3));
