@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Who is not invited to a relay is refused and logged once, with who and why, while others talk on: without a key, with
+# one that nobody has, with a revoked one, with the wrong half of one, without TLS, garbage, silence, another authority,
+# with a forged sender; a relay that speaks for another site. A revoked key's user is cut off.
+# labels: once
+set -u
+. "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+. "$CLEAVE_SOURCE_DIR/tests/nats/speakers.bash"
+cleave=$bin/cleave
+
+new_relay chiba || exit 1
+for name in m1 m2 m3 gone; do "$cleave" invite "$name" --folder chiba >/dev/null || fail "invite $name"; done
+"$cleave" invite kobe --relay --folder chiba >/dev/null || fail "invite kobe"
+new_relay other || exit 1
+"$cleave" invite m1 --folder other --output other.cleave >/dev/null || fail "invite at the other"
+url=$(sed -n 's|.*"tls://127.0.0.1:\([0-9]*\)".*|\1|p' m1.cleave)
+
+# Two who talk all the time: nothing of it may be lost.
+background ear "$speak" m1.cleave hear cleave.to.chiba.m1.p.chiba.m2.p.talk
+wait_for listening ear.log
+background mouth "$speak" m2.cleave talk cleave.to.chiba.m1.p.chiba.m2.p.talk enough
+
+public_of() { sed -n 's/.*"public": "\(.*\)",*/\1/p' "$1"; }
+seed_of() { sed -n 's/.*"seed": "\(.*\)".*/\1/p' "$1"; }
+changed() {  # changed FILE SCRIPT: a key file, changed
+  sed "$2" "$1" >changed.cleave
+  chmod 600 changed.cleave
+  echo changed.cleave
+}
+let_in="publish cleave.all.chiba.m3.p.x x"
+again() { says "$@"; says "$@"; }  # twice: is logged once
+
+echo "# no key, an unknown one, half of one"
+again 3 "Authorization Violation" "$speak" m3.cleave without-key $let_in
+logged 1 "refused 127.0.0.1: it has no key$" chiba.log
+key="$(changed other.cleave "s|tls://[^\"]*|tls://127.0.0.1:$url|; s|\"authority.*|$(grep '"authority"' m1.cleave | sed 's/\\/\\\\/g')|")"
+again 3 "Authorization Violation" "$speak" "$key" $let_in
+logged 1 "refused 127.0.0.1: nobody here has the key $(public_of other.cleave)$" chiba.log
+again 3 "Authorization Violation" "$speak" "$(changed m3.cleave "s/$(seed_of m3.cleave)/$(seed_of other.cleave)/")" $let_in
+logged 1 "refused 127.0.0.1: it has the name of chiba.m3, not its key$" chiba.log
+
+echo "# no TLS, garbage, silence; another authority"
+again 3 "." "$speak" "$(changed m3.cleave 's|tls://|nats://|; /"authority"/d')" $let_in
+for noise in 'CONNECT {"nkey":"U"}\r\nPING\r\n' '\x16\x03\x01\x02\x00garbage' '\0\0\0\0\0\0\0\0'; do
+  { printf '%b' "$noise" >&9; timeout 10 cat <&9 >/dev/null; } 9<>"/dev/tcp/127.0.0.1/$url"
+done
+logged 1 "refused 127.0.0.1: it speaks no TLS$" chiba.log
+timeout 10 cat <"/dev/tcp/127.0.0.1/$url" >/dev/null
+timeout 10 cat <"/dev/tcp/127.0.0.1/$url" >/dev/null
+logged 1 "refused 127.0.0.1: it began no TLS, or did not end its beginning$" chiba.log
+again 3 "SSL|certificate" "$speak" "$(changed m3.cleave "s|\"authority.*|$(grep '"authority"' other.cleave | sed 's/\\/\\\\/g')|")" $let_in
+
+new_relay quiet --plain
+timeout 10 cat <"/dev/tcp/127.0.0.1/$(sed -n 's/.*"port": \([0-9]*\).*/\1/p' quiet/relay.json)" >/dev/null
+logged 1 "refused 127.0.0.1: it has no key$" quiet.log
+
+echo "# a key file that others may read"
+cp m3.cleave loose.cleave
+chmod 640 loose.cleave
+says 1 "expected a key that its owner alone may read" "$speak" loose.cleave $let_in
+says 2 "expected a key that its owner alone may read" "$cleave" relay --folder x --upstream loose.cleave
+
+echo "# forged senders, and listening to what is for others"
+background third "$speak" m3.cleave listen "cleave.to.chiba.m3.>" listen "cleave.all.>" hold
+logged 2 listening third.log
+again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish cleave.to.chiba.m3.p.chiba.m1.p.x forged
+again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish cleave.all.chiba.m1.p.x forged
+logged 1 "refused chiba.gone \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.chiba.m1.p.x\"$" chiba.log
+for filter in '>' 'cleave.>' 'cleave.to.>' 'cleave.to.chiba.m3.>' '_INBOX.>' '$SYS.>'; do
+  says 0 "Permissions Violation for Subscription to \"${filter/\$/\\\$}\"" "$speak" gone.cleave listen "$filter"
+done
+logged 1 "refused chiba.gone \(127.0.0.1\): it listens to what is not for it: \">\"$" chiba.log
+says 0 "Permissions Violation for Publish" "$speak" gone.cleave publish '$SYS.REQ.SERVER.PING' x
+
+echo "# a relay may speak for its own site only"
+again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish cleave.to.chiba.m3.p.osaka.m1.p.x forged
+again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish cleave.all.chiba.m1.p.x forged
+logged 1 "refused the relay of kobe \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.osaka.m1.p.x\"$" chiba.log
+says 0 "" "$speak" kobe.cleave publish cleave.to.chiba.m3.p.kobe.any.p.x honest
+wait_for honest third.log
+grep -q forged third.log && fail "a forged message arrives: $(cat third.log)"
+
+echo "# a revoked key: cut off at once, refused from then on, others stay"
+background gone "$speak" gone.cleave hold
+wait_for holding gone.log
+says 0 "^gone: revoked$" "$cleave" revoke gone --folder chiba
+logged 1 "cut off" gone.log
+again 3 "Authorization Violation" "$speak" gone.cleave $let_in
+logged 1 "refused 127.0.0.1: the key of chiba.gone is revoked$" chiba.log
+background relay_of_kobe "$speak" kobe.cleave hold
+wait_for holding relay_of_kobe.log
+says 0 "^kobe: revoked$" "$cleave" revoke kobe --folder chiba
+logged 1 "cut off" relay_of_kobe.log
+kill -0 "${of[third]}" || fail "another one was cut off: $(cat third.log)"
+
+echo "# a relay of a site that speaks for others of that site, to its own machines"
+says 0 "" "$cleave" invite kobe --relay --folder chiba --output kobe2.cleave
+new_relay kobe --upstream kobe2.cleave
+wait_for joined kobe.log
+grep -q "U[A-Z2-7]\{55\}.*allow.*cleave.to.kobe.>.*deny.*cleave.all.kobe.>" kobe/nats-server.conf ||
+  fail "whoever is above may speak for kobe's own machines"
+
+touch enough
+wait "${of[mouth]}" || fail "the mouth: $(cat mouth.log)"
+wait "${of[ear]}" || fail "the ear: $(cat ear.log)"
+grep -qE '^heard ([1-9][0-9]*) of \1$' ear.log || fail "others were disturbed: $(cat ear.log)"
+grep -qE 'SU[A-Z2-7]{56}|PRIVATE' ./*.log && fail "a key in a log"
+exit "$((failures > 0))"
