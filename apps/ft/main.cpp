@@ -88,16 +88,13 @@ private:
   std::vector<double> decay_x_, decay_y_, decay_z_;
 };
 
-apps::npb::result run(char size, const apps::npb::mpi& world) {
+apps::npb::result run(char size, const apps::npb::mpi& world, const apps::npb::timing& how) {
   const problem what = problem_of(size);
   apps::npb::check_ranks(world.ranks(), static_cast<int>(std::min(what.of.y, what.of.z)));
   solver s(what, world.rank(), world.ranks());
   s.run(1);  // untimed: touches all memory
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  const auto sums = s.run(what.iterations);
-  double mine = MPI_Wtime() - begin, slowest = 0;
-  MPI_Reduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  std::vector<complex> sums;
+  const auto took = apps::npb::measure(world, how, [&] { sums = s.run(what.iterations); });
   const auto official = official_checksums(size);
   bool right = official.size() == sums.size();
   for (std::size_t i = 0; right && i < sums.size(); ++i)
@@ -106,7 +103,7 @@ apps::npb::result run(char size, const apps::npb::mpi& world) {
   for (const complex& c : sums) all.push_back({c.real(), c.imag()});
   return {all,
           fmt::format("last checksum = {:.12e} {:+.12e} i", sums.back().real(), sums.back().imag()),
-          slowest, right};
+          took, right};
 }
 
 }  // namespace

@@ -1,15 +1,19 @@
-// What cg and ft share as programs: MPI's beginning and end, the command line, and how a result is
-// told.
+// What cg and ft share as programs: MPI's beginning and end, the command line, how time is
+// measured, and how a result is told.
 #pragma once
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <bit>
+#include <chrono>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "../common/command_line.hpp"
 
@@ -33,10 +37,68 @@ private:
   int rank_ = 0, ranks_ = 1;
 };
 
+// How the timed part is run.
+struct timing {
+  int times = 1;
+  std::string start;  // a file that says when, in seconds since 1970; empty: at once
+
+  void add_to(command_line& line) {
+    line.option_number("--times", times, 1, 1'000'000, "Run the timed part so often (default: 1)");
+    line.option("--start", "FILE", start,
+                "Say 'ready', and begin at the time that is in FILE as soon as there is one: "
+                "seconds since 1970");
+  }
+};
+
+// Of all times together.
+struct timed {
+  double begin = 0;        // seconds since 1970
+  double seconds = 0;      // of the slowest rank
+  double cpu_seconds = 0;  // of all ranks
+};
+
+inline double since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+inline double cpu_seconds() {
+  rusage r{};
+  getrusage(RUSAGE_SELF, &r);
+  const auto in_seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return in_seconds(r.ru_utime) + in_seconds(r.ru_stime);
+}
+
+// Every rank waits by itself, and asleep: in MPI it would spin, and take time from other jobs.
+inline void wait_for(const std::string& start, int rank) {
+  if (start.empty()) return;
+  if (rank == 0) fmt::print("ready\n"), std::fflush(stdout);
+  double at = 0;
+  while (!(std::ifstream(start) >> at)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (since_1970() < at)
+    std::this_thread::sleep_for(std::chrono::duration<double>(at - since_1970()));
+}
+
+// once(), measured on every rank.
+template <class F>
+timed measure(const mpi& world, const timing& how, F once) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  wait_for(how.start, world.rank());
+  MPI_Barrier(MPI_COMM_WORLD);
+  timed t;
+  t.begin = since_1970();
+  const double begin = MPI_Wtime(), cpu_before = cpu_seconds();
+  for (int i = 0; i < how.times; ++i) once();
+  const double mine = MPI_Wtime() - begin, cpu = cpu_seconds() - cpu_before;
+  MPI_Reduce(&mine, &t.seconds, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&cpu, &t.cpu_seconds, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  return t;
+}
+
 struct result {
   nlohmann::json value;  // "answer" in JSON
   std::string text;      // the same on a terminal
-  double seconds = 0;    // of the timed part, of the slowest rank
+  timed took;
   bool verified = false;
 };
 
@@ -50,31 +112,39 @@ inline void check_ranks(int ranks, int most) {
 inline void print(const std::string& program, const std::string& name, const result& r, int ranks,
                   bool json) {
   if (json) {
-    const nlohmann::json all{{"program", program},   {"class", name},
-                             {"ranks", ranks},       {"answer", r.value},
-                             {"seconds", r.seconds}, {"verified", r.verified}};
+    const nlohmann::json all{{"program", program},
+                             {"class", name},
+                             {"ranks", ranks},
+                             {"answer", r.value},
+                             {"begin", r.took.begin},
+                             {"seconds", r.took.seconds},
+                             {"cpu_seconds", r.took.cpu_seconds},
+                             {"verified", r.verified}};
     fmt::print("{}\n", all.dump());
   } else {
     fmt::print("{} {}: {}, {}, {:.4f} s with {} {}\n", program, name, r.text,
-               r.verified ? "verified" : "WRONG", r.seconds, ranks, ranks == 1 ? "rank" : "ranks");
+               r.verified ? "verified" : "WRONG", r.took.seconds, ranks,
+               ranks == 1 ? "rank" : "ranks");
   }
   std::fflush(stdout);
 }
 
-// A program `name CLASS`: run(class, rank, ranks) computes, on every rank. Returns the exit status:
+// A program `name CLASS`: run(class, world, timing) computes, on every rank. Returns the exit status:
 // 0 if the answer is the official one, 1 if it is not, 2 for bad input, which one rank tells.
 inline int main(int argc, char** argv, const std::string& name, const std::string& about,
-                const std::function<result(char, const mpi&)>& run) {
+                const std::function<result(char, const mpi&, const timing&)>& run) {
   mpi world(argc, argv);
   try {
     std::string size;
     bool json = false;
     command_line line(name, about);
     line.choice("CLASS", size, {"S", "W", "A", "B"}, "the size: S, W, A or B, from small to large");
+    timing how;
+    how.add_to(line);
     line.flag("--json", json, "Print one JSON object");
     try {
       line.parse(argc, argv);
-      const result r = run(size[0], world);
+      const result r = run(size[0], world, how);
       if (world.rank() == 0) print(name, size, r, world.ranks(), json);
       return r.verified ? 0 : 1;
     } catch (const usage_error&) {  // the same on every rank
