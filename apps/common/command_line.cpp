@@ -97,6 +97,7 @@ struct command_line::parser {
   std::vector<std::unique_ptr<entry>> arguments, options;
   std::string rest_name;  // empty: there is no rest
   words* rest = nullptr;
+  bool command_is_optional = false;
   words after_dashes;  // what followed "--", which CLI11 is not shown
 
   parser(std::string of, CLI::App_p by) : program(std::move(of)), app(std::move(by)) {
@@ -114,7 +115,8 @@ struct command_line::parser {
       for (const auto& a : line.arguments)
         usage += a->required ? " " + a->name : " [" + a->name + "]";
       if (line.rest != nullptr) usage += " " + line.rest_name;
-      return usage + (line.commands.empty() ? "\n" : " COMMAND\n");
+      if (line.commands.empty()) return usage + "\n";
+      return usage + (line.command_is_optional ? " [COMMAND]\n" : " COMMAND\n");
     }
   };
 
@@ -153,6 +155,7 @@ struct command_line::parser {
     if (commands.empty()) return;
     const auto chosen = std::find_if(commands.begin(), commands.end(),
                                      [](const parser* c) { return c->app->parsed(); });
+    if (chosen == commands.end() && command_is_optional) return;
     if (chosen == commands.end())
       throw usage_error("expected a command, got none (--help lists them)");
     (*chosen)->after_dashes = std::move(after_dashes);
@@ -186,7 +189,7 @@ struct command_line::parser {
       if (!negative && extra[0] == '-')
         throw usage_error(fmt::format("unknown option {} (--help lists them)", in_quotes(extra)));
       throw usage_error(
-          commands.empty()
+          commands.empty() || command_is_optional
               ? fmt::format("unexpected argument {} (see --help)", in_quotes(extra))
               : fmt::format("unknown command {} (--help lists them)", in_quotes(extra)));
     }
@@ -205,6 +208,8 @@ command_line::command_line(command_line& program, const std::string& name, const
   program.parser_->commands.push_back(parser_.get());
 }
 command_line::~command_line() = default;
+
+void command_line::make_command_optional() { parser_->command_is_optional = true; }
 
 const std::string& command_line::program() const { return parser_->program; }
 

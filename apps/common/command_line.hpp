@@ -34,6 +34,8 @@ public:
   // must be given.
   command_line(command_line& program, const std::string& name, const std::string& about);
   ~command_line();
+  // It also does something if none of its commands is given.
+  void make_command_optional();
   command_line(const command_line&) = delete;
   command_line& operator=(const command_line&) = delete;
 

@@ -1,6 +1,7 @@
 // cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job,
 // `cleave gang` gives jobs turns, `cleave relay` joins machines and sites.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "relay/commands.hpp"
 #include "sites/commands.hpp"
 #include "study/compare.hpp"
+#include "study/cosched_run.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
 
@@ -101,6 +103,45 @@ int run_study(const study::plan& what, const std::string& folder, bool json) {
   return m.interrupted ? 130 : 0;
 }
 
+void print_table(const study::sharing::measured& m) {
+  fmt::print("{:<10} {:<34} {:<16} {:>9} {:>11} {:>9}\n", "part", "jobs", "shared by", "seconds",
+             "fair shares", "CPU s");
+  for (const auto& c : m.cells) {
+    std::string jobs = fmt::format("{} x {}", c.jobs.size(), c.jobs[0].name());
+    if (c.jobs.size() > 1 && c.jobs[0].name() != c.jobs[1].name())
+      jobs = c.jobs[0].name() + ", " + c.jobs[1].name();
+    fmt::print("{:<10} {:<34} {:<16}", c.part, jobs, c.by.name());
+    if (!c.failed.empty()) {
+      fmt::print(" failed: {}\n", c.failed);
+      continue;
+    }
+    std::vector<double> means;
+    for (const auto& pass : c.seconds) {
+      double sum = 0;
+      for (const double s : pass) sum += s;
+      means.push_back(sum / static_cast<double>(pass.size()));
+    }
+    fmt::print(" {:>9.4f} {:>11} {:>9.3f}\n", study::median(means),
+               c.fair.empty() ? "" : fmt::format("{:.3f}", study::median(c.fair)),
+               study::median(c.cpu_seconds));
+  }
+}
+
+int run_cosched_study(const study::sharing::plan& what, const std::string& folder, bool json) {
+  const auto m = study::sharing::run(what, progress_line());
+  std::filesystem::create_directories(folder);
+  write(std::filesystem::path(folder) / "cosched.json", to_json(m, true) + "\n");
+  write(std::filesystem::path(folder) / "cosched.html", page(m));
+  if (json) {
+    fmt::print("{}\n", to_json(m));
+  } else {
+    print_table(m);
+    fmt::print("\n{1}written: {0}/cosched.json and {0}/cosched.html\n", folder,
+               m.interrupted ? "interrupted; " : "");
+  }
+  return m.interrupted ? 130 : 0;
+}
+
 int compare(const std::vector<std::string>& files) {
   const auto before = study::read_json(files[0]), after = study::read_json(files[1]);
   if (before.machine != after.machine || before.size != after.size)
@@ -140,6 +181,21 @@ int main(int argc, char** argv) try {
   command.option_pair("--compare", "OLD NEW", files,
                       "Say what changed from one study.json to another, and run nothing");
   command.flag("--json", json, "Print the data instead of a table");
+  study::sharing::plan sharing;
+  command.make_command_optional();
+  apps::command_line shared(command, "cosched",
+                            "Run MPI jobs side by side, under each way to share the machine");
+  shared.flag("--quick", sharing.quick, "Small sizes and fewer cases: about two minutes");
+  shared.option_choice("--mpi", sharing.mpi, {"openmpi", "mpich"},
+                       "Whose MPI (default: the first that is here)");
+  shared.option_list(
+      "--parts", "NAME", sharing.parts,
+      "Only these, of " + fmt::format("{}", fmt::join(study::sharing::all_parts, ", ")));
+  shared.option_number("--passes", sharing.passes, 1, 1000,
+                       "How often all is run (default: 3; quick: 1)");
+  shared.option("--output,-o", "FOLDER", folder,
+                "Where cosched.json and cosched.html go (default: here)");
+  shared.flag("--json", json, "Print the data instead of a table");
   cosched::job job;
   apps::command_line start(line, "cosched",
                            "Start an MPI job whose ranks sleep where they would only spin");
@@ -163,5 +219,9 @@ int main(int argc, char** argv) try {
   if (turns.given()) return turns.run();
   if (relays.given()) return relays.run();
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(here));
+  if (shared.parsed()) {
+    sharing.cleave = std::filesystem::read_symlink("/proc/self/exe");
+    return run_cosched_study(sharing, folder, json);
+  }
   return files.empty() ? run_study(what, folder, json) : compare(files);
 } catch (...) { return apps::failed("cleave"); }

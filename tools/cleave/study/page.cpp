@@ -13,9 +13,9 @@ void replace(std::string& text, const std::string& mark, const std::string& by) 
 
 }  // namespace
 
-std::string page(const measured& m) {
-  std::string text = study_template;
-  std::string data = to_json(m);
+std::string page(const measured& m) { return page(study_template, to_json(m)); }
+
+std::string page(std::string text, std::string data) {
   // "</script>" in a string would end the element that holds the data.
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
     data.replace(at, 2, "<\\/");

@@ -10,4 +10,7 @@ namespace study {
 
 std::string page(const measured& m);
 
+// The page that a template (study.html) makes of data in JSON.
+std::string page(std::string text, std::string data);
+
 }  // namespace study

@@ -15,6 +15,7 @@
 #include "common/command_line.hpp"
 #include "common/processor.hpp"
 #include "cpus.hpp"
+#include "interrupt.hpp"
 
 namespace study {
 namespace {
@@ -25,26 +26,6 @@ std::string today() {
   std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", std::localtime(&now));
   return text;
 }
-
-volatile std::sig_atomic_t interrupted = 0;
-
-// The first Ctrl-C ends the study with what it has by then, the second at once.
-class until_interrupted {
-public:
-  until_interrupted() {
-    interrupted = 0;
-    struct sigaction once {};
-    once.sa_handler = [](int) { interrupted = 1; };
-    once.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &once, &before_);
-  }
-  ~until_interrupted() { sigaction(SIGINT, &before_, nullptr); }
-  until_interrupted(const until_interrupted&) = delete;
-  until_interrupted& operator=(const until_interrupted&) = delete;
-
-private:
-  struct sigaction before_ {};
-};
 
 // What a program prints, run on these CPUs alone. Throws std::runtime_error if it fails or takes
 // longer than that.
@@ -195,7 +176,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
                    static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
-  for (int pass = 0; pass < m.passes && !interrupted; pass++) {
+  for (int pass = 0; pass < m.passes && !is_interrupted(); pass++) {
     m.capacity.push_back(capacity(cpus));
     for (std::size_t i = 0; i < all; i++) {
       // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs
@@ -205,12 +186,12 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       const std::size_t k = pass % 2 == 0 ? turned : all - 1 - turned;
       cell& c = m.cells[k];
       progress(done++, runs);
-      if (interrupted || !c.failed.empty() || took[k] > once_from) continue;
+      if (is_interrupted() || !c.failed.empty() || took[k] > once_from) continue;
       const auto begin = clock::now();
       try {
         take(c, m.systems[of[k]], run_once(c, {}));
       } catch (const std::exception& e) {
-        if (!interrupted) c.failed = e.what();  // or it was interrupted too
+        if (!is_interrupted()) c.failed = e.what();  // or it was interrupted too
       }
       took[k] = std::chrono::duration<double>(clock::now() - begin).count();
     }
@@ -220,7 +201,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     cell& c = m.cells[k];
     if (!whole_program(c)) continue;
     progress(done++, runs);
-    if (interrupted || !c.failed.empty() || took[k] > no_clocks_from) continue;
+    if (is_interrupted() || !c.failed.empty() || took[k] > no_clocks_from) continue;
     // The average of as many rounds as take a twentieth of a second.
     const int rounds = static_cast<int>(std::clamp(0.05 / median(c.seconds), 1.0, 9.0));
     auto with_clocks = [&](const char* option, const char* member,
@@ -233,7 +214,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     if (c.system == "cleave" && c.workers == 1) with_clocks("--profile", "profile", c.profile);
   }
   progress(done, done);
-  m.interrupted = interrupted != 0;
+  m.interrupted = is_interrupted();
   std::erase_if(m.cells, [](const cell& c) { return c.seconds.empty() && c.failed.empty(); });
   if (m.cells.empty()) throw std::runtime_error("interrupted before anything was measured");
   return m;

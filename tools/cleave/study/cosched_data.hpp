@@ -1,0 +1,76 @@
+// What `cleave study cosched` measured: jobs that shared a machine, under each way to share it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace study::sharing {
+
+// An MPI program, one of those that are built for each MPI.
+struct job {
+  std::string program;                 // cg, ft, bsp
+  std::vector<std::string> arguments;  // "A" and so on
+  int ranks = 2;
+  double after = 0;  // seconds after the others begin
+
+  std::string name() const;
+};
+
+// How jobs share: `plain` (MPI as it is), `yield` (Open MPI's mpi_yield_when_idle), `gang`, or a
+// policy of cosched.
+struct way {
+  std::string mode;
+  int spin = -1;  // microseconds, of two-phase; -1: its own choice. Given, it is never longer.
+
+  std::string name() const;
+};
+
+struct cell {
+  std::string part;  // alone, copies, spin, mixed, staggered, outsider, bsp
+  std::vector<job> jobs;
+  way by;
+  bool outsider = false;  // one process that computes all the time, beside them
+
+  std::string failed;                        // why; then the rest may be empty
+  std::vector<std::vector<double>> seconds;  // in each pass, of each job
+  // In each pass, the mean over the jobs of the time that it took, in times of its fair share: what
+  // it would take if the machine were divided evenly, for nothing, among the jobs that run.
+  std::vector<double> fair;
+  std::vector<double> cpu_seconds;       // in each pass, of all jobs
+  std::map<std::string, double> counts;  // of the last pass: switches; cosched's report, added up
+};
+
+// Who ran when.
+struct timeline {
+  way by;
+  std::vector<std::string> jobs;
+  double step = 0.001;  // seconds
+  struct rank {
+    int job = 0;
+    std::vector<double> ran;    // which part of each step it had a CPU
+    std::vector<double> marks;  // when it began to communicate, in seconds from the first step
+  };
+  std::vector<rank> ranks;
+};
+
+struct measured {
+  std::string date, machine, mpi, size;
+  int cpus = 1, passes = 1;
+  bool interrupted = false;
+  // Busy processes of others, by the kernel's load average: before and after.
+  double load_before = 0, load_after = 0;
+  std::vector<cell> cells;
+  std::vector<timeline> timelines;
+};
+
+std::string to_json(const measured& m, bool indented = false);
+// The page, which needs nothing else.
+std::string page(const measured& m);
+
+// What each job takes if the machine is divided evenly, at each time, among the jobs that have
+// begun and not ended. Job i begins at begins[i] and takes lengths[i] if it is alone.
+std::vector<double> fair_seconds(const std::vector<double>& begins,
+                                 const std::vector<double>& lengths);
+
+}  // namespace study::sharing
