@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -113,7 +114,14 @@ std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone)
   if (choice.name.empty()) choice.name = net::take_transport(none, no_arguments);
   if (choice.name == "none") net::separate();
   if (joined.exchange(true) || alone) return nullptr;
-  auto node = net::driver::open(choice);
+  std::unique_ptr<net::driver> node;
+  try {
+    node = net::driver::open(choice);
+  } catch (const std::runtime_error& e) {
+    // Nobody else says it, and there is nothing that this process could do alone.
+    if (net::launched().comes_and_goes && !net::is_first_rank()) net::end_all_ranks(e.what());
+    throw;
+  }
   if (node == nullptr) joined = false;
   return node;
 }

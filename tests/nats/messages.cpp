@@ -131,6 +131,25 @@ TEST_F(messages, of_a_relay_that_is_stopped_count_as_lost) {
   EXPECT_TRUE(until([&] { return a.is_up(); }));
 }
 
+TEST_F(messages, to_nobody_are_answered_so_if_that_is_asked) {
+  tests::relay by;
+  connection a(by.machine("m1"), "one");
+  net::nats::endpoint there;
+  {
+    connection b(by.machine("m2"), "two");
+    there = b.self();
+    a.send(there, "first", "", true);
+    EXPECT_EQ(next(b)->topic, "first");
+  }
+  a.send(there, "second", "");
+  a.send(there, "third", std::string(600'000, ' '), true);
+  const auto answer = next(a);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->nobody);
+  EXPECT_EQ(answer->from, there);
+  EXPECT_FALSE(a.receive());
+}
+
 TEST_F(messages, a_ring_ends_a_wait) {
   tests::relay by;
   connection a(by.machine("m1"), "one");

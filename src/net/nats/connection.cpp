@@ -22,6 +22,7 @@ constexpr auto longest_gap = 30s;                               // between parts
 constexpr std::size_t longest_part = std::size_t{256} << 10;    // what follows does not wait long
 constexpr std::size_t part_header = 3 * sizeof(std::uint64_t);  // number, bytes in all, offset
 constexpr std::string_view part_mark = ".part";
+constexpr std::string_view nobody_kind = "nobody";
 constexpr std::size_t most_waiting = std::size_t{1} << 30;  // bytes that nobody has received
 
 void say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
@@ -165,9 +166,13 @@ public:
     return natsConnection_FlushTimeout(nats_, at_most.count()) == NATS_OK;
   }
   /// Part of it may be sent when this fails: then the connection is of no use any more.
-  bool publish(const std::string& subject, std::span<const std::byte> content) noexcept {
-    const natsStatus s = natsConnection_Publish(nats_, subject.c_str(), content.data(),
-                                                static_cast<int>(content.size()));
+  bool publish(const std::string& subject, const std::string& reply,
+               std::span<const std::byte> content) noexcept {
+    const auto size = static_cast<int>(content.size());
+    const natsStatus s = reply.empty()
+                             ? natsConnection_Publish(nats_, subject.c_str(), content.data(), size)
+                             : natsConnection_PublishRequest(nats_, subject.c_str(), reply.c_str(),
+                                                             content.data(), size);
     if (s != NATS_OK) broken_ = true;
     return s == NATS_OK;
   }
@@ -187,10 +192,13 @@ public:
 private:
   static void arrived(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
     if (message == nullptr) return;
-    const char* const subject = natsMsg_GetSubject(message);
-    if (auto said = read_subject(subject)) {
+    if (auto said = read_subject(natsMsg_GetSubject(message))) {
       const auto* const content = reinterpret_cast<const std::byte*>(natsMsg_GetData(message));
-      letter one{std::move(said->from), !said->to, std::move(said->topic), subject, {}};
+      letter one{std::move(said->from),
+                 !said->to,
+                 std::move(said->topic),
+                 natsMsg_IsNoResponders(message),
+                 {}};
       one.content.assign(content, content + natsMsg_GetDataLength(message));
       (*static_cast<std::shared_ptr<inbox>*>(closure))->put(std::move(one));
     }
@@ -373,14 +381,15 @@ std::optional<std::string> connection::refusal() const {
 
 // ---- sending
 
-void connection::send(const endpoint& to, std::string_view kind,
-                      std::span<const std::byte> content) {
+void connection::send(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
+                      bool ask) {
   std::string subject = subject_to(to, self_, kind);
+  const std::string reply = ask ? subject_to(self_, to, nobody_kind) : std::string();
   const std::lock_guard lock(sending_);
   const auto by = current();
   if (by == nullptr || by->lost()) return;
   const std::size_t most = by->most_bytes();
-  if (content.size() <= most) return publish(*by, subject, content);
+  if (content.size() <= most) return publish(*by, subject, reply, content);
   subject += part_mark;
   const std::uint64_t number = ++last_number_;
   std::vector<std::byte> part;
@@ -393,7 +402,7 @@ void connection::send(const endpoint& to, std::string_view kind,
     const auto next = content.subspan(done, size);
     part.insert(part.end(), next.begin(), next.end());
     if (by->lost()) return;
-    publish(*by, subject, part);
+    publish(*by, subject, done == 0 ? reply : std::string(), part);
     done += size;
   }
 }
@@ -405,17 +414,12 @@ void connection::tell_all(const std::string& topic, std::string_view content) {
   const std::lock_guard lock(sending_);
   const auto by = current();
   if (by == nullptr || by->lost()) return;
-  publish(*by, subject_to_all(self_, topic), std::as_bytes(std::span(content)));
+  publish(*by, subject_to_all(self_, topic), {}, std::as_bytes(std::span(content)));
 }
 
-void connection::publish(link& by, const std::string& subject, std::span<const std::byte> content) {
-  if (!by.publish(subject, content)) inbox_->look_at_connection();
-}
-
-void connection::pass_on(const std::string& subject, std::span<const std::byte> content) {
-  const std::lock_guard lock(sending_);
-  const auto by = current();
-  if (by != nullptr && !by->lost()) publish(*by, subject, content);
+void connection::publish(link& by, const std::string& subject, const std::string& reply,
+                         std::span<const std::byte> content) {
+  if (!by.publish(subject, reply, content)) inbox_->look_at_connection();
 }
 
 void connection::listen(const std::string& topic) { listen_to(filter_of_all(topic)); }
@@ -445,7 +449,7 @@ std::optional<letter> connection::receive() {
       inbox_->bytes -= next.content.size();
     }
     if (next.from == self_) continue;
-    if (!how_.whole || next.to_all || !next.topic.ends_with(part_mark)) return next;
+    if (next.to_all || next.nobody || !next.topic.ends_with(part_mark)) return next;
     if (auto all = whole(std::move(next))) return all;
   }
 }

@@ -22,9 +22,9 @@ namespace cleave::net::nats {
 
 struct letter {
   endpoint from;        ///< as the relay lets it be said: from the subject, which permissions limit
-  bool to_all;          ///< or to this process
+  bool to_all = false;  ///< or to this process
   std::string topic;    ///< what it is: of a direct one one token, else several, with dots
-  std::string subject;  ///< of the last part of it
+  bool nobody = false;  ///< the relay's word: nothing is listened to there
   std::vector<std::byte> content;
 };
 
@@ -55,7 +55,6 @@ public:
     std::chrono::milliseconds answer_within{2000};  ///< of the relay
     std::chrono::milliseconds ping_every{1000};     ///< two without answer: it is lost
     std::size_t most_bytes = std::size_t{1} << 30;  ///< of one message in parts
-    bool whole = true;  ///< else each part comes as a letter, as a relay passes it on
   };
 
   /// Blocks until it is there. `process` is this process's token. Throws refused or unreachable
@@ -72,9 +71,12 @@ public:
 
   /// Sends it, in parts if the relay demands that; not at all while the connection is lost. May
   /// block for a second when the relay takes nothing, which then counts as lost. `kind` is a token.
-  void send(const endpoint& to, std::string_view kind, std::span<const std::byte> content);
-  void send(const endpoint& to, std::string_view kind, std::string_view content) {
-    send(to, kind, std::as_bytes(std::span(content)));
+  /// With `ask` a letter `nobody` comes, as from there, if no process behind this relay listens
+  /// there and none behind others may.
+  void send(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
+            bool ask = false);
+  void send(const endpoint& to, std::string_view kind, std::string_view content, bool ask = false) {
+    send(to, kind, std::as_bytes(std::span(content)), ask);
   }
   /// To all who listen to this topic: tokens, with dots. At most most_to_all() bytes; throws
   /// std::invalid_argument.
@@ -83,11 +85,8 @@ public:
   /// From now on letters to all of that topic come in; `*` stands for one token, `>` at its end for
   /// all that follow. When this returns the relay knows it, if the connection is there.
   void listen(const std::string& topic);
-
-  /// The same with a whole subject, which may end in `>`.
+  /// The same with a whole subject.
   void listen_to(const std::string& subject);
-  /// Sends what somebody else said under its own subject, if the relay permits that.
-  void pass_on(const std::string& subject, std::span<const std::byte> content);
 
   /// The next letter that has arrived. Not this process's own.
   std::optional<letter> receive();
@@ -123,7 +122,8 @@ private:
   void keep();
   bool make_again();
   bool pause(std::chrono::milliseconds at_most) const;
-  void publish(link& by, const std::string& subject, std::span<const std::byte> content);
+  void publish(link& by, const std::string& subject, const std::string& reply,
+               std::span<const std::byte> content);
   std::shared_ptr<link> current() const;
   std::optional<letter> whole(letter part);
 

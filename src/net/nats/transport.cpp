@@ -23,10 +23,12 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto here_every = 500ms;
-constexpr auto lost_after = 3s;     // of silence while the relay is there
-constexpr auto lost_without = 30s;  // of the relay: nobody is there then
-constexpr auto farewell = 200ms;    // what was sent before it may come after it
-constexpr auto first_within = 10s;  // the first node has to be heard of by then
+constexpr auto lost_after = 3s;            // of silence while the relay is there
+constexpr auto lost_without = 30s;         // of the relay: nobody is there then
+constexpr auto farewell = 200ms;           // what was sent before it may come after it
+constexpr auto ask_every = 100ms;          // whether anybody listens there
+constexpr auto if_nobody_listens = 600ms;  // it may only be connecting again
+constexpr auto first_within = 10s;         // the first node has to be heard of by then
 constexpr address most_address = address{1} << 62;
 
 constexpr std::string_view message_kind = "m", here_kind = "here";
@@ -113,14 +115,15 @@ public:
 private:
   struct member {
     endpoint at;
-    clock::time_point heard;
+    clock::time_point heard, asked;
   };
   using known_member = std::map<address, member>::iterator;
 
   void hear();
   void hear(letter said);
+  void hear_of_nobody(known_member who);
   void hear_here(known_member who, const letter& said, bool is_new);
-  known_member sender(const endpoint& from, bool& is_new);
+  known_member sender(const endpoint& from, bool& is_new, bool may_be_new);
   void note_time();
   void forget(known_member who);
   std::string presence(bool here) const;
@@ -141,6 +144,7 @@ private:
   clock::time_point next_here_{};
   clock::time_point up_at_;     // last seen
   clock::time_point first_by_;  // unless it was heard of
+  clock::time_point made_at_;   // the connection
   unsigned times_made_ = 0;
 };
 
@@ -188,7 +192,8 @@ std::string nats_transport::presence(bool here) const {
 }
 
 /// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
-nats_transport::known_member nats_transport::sender(const endpoint& from, bool& is_new) {
+nats_transport::known_member nats_transport::sender(const endpoint& from, bool& is_new,
+                                                    bool may_be_new) {
   is_new = false;
   const std::string_view process = from.process;
   const bool of_job = process.starts_with(here_.job) && process.size() > here_.job.size() &&
@@ -207,10 +212,10 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
       std::fprintf(stderr, "cleave: %s\n", line.c_str());
     return known_.end();
   }
-  if (at != known_.end()) return at;
+  if (at != known_.end() || !may_be_new) return at;
   is_new = true;
   found_.push_back(*who);
-  return known_.insert({*who, {from, clock::now()}}).first;
+  return known_.insert({*who, {from, clock::now(), {}}}).first;
 }
 
 /// Nobody that the driver does not know yet is lost.
@@ -243,8 +248,10 @@ void nats_transport::note_time() {
   const auto now = clock::now();
   const bool again = std::exchange(times_made_, relay_.times_made()) != relay_.times_made();
   if (relay_.is_up()) {
-    if (again)
-      for (auto& [who, node] : known_) node.heard = std::max(node.heard, now);
+    if (again) {
+      if (times_made_ > 1) made_at_ = now;
+      for (auto& [who, node] : known_) node.heard = now;
+    }
     up_at_ = now;
     if (again || now >= next_here_) {
       relay_.tell_all(topic(), presence(true));
@@ -269,7 +276,10 @@ void nats_transport::send(address to, bytes message) {
   if (at == known_.end()) return;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
-  relay_.send(at->second.at, message_kind, message);
+  const auto now = clock::now();
+  const bool ask = now - at->second.asked > ask_every;
+  if (ask) at->second.asked = now;
+  relay_.send(at->second.at, message_kind, message, ask);
 }
 
 void nats_transport::hear() {
@@ -278,8 +288,9 @@ void nats_transport::hear() {
 
 void nats_transport::hear(letter said) {
   bool is_new = false;
-  const auto who = sender(said.from, is_new);
+  const auto who = sender(said.from, is_new, !said.nobody);
   if (who == known_.end()) return;
+  if (said.nobody) return hear_of_nobody(who);
   who->second.heard = std::max(who->second.heard, clock::now());
   if (who->first == 0) first_by_ = clock::time_point::max();
   if (!said.to_all && said.topic == message_kind) {
@@ -289,6 +300,13 @@ void nats_transport::hear(letter said) {
   } else if (said.to_all || said.topic == here_kind) {
     hear_here(who, said, is_new);
   }
+}
+
+/// When the relay was away others may be later to come back than this node.
+void nats_transport::hear_of_nobody(known_member who) {
+  const auto now = clock::now();
+  if (now - made_at_ < lost_after) return;
+  who->second.heard = std::min(who->second.heard, now - (lost_after - if_nobody_listens));
 }
 
 /// A new one is told of this node at once. Of one that goes all has been heard when it says so
@@ -303,7 +321,7 @@ void nats_transport::hear_here(known_member who, const letter& said, bool is_new
     departed_.insert(who->first);
     forget(who);
   } else if (goes) {
-    who->second.heard = clock::now() - (lost_after - farewell);
+    who->second.heard = std::min(who->second.heard, clock::now() - (lost_after - farewell));
   } else if (is_new && said.to_all) {
     relay_.send(who->second.at, here_kind, presence(true));
   }
