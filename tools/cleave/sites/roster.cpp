@@ -1,6 +1,6 @@
 #include "sites/roster.hpp"
 
-#include <signal.h>
+#include <csignal>
 
 #include <algorithm>
 #include <ctime>
@@ -57,7 +57,7 @@ std::vector<server> choose(std::vector<server> all, const std::string& program,
   if (most != workers_of.end())
     std::erase_if(all, [&](const server& s) { return s.what.hash != most->first; });
   other_builds = static_cast<unsigned>(before - all.size());
-  std::stable_sort(all.begin(), all.end(), [](const server& a, const server& b) {
+  std::sort(all.begin(), all.end(), [](const server& a, const server& b) {
     return std::pair(a.what.jobs.size(), b.what.workers) <
            std::pair(b.what.jobs.size(), a.what.workers);
   });

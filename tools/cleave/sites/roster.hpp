@@ -1,9 +1,8 @@
 // Who offers what: the servers (`queens --serve`) that answer.
 #pragma once
 
-#include <signal.h>
-
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,7 +48,7 @@ private:
 };
 
 // Of those that offer this program, as most workers have it, whoever has least to do comes first;
-// `other_builds`: how many have another one by that name. Equals come in the order of `all`.
+// `other_builds`: how many have another one by that name.
 std::vector<server> choose(std::vector<server> all, const std::string& program,
                            unsigned& other_builds);
 
