@@ -44,7 +44,7 @@ refuses "cleave: 'chiba': expected site tokyo, got chiba's relay" cleave relay -
 refuses "cleave: 'chiba': was made without --plain" cleave relay --folder chiba --plain
 seed=$(sed -n 's/.*"seed": "\(.*\)".*/\1/p' m1.cleave)
 grep -rq "$seed" chiba && fail "the relay keeps a machine's key"
-grep -aq -e "$seed" -e PRIVATE "/proc/${of[chiba]}/cmdline" "/proc/$(pgrep -P "${of[chiba]}" nats-server)/cmdline" &&
+grep -aq -e "$seed" -e PRIVATE "/proc/${of[chiba]}/cmdline" "/proc/$(child chiba)/cmdline" &&
   fail "a key on a command line"
 
 echo "# two machines"
@@ -97,7 +97,7 @@ wait_for "the relay above is lost" kobe.log
 relay chiba || exit 1
 logged 2 "joined tls" kobe.log
 says 0 "" "$speak" m1.cleave publish "$(letter chiba.m1 chiba.m2)" hello
-server=$(pgrep -P "${of[chiba]}" nats-server)
+server=$(child chiba)
 ends chiba KILL 137
 for ((i = 0; i < 1000; i++)); do
   kill -0 "$server" 2>/dev/null || break
@@ -105,7 +105,7 @@ for ((i = 0; i < 1000; i++)); do
 done
 kill -0 "$server" 2>/dev/null && fail "nats-server outlives its relay"
 relay chiba || exit 1
-kill -9 "$(pgrep -P "${of[chiba]}" nats-server)"
+kill -9 "$(child chiba)"
 wait "${of[chiba]}"
 [[ $? == 1 ]] || fail "the relay goes on without its server"
 logged 1 "nats-server was killed by signal 9" chiba.log

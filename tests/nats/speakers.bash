@@ -33,6 +33,8 @@ relay() {
   background "$name" "$bin/cleave" relay --folder "$name" "$@"
   wait_for "ready: " "$name.log"
 }
+# child NAME: the process that it has started.
+child() { tr -d ' ' <"/proc/${of[$1]}/task/${of[$1]}/children"; }
 # new_relay SITE [OPTION…]
 new_relay() { relay "$1" --site "$1" --listen 127.0.0.1 --port 0 "${@:2}"; }
 # ends NAME SIGNAL STATUS

@@ -51,8 +51,12 @@ logged 1 "refused 127.0.0.1: it began no TLS, or did not end its beginning$" chi
 again 3 "SSL|certificate" "$speak" "$(changed m3.cleave "s|\"authority.*|$(grep '"authority"' other.cleave | sed 's/\\/\\\\/g')|")" $let_in
 
 new_relay quiet --plain
-timeout 10 cat <"/dev/tcp/127.0.0.1/$(sed -n 's/.*"port": \([0-9]*\).*/\1/p' quiet/relay.json)" >/dev/null
+plain=$(sed -n 's/.*"port": \([0-9]*\).*/\1/p' quiet/relay.json)
+timeout 10 cat <"/dev/tcp/127.0.0.1/$plain" >/dev/null
 logged 1 "refused 127.0.0.1: it has no key$" quiet.log
+# Somebody who speaks no TLS in the relay's place gets nothing, least of all a signature.
+impostor="$(changed m3.cleave "s|tls://[^\"]*|tls://127.0.0.1:$plain|")"
+says 3 "Secure Connection not available" "$speak" "$impostor" $let_in
 
 echo "# a key file that others may read"
 cp m3.cleave loose.cleave
@@ -93,12 +97,22 @@ says 0 "^kobe: revoked$" "$cleave" revoke kobe --folder chiba
 logged 1 "cut off" relay_of_kobe.log
 kill -0 "${of[third]}" || fail "another one was cut off: $(cat third.log)"
 
-echo "# a relay of a site that speaks for others of that site, to its own machines"
+echo "# the relay above goes bad: it may speak for other sites, not for this one"
 says 0 "" "$cleave" invite kobe --relay --folder chiba --output kobe2.cleave
 new_relay kobe --upstream kobe2.cleave
 wait_for joined kobe.log
-grep -q "U[A-Z2-7]\{55\}.*allow.*cleave.to.kobe.>.*deny.*cleave.all.kobe.>" kobe/nats-server.conf ||
-  fail "whoever is above may speak for kobe's own machines"
+"$cleave" invite k1 --folder kobe >/dev/null || fail "invite k1"
+background k1 "$speak" k1.cleave listen "cleave.to.kobe.k1.>" listen "cleave.all.>" hold
+logged 2 listening k1.log
+sed -i 's/"allow":\["cleave.to.\*.\*.\*.chiba.m1.>","cleave.all.chiba.m1.>"\]/"allow":[">"]/' chiba/nats-server.conf
+kill -HUP "$(child chiba)"
+for ((i = 0; i < 200; i++)); do
+  grep -q honest k1.log && break
+  "$speak" m1.cleave publish cleave.to.kobe.k1.p.kobe.k2.p.x forged publish cleave.all.kobe.k2.p.x forged \
+    publish cleave.all.osaka.m1.p.x honest >/dev/null
+done
+wait_for honest k1.log
+grep -q forged k1.log && fail "the relay above speaks for machines of this site: $(cat k1.log)"
 
 touch enough
 wait "${of[mouth]}" || fail "the mouth: $(cat mouth.log)"
