@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <new>
@@ -71,10 +72,22 @@ void complain(natsConnection*, natsSubscription*, natsStatus status, void*) {
   if (said->size() < 64 && said->insert(line).second) say(line);
 }
 
+struct signer {
+  const access& who;
+  bool unlucky = false;  ///< a signature could not be used: another one will do
+};
+
+/// nats.c 3.4 takes a signature that begins with a zero for an empty one.
 natsStatus sign(char** error, unsigned char** signature, int* length, const char* nonce,
-                void* who) noexcept {
+                void* by) noexcept {
   *error = nullptr;
-  return nats_Sign(static_cast<const access*>(who)->seed.c_str(), nonce, signature, length);
+  auto& of = *static_cast<signer*>(by);
+  const natsStatus s = nats_Sign(of.who.seed.c_str(), nonce, signature, length);
+  if (s != NATS_OK || **signature != 0) return s;
+  std::free(*signature);
+  *signature = nullptr;
+  of.unlucky = true;
+  return NATS_ERR;
 }
 
 void put(std::byte* to, std::uint64_t n) noexcept {
@@ -291,10 +304,14 @@ std::shared_ptr<connection::link> connection::connect_to(const std::string& url)
     set(natsOptions_SetCATrustedCertificates(made, who_.authority.c_str()));
     set(natsOptions_SetExpectedHostname(made, at.host.c_str()));
   }
-  if (!who_.seed.empty())
-    set(natsOptions_SetNKey(made, who_.public_key.c_str(), sign, const_cast<access*>(&who_)));
+  signer by{who_};
+  if (!who_.seed.empty()) set(natsOptions_SetNKey(made, who_.public_key.c_str(), sign, &by));
   natsConnection* opened = nullptr;
-  if (s == NATS_OK) s = natsConnection_Connect(&opened, made);
+  const bool ready = s == NATS_OK;
+  do {
+    by.unlucky = false;
+    if (ready) s = natsConnection_Connect(&opened, made);
+  } while (s != NATS_OK && by.unlucky);
   if (s == NATS_OK) return std::make_shared<link>(opened, url);
   if (is_refusal(s))
     throw refused("relay " + url + " refuses " + self_.at.text() + ": " + reason(s));
