@@ -67,8 +67,8 @@ std::unique_ptr<transport> open_transport(const transport_choice& choice);
 std::optional<std::string> take_serve(int& argc, char** argv);
 
 struct serve_settings;
-/// Offers this machine to jobs of this program; blocks until it is told to leave. Called by the main
-/// thread, while there is no other. Throws std::invalid_argument if what was given cannot be used,
+/// Offers this machine to jobs of this program; blocks until it is told to leave. Called by the
+/// main thread, while there is no other. Throws std::invalid_argument if what was given cannot be used,
 /// std::runtime_error.
 void serve(const serve_settings& what);
 

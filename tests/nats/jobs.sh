@@ -17,6 +17,11 @@ no_children() { [[ $(children "$@") != *[0-9]* ]]; }
 # root_of: the machine that has the root of the only job
 root_of() { sed -n 's/.*"root":"\([a-z0-9.]*\)","has_root":true.*/\1/p' "$work/nodes"; }
 
+"$cleave" nodes "$me" >"$work/out"
+[[ $(cat "$work/out") == "\
+machine  program  workers  does
+here.m1  queens         1  -
+here.m2  queens         1  -" ]] || fail "nodes: '$(cat "$work/out")'"
 submit "$me" queens 13
 [[ $status == 0 && ! -s $work/err ]] || fail "queens 13: status $status, '$(cat "$work/err")'"
 says out '^answer +73712 solutions$'

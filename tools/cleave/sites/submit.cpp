@@ -47,6 +47,8 @@ private:
   std::string text_;
 };
 
+const char* s_of(std::uint64_t n) { return n == 1 ? "" : "s"; }
+
 // A job from its submitter's side.
 class job {
 public:
@@ -159,10 +161,13 @@ void job::look_at_time() {
   if (is_ == phase::over) return;
   const auto t = nodes_.total(now);
   most_ = {std::max(most_.nodes, t.nodes), std::max(most_.workers, t.workers), 0, t.tasks};
-  progress_.show(fmt::format("{} nodes, {} of {} workers compute, {} tasks crossed, {} s{}",
-                             t.nodes, t.computing, t.workers, t.tasks,
-                             std::chrono::duration_cast<std::chrono::seconds>(now - begun_).count(),
-                             by_.is_up() ? "" : ", not connected"));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begun_).count();
+  const std::string doing =
+      t.nodes == 0 ? fmt::format("{} begins", at_.at.at.text())
+                   : fmt::format("{} node{}, {} of {} worker{} compute{}, {} task{} crossed",
+                                 t.nodes, s_of(t.nodes), t.computing, t.workers, s_of(t.workers),
+                                 t.workers == 1 ? "s" : "", t.tasks, s_of(t.tasks));
+  progress_.show(fmt::format("{}, {} s{}", doing, seconds, by_.is_up() ? "" : ", not connected"));
 }
 
 void job::end(int status, const std::string& line) {
