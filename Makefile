@@ -43,9 +43,9 @@ study:                ## the comparative study, full sizes (about an hour), into
 	@bash cmake/build.sh study cleave_command systems
 	@build/study/bin/cleave study $(if $(QUICK),--quick) -o build/study
 
-plot:                 ## the pictures in docs/ and the study's table; STUDY=build/study/study.json: from that run
+plot:                 ## the pictures in docs/ and the study's table; STUDY=…/study.json, COSCHED=…/cosched.json: from those runs
 	@bash cmake/install-packages.sh study
-	@/usr/bin/python3 docs/plot.py $(STUDY)
+	@/usr/bin/python3 docs/plot.py $(if $(COSCHED),--cosched $(COSCHED)) $(STUDY)
 
 format:               ## format every source file in place
 	@bash cmake/install-packages.sh format

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Draws the pictures of README.md and docs/, and writes the table of docs/study.md.
 
-usage: docs/plot.py [--docs FOLDER] [STUDY.json]
+usage: docs/plot.py [--docs FOLDER] [--cosched COSCHED.json] [STUDY.json]
 
 Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
 its quartiles replace docs/study.json first. The tables of docs/performance.md and docs/scale.md are
-data too.
+data too. In the same way COSCHED.json, of `cleave study cosched`, replaces docs/cosched.json; the
+tables of docs/coscheduling.md and its picture are made of that, where there is one.
 """
 import argparse
 import json
@@ -264,11 +265,130 @@ def draw_scales(measured, file):
     save(figure, file)
 
 
+def spread(values):
+    """Median, least and most."""
+    return [float(f"{v:.4g}") for v in (statistics.median(values), min(values), max(values))]
+
+
+def read_shared(file):
+    """What `cleave study cosched` has written, or what is kept of it: a line for each cell."""
+    try:
+        study = json.loads(file.read_text())
+        if study["study"] != "cosched":
+            raise ValueError('no "study": "cosched"')
+        cells = []
+        for cell in study["cells"]:
+            if isinstance(cell["jobs"], list):
+                programs = [job["program"] for job in cell["jobs"]]
+                kept = {"part": cell["part"], "mode": cell["mode"], "ranks": cell["jobs"][0]["ranks"],
+                        "jobs": " ".join(programs), "name": cell["jobs"][0]["name"]}
+                kept |= {k: cell[k] for k in ("spin_us", "failed") if k in cell}
+                if cell.get("seconds") and not cell.get("failed"):
+                    kept["seconds"] = spread([statistics.mean(jobs) for jobs in cell["seconds"]])
+                    kept["cpu_seconds"] = spread(cell["cpu_seconds"])
+                    kept |= {"fair": spread(cell["fair"])} if cell.get("fair") else {}
+                cell = kept
+            cells.append(cell)
+        study["date"], study["machine"], study["cpus"], study["passes"], study["size"], study["mpi"]
+        return {k: v for k, v in study.items() if k != "timelines"} | {"cells": cells}
+    except (OSError, ValueError, KeyError, TypeError, statistics.StatisticsError) as e:
+        raise BadInput(
+            f"{file}: expected the cosched.json of a study, got {type(e).__name__}: {e}")
+
+
+MODES = ["plain", "yield", "gang", "block", "two-phase", "adaptive"]
+SHARED = [(f"{n} × {p.upper()}", "copies" if n > 1 else "alone", [p] * n)
+          for p in ("cg", "ft") for n in (1, 2, 3, 4)]
+SHARED += [("CG with FT", "mixed", ["cg", "ft"]), ("3 × CG, staggered", "staggered", ["cg"] * 3),
+           ("CG beside an outsider", "outsider", ["cg"])]
+
+
+def shared_cell(study, part, programs, mode, name=None, ranks=None):
+    for cell in study["cells"]:
+        if (cell["part"], cell["jobs"], cell["mode"]) != (part, " ".join(programs), mode):
+            continue
+        if "seconds" in cell and name in (None, cell["name"]) and ranks in (None, cell["ranks"]):
+            return cell
+    return None
+
+
+def of_plain(study, cell):
+    """The cell's time in times of the job alone under plain MPI."""
+    alone = shared_cell(study, "alone", [cell["jobs"].split()[0]], "plain")
+    return alone and [s / alone["seconds"][0] for s in cell["seconds"]]
+
+
+def shared_table(study):
+    """Fair shares, with the least and the most; beside an outsider, times of the job alone."""
+    modes = [m for m in MODES if any(c["mode"] == m for c in study["cells"])]
+    lines = [f"{study['date']}; {study['machine']}, {study['cpus']} CPUs; {study['mpi']}; "
+             f"{study['size']} sizes, passes: {study['passes']}, interleaved.", "",
+             "| jobs | " + " | ".join(modes) + " |", "| --- |" + " ---: |" * len(modes)]
+    for title, part, programs in SHARED:
+        found = [shared_cell(study, part, programs, m) for m in modes]
+        if not any(found):
+            continue
+        ratios = [c and (c.get("fair") or of_plain(study, c)) for c in found]
+        cells = [f"{r[0]:.2f} ({r[1]:.2f}–{r[2]:.2f})" if r else "" for r in ratios]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    kinds = list(dict.fromkeys((c["name"], c["ranks"]) for c in study["cells"] if c["part"] == "bsp"))
+    shown = [m for m in modes if m != "gang" and any(
+        c["part"] == "bsp" and c["mode"] == m for c in study["cells"])]
+    if kinds:
+        lines += ["", "Two imbalanced jobs at once, in times of gang:", "",
+                  "| grain, µs | imbalance, % | ranks | " + " | ".join(shown) + " |",
+                  "| ---: | ---: | ---: |" + " ---: |" * len(shown)]
+    for name, ranks in kinds:
+        words, pair = name.split(), ["bsp", "bsp"]
+        gang = shared_cell(study, "bsp", pair, "gang", name, ranks)
+        found = [shared_cell(study, "bsp", pair, m, name, ranks) for m in shown]
+        cells = [f"{c['seconds'][0] / gang['seconds'][0]:.2f}" if c and gang else "" for c in found]
+        imbalance = words[words.index("--imbalance") + 1]
+        lines.append(f"| {words[1]} | {imbalance} | {ranks} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def draw_shared(study, file):
+    """The paper's figures 4 to 7: by spin time, and against gang scheduling."""
+    figure, axes = pyplot.subplots(2, 2, figsize=(10, 7))
+    for (by_spin, by_copies), program in zip(axes.T, ("cg", "ft")):
+        for n, mark in zip((1, 2, 3), "o^s"):
+            points = sorted((max(c["spin_us"], 3), c["fair"][0]) for c in study["cells"]
+                            if c["part"] == "spin" and c["jobs"] == " ".join([program] * n)
+                            and "fair" in c)
+            if points:
+                by_spin.plot(*zip(*points), marker=mark, label=f"{n} {'job' if n == 1 else 'jobs'}")
+        by_spin.set_xscale("log")
+        by_spin.set_title(f"{program.upper()}: fair shares, by spin time in µs (0: at 3)",
+                          fontsize=10, loc="left")
+        for mode, mark in zip(("block", "two-phase", "adaptive"), "o^s"):
+            points = []
+            for n in (1, 2, 3, 4):
+                part = "copies" if n > 1 else "alone"
+                here, gang = (shared_cell(study, part, [program] * n, m) for m in (mode, "gang"))
+                if here and gang:
+                    points.append((n, here["seconds"][0] / gang["seconds"][0]))
+            if points:
+                by_copies.plot(*zip(*points), marker=mark, label=mode)
+        by_copies.axhline(1, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
+        by_copies.set_xticks([1, 2, 3, 4])
+        by_copies.set_title(f"{program.upper()}: times of gang, by jobs at once; below is better",
+                            fontsize=10, loc="left")
+        for axis in (by_spin, by_copies):
+            axis.grid(color="#e4e4e4", linewidth=0.6)
+            axis.spines[["top", "right"]].set_visible(False)
+            if axis.get_legend_handles_labels()[0]:
+                axis.legend(frameon=False, fontsize=9)
+    save(figure, file)
+
+
 def main():
     here = pathlib.Path(__file__).resolve().parent
     line = argparse.ArgumentParser(description=__doc__.partition("usage")[0])
     line.add_argument("--docs", metavar="FOLDER", type=pathlib.Path, default=here,
                       help="where the pages are (default: docs)")
+    line.add_argument("--cosched", metavar="COSCHED.json", type=pathlib.Path,
+                      help="what `cleave study cosched` wrote (default: docs/cosched.json)")
     line.add_argument("study", metavar="STUDY.json", type=pathlib.Path, nargs="?",
                       help="what `cleave study` wrote (default: docs/study.json)")
     asked = line.parse_args()
@@ -283,6 +403,9 @@ def main():
     page = with_table(docs / "study.md", table(study))
     measured = ratios(docs / "performance.md")
     scaled = scales(docs / "scale.md")
+    kept = docs / "cosched.json"
+    shared = read_shared(asked.cosched or kept) if asked.cosched or kept.exists() else None
+    shared_page = shared and with_table(docs / "coscheduling.md", shared_table(shared))
     there = systems_of(study)
     (docs / "pictures").mkdir(exist_ok=True)
     if asked.study:
@@ -293,6 +416,10 @@ def main():
     draw_programs(study, {s: s for s in there if s != "serial"}, docs / "pictures/study.png")
     draw_ratios(measured, docs / "pictures/performance.png")
     draw_scales(scaled, docs / "pictures/scale.png")
+    if shared:
+        kept.write_text(as_text(shared))
+        (docs / "coscheduling.md").write_text(shared_page)
+        draw_shared(shared, docs / "pictures/coscheduling.png")
 
 
 if __name__ == "__main__":

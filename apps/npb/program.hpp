@@ -129,8 +129,9 @@ inline void print(const std::string& program, const std::string& name, const res
   std::fflush(stdout);
 }
 
-// A program `name CLASS`: run(class, world, timing) computes, on every rank. Returns the exit status:
-// 0 if the answer is the official one, 1 if it is not, 2 for bad input, which one rank tells.
+// A program `name CLASS`: run(class, world, timing) computes, on every rank. Returns the exit
+// status: 0 if the answer is the official one, 1 if it is not, 2 for bad input, which one rank
+// tells.
 inline int main(int argc, char** argv, const std::string& name, const std::string& about,
                 const std::function<result(char, const mpi&, const timing&)>& run) {
   mpi world(argc, argv);

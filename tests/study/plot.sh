@@ -6,7 +6,8 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 docs=$CLEAVE_SOURCE_DIR/docs
 plot() { /usr/bin/python3 "$docs/plot.py" --docs "$work/docs" "$@"; }
 fresh() {
-  rm -rf "$work/docs" && mkdir "$work/docs" && cp "$docs"/study.{json,md} "$docs"/{performance,scale}.md "$work/docs"
+  rm -rf "$work/docs" && mkdir "$work/docs" && cp "$docs"/study.{json,md} "$docs"/{performance,scale,coscheduling}.md "$work/docs"
+  [[ ! -e $docs/cosched.json ]] || cp "$docs/cosched.json" "$work/docs"
 }
 pictures() {  # all four, as PNG
   for name in compared study performance scale; do
@@ -31,6 +32,26 @@ grep -q '^| lace |' "$work/docs/study.md" && fail "Lace's old line is still ther
 cp "$work/docs/study.md" "$work/first.md"
 plot && cmp "$work/first.md" "$work/docs/study.md" || fail "another table from what was kept"
 
+# The same for jobs that share a machine: two copies of CG took 1.5 and 2.5 of 2 s under gang, and twice that in MPI.
+cat >"$work/cosched.json" <<'END'
+{"study": "cosched", "date": "2026-01-01", "machine": "M", "cpus": 2, "mpi": "openmpi", "size": "quick", "passes": 2, "load": [0, 0],
+ "cells": [
+  {"part": "alone", "mode": "plain", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.0], [1.0]], "fair": [1.0, 1.0], "cpu_seconds": [2, 2]},
+  {"part": "copies", "mode": "plain", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[4, 4], [4, 4]], "fair": [2, 2.5], "cpu_seconds": [8, 8]},
+  {"part": "copies", "mode": "gang", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.5, 2.5], [2, 2]], "fair": [1.0, 1.1], "cpu_seconds": [4, 4]},
+  {"part": "outsider", "mode": "plain", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[3.0], [3.0]], "cpu_seconds": [3, 3], "outsider": true},
+  {"part": "copies", "mode": "block", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [], "cpu_seconds": [], "failed": "status 1"}
+ ], "timelines": []}
+END
+fresh
+plot --cosched "$work/cosched.json" || fail "jobs that share: exit status $?"
+for line in '| 2 × CG | 2.25 (2.00–2.50) | 1.05 (1.00–1.10) |  |' '| CG beside an outsider | 3.00 (3.00–3.00) |  |  |'; do
+  grep -qxF -- "$line" "$work/docs/coscheduling.md" || fail "no line '$line' in $(sed -n '/make plot/,/end of/p' "$work/docs/coscheduling.md")"
+done
+[[ $(head -c 4 "$work/docs/pictures/coscheduling.png" | tail -c 3) == PNG ]] || fail "no picture of jobs that share"
+cp "$work/docs/coscheduling.md" "$work/first.md"
+plot && cmp "$work/first.md" "$work/docs/coscheduling.md" || fail "another table of jobs that share from what was kept"
+
 # refused LINE [ARGUMENT…]: that line, exit status 2, and nothing written.
 refused() {
   local line=$1 status
@@ -44,6 +65,7 @@ fresh
 refused "plot.py: $work/none.json: expected the study.json of a study, got *" "$work/none.json"
 echo '{"study": 2}' >"$work/other.json"
 refused "plot.py: $work/other.json: expected the study.json of a study, got *" "$work/other.json"
+refused "plot.py: $work/other.json: expected the cosched.json of a study, got *" --cosched "$work/other.json"
 echo "[1]" >"$work/list.json"
 refused "plot.py: $work/list.json: expected the study.json of a study, got *" "$work/list.json"
 sed -i '/"kernel": "uts"/d' "$work/docs/study.json"
