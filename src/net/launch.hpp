@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-/// Whether this process is one rank of several, which its launcher (mpirun, srun; a server of
-/// `--serve`, which sets CLEAVE_JOB and more: src/net/nats/README.md) left in the environment, and the transport between them, which is loaded only then. Known before MPI begins,
-/// so that a command line can be refused once.
+/// Whether this process is one rank of several, and the transport between them, which is loaded
+/// only then. Its launcher (mpirun, srun; a server of `--serve`: src/net/nats/README.md) left it in
+/// the environment. Known before MPI begins, so that a command line can be refused once.
 namespace cleave::net {
 
 /// What the environment says. Counts that it does not tell are 0.
@@ -68,8 +68,8 @@ std::optional<std::string> take_serve(int& argc, char** argv);
 
 struct serve_settings;
 /// Offers this machine to jobs of this program; blocks until it is told to leave. Called by the
-/// main thread, while there is no other. Throws std::invalid_argument if what was given cannot be used,
-/// std::runtime_error.
+/// main thread, while there is no other. Throws std::invalid_argument if what was given cannot be
+/// used, std::runtime_error.
 void serve(const serve_settings& what);
 
 /// Where plug-ins are looked for, in this order.

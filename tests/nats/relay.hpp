@@ -1,4 +1,4 @@
-// A real nats-server for a test, on a free port of loopback; ended with the object, or with the test.
+// A real nats-server for a test, on a free port of loopback. It ends with the object.
 #pragma once
 
 #include "temporary_folder.hpp"
