@@ -19,7 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longest_write = 1s;
-constexpr auto longest_gap = 30s;                               // between parts of a message
+constexpr int quick_tries = 20;    // a relay that is only started again is not missed for long
+constexpr auto longest_rest = 2s;  // between tries after those
+constexpr auto longest_gap = 30s;  // between parts of a message
 constexpr std::size_t longest_part = std::size_t{256} << 10;    // what follows does not wait long
 constexpr std::size_t part_header = 3 * sizeof(std::uint64_t);  // number, bytes in all, offset
 constexpr std::string_view part_mark = ".part";
@@ -360,9 +362,11 @@ void connection::keep() {
 
 /// False if this object ends, or if the relay does not want this machine any more.
 bool connection::make_again() {
-  int refusals = 0;
-  for (;;) {
-    if (!pause(how_.between_tries)) return false;
+  int tries = 0, refusals = 0;
+  for (auto rest = how_.between_tries;; ++tries) {
+    if (!pause(rest)) return false;
+    if (tries > quick_tries)
+      rest = std::max(rest, std::min<decltype(rest)>(2 * rest, longest_rest));
     try {
       adopt(connect());
       say("relay " + current()->url() + ": back");
