@@ -42,8 +42,8 @@ bool is_first_node();
 /// For programs that read their command line before they make a runtime; `runtime(argc, argv)` does
 /// it by itself. With `--serve WHERE` on the command line this offers the machine to jobs of this
 /// program at several sites (docs/sites.md), and does not return: it exits with status 0 when it
-/// has been told to leave, by SIGINT or SIGTERM. Otherwise it does nothing. Called by the main thread,
-/// before there are others. Throws std::invalid_argument if what was given cannot be used,
+/// has been told to leave, by SIGINT or SIGTERM. Otherwise it does nothing. Called by the main
+/// thread, before there are others. Throws std::invalid_argument if what was given cannot be used,
 /// std::runtime_error.
 void serve_if_asked(int argc, char** argv);
 

@@ -1,6 +1,6 @@
 // delayed_link TAP TAP MBIT: a cable between two TAP devices, which it makes. Frames wait their
-// turn at that rate, and then as long as the last line on standard input says, in microseconds (0 to
-// begin with). Ends with standard input. Prints "ready" when the devices are there.
+// turn at that rate, and then as long as the last line on standard input says, in microseconds (0
+// to begin with). Ends with standard input. Prints "ready" when the devices are there.
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
