@@ -36,6 +36,12 @@ submit "$me" quens 13
   fail "mistyped: $status, '$(cat "$work/err")'"
 refuses "cleave: WHERE: expected a word, got nothing" cleave submit
 refuses "cleave: $work/none.cleave: expected a key file: No such file or directory" cleave submit "$work/none.cleave" queens 13
+invite relay gone
+"$cleave" revoke gone --folder "$work/relay" >"$work/out" 2>&1 || fail "revoke: $(cat "$work/out")"
+"$cleave" nodes "$work/gone.cleave" >"$work/out" 2>"$work/err"
+[[ $? == 2 && $(wc -l <"$work/err") == 1 ]] || fail "a key that was taken back: $(cat "$work/out" "$work/err")"
+"$cleave" submit "$me" queens 12 >/dev/full 2>"$work/err"
+[[ $? == 1 && $(tail -n 1 "$work/err") == "cleave: cannot write to standard output" ]] || fail "/dev/full: $(cat "$work/err")"
 refuses "cleave: here.m9 does not offer queens" cleave submit --root here.m9 "$me" queens 13
 refuses "queens: --serve: expected nothing besides --workers N, got \"13\"" queens --serve "$me" 13
 

@@ -76,7 +76,7 @@ TEST_F(supervised, refuses_with_a_reason) {
   begin();
   hear(client, start{job, "2f", {}, 10});
   hear(client, start{job, "1f", {"--serve", "x"}, 10});
-  hear(client, start{job, "1f", {"--transport=none"}, 10});
+  hear(client, start{job, "1f", {"8", "--trace=/file"}, 10});
   hear(client, start{job, "1f", {std::string(20'000, 'x')}, 10});
   port.can_start = true;
   begin();
@@ -88,8 +88,8 @@ TEST_F(supervised, refuses_with_a_reason) {
   std::vector<std::string> why;
   for (const auto& r : port.of<refusal>()) why.push_back(r.why);
   EXPECT_EQ(why, (steps{"it cannot start the program", "it offers another program by this name",
-                        "--serve and --transport are no options of a job",
-                        "--serve and --transport are no options of a job",
+                        "--serve, --transport and --trace are no options of a job",
+                        "--serve, --transport and --trace are no options of a job",
                         "the arguments are longer than 16 KiB", "it has a job of this name",
                         "it has no such job", "it leaves"}));
 }

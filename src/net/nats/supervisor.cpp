@@ -1,6 +1,7 @@
 #include "net/nats/supervisor.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -22,6 +23,12 @@ std::string in_words(const words& arguments) {
   std::string all;
   for (const std::string& a : arguments) all += " " + a;
   return all;
+}
+
+/// An option that says what this machine does, or writes a file here.
+bool is_of_this_machine(std::string_view argument) {
+  const std::string_view name = argument.substr(0, argument.find('='));
+  return name == "--serve" || name == "--transport" || name == "--trace";
 }
 
 std::uint64_t seconds_since(moment then, moment now) {
@@ -61,14 +68,11 @@ std::optional<std::string> supervisor::why_not(const start& m) const {
   if (leaving_since_) return "it leaves";
   if (rooted_.contains(m.job) || helped_.contains(m.job)) return "it has a job of this name";
   if (rooted_.size() + helped_.size() >= most_jobs) return "it has too many jobs";
-  const bool serves = std::any_of(m.arguments.begin(), m.arguments.end(), [](const auto& a) {
-    return a == "--serve" || a.starts_with("--serve=") || a == "--transport" ||
-           a.starts_with("--transport=");
-  });
   std::size_t bytes = 0;
   for (const std::string& a : m.arguments) bytes += a.size();
   if (bytes > most_arguments) return "the arguments are longer than 16 KiB";
-  if (serves) return "--serve and --transport are no options of a job";
+  if (std::any_of(m.arguments.begin(), m.arguments.end(), is_of_this_machine))
+    return "--serve, --transport and --trace are no options of a job";
   return std::nullopt;
 }
 
@@ -108,12 +112,12 @@ void supervisor::on(moment now, const endpoint& from, const cancel& m) {
 /// Nobody wants its answer.
 void supervisor::give_up(moment now, const std::string& job, rooted& r, const std::string& why) {
   if (r.is == rooted::state::killed) return;
+  port_.send(r.submitter, refusal{job, "the job " + why});
   if (r.is == rooted::state::ended) {  // only its submitter has not said that it knows
     rooted_.erase(job);
     return;
   }
   port_.say("job " + job + " " + why);
-  port_.send(r.submitter, refusal{job, "the job " + why});
   announce(now, job, r, true);
   r.is = rooted::state::killed;
   port_.kill(job);

@@ -75,7 +75,8 @@ void print_json(const std::vector<server>& all, const attendance& nodes) {
 
 int list(const std::string& where, bool json) {
   interruption stop;
-  connection by(nats::read_access(nats::find_key(where)), "client-" + nats::random_token());
+  const auto connected = connect(where);
+  connection& by = *connected;
   by.listen(std::string(nats::presence_topic) + "*");
   attendance nodes;
   const auto all = ask_around(by, stop, quiet, at_most, &nodes);

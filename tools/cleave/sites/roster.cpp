@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/command_line.hpp"
+
 namespace sites {
 
 namespace nats = cleave::net::nats;
@@ -80,6 +82,10 @@ bool interruption::seen() {
   while (sigtimedwait(&handled, nullptr, &none) > 0) seen_ = true;
   return seen_;
 }
+
+std::unique_ptr<connection> connect(const std::string& where) try {
+  return std::make_unique<connection>(nats::find_access(where), "client-" + nats::random_token());
+} catch (const nats::refused& e) { throw apps::usage_error(e.what()); }
 
 void send(connection& by, const endpoint& to, const control& message) {
   by.send(to, nats::kind_of(message), nats::encode(message));

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +67,10 @@ private:
   sigset_t before_;
   bool seen_ = false;
 };
+
+// The connection of a command. Throws apps::usage_error if the key is not taken, and
+// std::invalid_argument, std::runtime_error.
+std::unique_ptr<connection> connect(const std::string& where);
 
 // Asks all who are there, and waits until nobody has answered for `quiet`, or nobody at all for
 // `at_most`. Letters of another kind are lost, but the presence of nodes, if that is listened to.

@@ -69,7 +69,7 @@ private:
   void beat();
   void look_at_time();
   void end(int status, const std::string& line = "");
-  void cancel();
+  void cancel(const char* why);
   void print_json() const;
 
   connection& by_;
@@ -177,22 +177,22 @@ void job::end(int status, const std::string& line) {
   if (!line.empty()) fmt::print(stderr, "cleave: {}\n", line);
 }
 
-void job::cancel() {
+// Waits for the server to say that it knows, for a moment.
+void job::cancel(const char* why) {
   progress_.clear();
   const auto until = clock::now() + say_goodbye_for;
   auto again = clock::now();
-  is_ = phase::running;
-  while (is_ == phase::running && clock::now() < until) {
+  bool known = false;
+  while (!known && clock::now() < until) {
     if (clock::now() >= again) send(by_, at_.at, nats::cancel{name_}), again += 250ms;
     by_.wait(longest_wait);
     while (const auto l = by_.receive()) {
       const auto message = l->from == at_.at ? read(*l) : std::nullopt;
-      if (message && std::holds_alternative<nats::refusal>(*message)) is_ = phase::over;
+      known = known || (message && std::holds_alternative<nats::refusal>(*message));
     }
   }
-  end(interrupted, is_ == phase::over
-                       ? "cancelled"
-                       : fmt::format("interrupted; {} does not answer", at_.at.at.text()));
+  end(interrupted,
+      known ? "cancelled" : fmt::format("{}; {} does not answer", why, at_.at.at.text()));
 }
 
 void job::print_json() const {
@@ -213,7 +213,7 @@ void job::print_json() const {
   fmt::print("{}\n", object.dump(-1, ' ', false, on_error::replace));
 }
 
-int job::run(interruption& stop, std::vector<server> candidates) {
+int job::run(interruption& stop, std::vector<server> candidates) try {
   by_.listen(std::string(nats::presence_topic) + name_);
   offer_to(candidates.front());
   candidates_.assign(candidates.begin() + 1, candidates.end());
@@ -223,11 +223,14 @@ int job::run(interruption& stop, std::vector<server> candidates) {
     by_.wait(longest_wait);
     while (const auto l = by_.receive()) hear(*l);
     if (const auto why = by_.refusal()) end(lost, "the job is lost: " + *why);
-    if (is_ != phase::over && stop.seen()) cancel();
+    if (is_ != phase::over && stop.seen()) cancel("interrupted");
   }
   if (has_more_) beat();
   if (what_.json) print_json();
   return std::fflush(stdout) == 0 ? status_ : 1;
+} catch (...) {
+  cancel("it has failed");
+  throw;
 }
 
 [[noreturn]] void say_nobody(const std::vector<server>& all, const submission& what,
@@ -244,7 +247,8 @@ int job::run(interruption& stop, std::vector<server> candidates) {
 
 int submit(const submission& what) {
   interruption stop;
-  connection by(nats::read_access(nats::find_key(what.where)), "client-" + nats::random_token());
+  const auto connected = connect(what.where);
+  connection& by = *connected;
   auto all = ask_around(by, stop, quiet, at_most);
   if (stop.seen()) return interrupted;
   std::shuffle(all.begin(), all.end(), std::mt19937(std::random_device{}()));
