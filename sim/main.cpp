@@ -75,7 +75,7 @@ std::size_t index_of(const std::string& option, const std::string& name, const N
 }
 
 std::vector<sim::scale_run> runs_of(const scale_options& o) {
-  static constexpr std::string_view sites[] = {"four", "grown", "many"};
+  static constexpr std::string_view sites[] = {"four", "grown", "many", "three"};
   std::vector<std::string> wanted = o.strategies;
   if (wanted.empty()) wanted.assign(std::begin(sim::asking_names), std::end(sim::asking_names));
   std::vector<sim::scale_run> runs;
@@ -168,7 +168,7 @@ int main(int argc, char** argv) try {
   scale_options s;
   scale.option_numbers("--workers", s.workers, 1, 65'536, "How many (default: 4 to 256)");
   scale.option_list("--strategies", "NAME", s.strategies, "Whom to ask (default: all)");
-  scale.option("--sites", "NAME", s.sites, "four, grown or many (default: four)");
+  scale.option("--sites", "NAME", s.sites, "four, grown, many or three (default: four)");
   scale.option_number("--cost", s.cost, 1, 1'000'000,
                       "Microseconds for each node of the tree (default: 40)");
   scale.option_number("--depth", s.depth, 1, 14, "Of the tree (default: 13, which is UTS's T1L)");

@@ -18,7 +18,8 @@ struct place {
 std::vector<place> nodes_of(const layout& l) {
   std::vector<place> nodes;
   const bool many = l.what == layout::kind::many;
-  const unsigned most = many ? 16 : 8, sites = many ? 64 : 4;
+  const bool three = l.what == layout::kind::three;
+  const unsigned most = many ? 16 : 8, sites = many ? 64 : three ? 3 : 4;
   for (unsigned site = 0; site < sites; ++site) {
     unsigned here = (l.workers + sites - 1 - site) / sites;
     if (l.what == layout::kind::grown)
@@ -38,6 +39,8 @@ struct connection {
 connection to_hub(const layout& l, unsigned site) {
   // Table 2: chiba itself, kobe, keio, kyushu.
   static constexpr connection paper[] = {{0, 0}, {17.7, 570}, {7.77, 94.5}, {26.7, 113}};
+  static constexpr connection measured[] = {{0, 0}, {17.7, 100}, {26.7, 100}};
+  if (l.what == layout::kind::three) return measured[site];
   if (l.what != layout::kind::many) return paper[site];
   return site == 0 ? connection{} : connection{5 + (site * 37 % 64) * 25.0 / 64, 100};
 }

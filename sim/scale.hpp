@@ -16,7 +16,8 @@ struct layout {
     four,   ///< the paper's (Hiraishi et al., Table 2), the workers spread evenly over all four
     grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the
             ///< paper's figure 7
-    many    ///< 64 sites around a hub
+    many,   ///< 64 sites around a hub
+    three   ///< those of `make sites`: a hub and two at the paper's round trips, 100 Mbit/s
   } what = kind::four;
   unsigned workers = 4;
 };

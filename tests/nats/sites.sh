@@ -96,6 +96,7 @@ efficiency=$(paste "$work/with" "$work/without" | awk '{ r[NR] = 100 * $2 / $1 }
   for (i = 1; i <= NR; i++) for (j = i + 1; j <= NR; j++) if (r[j] < r[i]) { t = r[i]; r[i] = r[j]; r[j] = t }
   printf "%.1f %.1f %.1f", r[int((NR + 1) / 2)], r[1], r[NR] }')
 read -r median least most <<<"$efficiency"
+(($(nproc) >= 3)) || echo "sites: $(nproc) CPUs for three workers: while one is idle the others get its share, so delays cost less than they would"
 echo "sites: efficiency $median % (median of ${CLEAVE_RUNS:-1}; $least to $most)"
 [[ -z ${CLEAVE_EFFICIENCY:-} ]] || awk "BEGIN { exit !($median >= $CLEAVE_EFFICIENCY) }" || fail "less than $CLEAVE_EFFICIENCY %"
 exit "$((failures > 0))"
