@@ -61,7 +61,7 @@ constexpr unsigned char seed_kind = 18 << 3, user_kind = 20 << 3;  // first lett
 
 std::string text_of(const bio& from) {
   const char* begin = nullptr;
-  const auto size = BIO_ctrl(from.get(), BIO_CTRL_INFO, 0, &begin);
+  const auto size = BIO_ctrl(from.get(), BIO_CTRL_INFO, 0, static_cast<void*>(&begin));
   return {begin, static_cast<std::size_t>(size)};
 }
 
@@ -93,14 +93,14 @@ void add(const certificate& to, X509* issuer, int kind, const std::string& value
 // Without extensions and signature.
 certificate make_certificate(const private_key& key, const std::string& name) {
   certificate c(X509_new());
-  constexpr long day = 24 * 60 * 60;
+  constexpr long day = 24L * 60 * 60;
   std::uint64_t serial = 0;
   check(RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1,
         "random numbers");
   X509_set_version(c.get(), X509_VERSION_3);
   ASN1_INTEGER_set_uint64(X509_get_serialNumber(c.get()), serial >> 1 | 1);
   X509_gmtime_adj(X509_getm_notBefore(c.get()), -day);  // clocks may differ
-  X509_gmtime_adj(X509_getm_notAfter(c.get()), 20 * 365 * day);
+  X509_gmtime_adj(X509_getm_notAfter(c.get()), 20L * 365 * day);
   X509_set_pubkey(c.get(), key.get());
   const auto* const bytes = reinterpret_cast<const unsigned char*>(name.c_str());
   check(X509_NAME_add_entry_by_txt(X509_get_subject_name(c.get()), "CN", MBSTRING_UTF8, bytes, -1,

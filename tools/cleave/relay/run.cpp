@@ -240,7 +240,7 @@ std::optional<std::string> reload(const fs::path& folder) {
   } catch (const apps::usage_error&) { return std::nullopt; }  // none runs
   const auto answer = to.receive();
   if (!answer) return "the relay has ended meanwhile";
-  const std::string wrong = answer->value("wrong", "");
+  std::string wrong = answer->value("wrong", "");
   if (wrong.empty()) return std::nullopt;
   return wrong;
 }
