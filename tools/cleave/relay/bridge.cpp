@@ -24,8 +24,8 @@ namespace {
 using cleave::net::nats::access;
 using cleave::net::nats::is_token;
 
-constexpr auto between_tries = std::chrono::milliseconds(500);
-constexpr auto say_again_after = std::chrono::minutes(10);
+constexpr auto first_pause = std::chrono::milliseconds(500),
+               longest_pause = std::chrono::milliseconds(5000);
 constexpr std::size_t most_sites = 10'000;
 constexpr int most_pending = 512 << 20;  // bytes that the slower side has not taken yet
 
@@ -45,15 +45,24 @@ using subscription = std::unique_ptr<natsSubscription, subscription_freed>;
 struct failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+struct refusal : failure {
+  using failure::failure;
+};
+
+// What nats.c says of the last error in this thread, without where in its source.
+std::string last_words(natsStatus s) {
+  natsStatus of = NATS_OK;
+  const char* const text = nats_GetLastError(&of);
+  if (text == nullptr || *text == '\0' || of != s) return natsStatus_GetText(s);
+  const std::string_view all(text);
+  const auto end = all.starts_with('(') ? all.find("): ") : all.npos;
+  return std::string(end == all.npos ? all : all.substr(end + 3));
+}
 
 void check(natsStatus s, const std::string& what) {
-  if (s == NATS_OK) return;
-  natsStatus last = NATS_OK;
   if (s == NATS_CONNECTION_AUTH_FAILED)
-    throw failure(what + ": it refuses this relay's key (is it revoked?)");
-  const char* const text = nats_GetLastError(&last);
-  const bool more = text != nullptr && *text != '\0' && last == s;
-  throw failure(fmt::format("{}: {}", what, more ? text : natsStatus_GetText(s)));
+    throw refusal(what + ": it refuses this relay's key (is it revoked?)");
+  if (s != NATS_OK) throw failure(fmt::format("{}: {}", what, last_words(s)));
 }
 
 struct signer {
@@ -259,31 +268,34 @@ private:
     } catch (const failure& e) { events_.say_once(fmt::format("bridge: {}", e.what())); }
   }
 
+  // What goes wrong is said once, until it is joined again.
   void keep() {
-    std::string said;  // since it was joined last
-    auto when = std::chrono::steady_clock::now();
+    bool said = false, said_refused = false;
+    auto pause = first_pause;
+    const auto once = [this](bool& flag, const std::string& line) {
+      if (!std::exchange(flag, true)) events_.say(line + "; trying again");
+    };
     for (;;) {
-      std::string wrong;
       try {
         live();
-        wrong = "the relay above is lost; this site works on by itself", said.clear();
-      } catch (const failure& e) { wrong = e.what(); }
-      std::unique_lock lock(events_.mutex);
-      if (events_.ending) return;
-      const auto now = std::chrono::steady_clock::now();
-      if (wrong != said || now - when >= say_again_after) {
-        events_.say(wrong + "; trying again");
-        said = wrong, when = now;
+        said = said_refused = false, pause = first_pause;
+        const std::lock_guard lock(events_.mutex);
+        if (events_.ending) return;
+        once(said, "the relay above is lost; this site works on by itself");
+      } catch (const refusal& e) { once(said_refused, e.what()); } catch (const failure& e) {
+        once(said, e.what());
       }
-      if (events_.changed.wait_for(lock, between_tries, [&] { return events_.ending; })) return;
+      std::unique_lock lock(events_.mutex);
+      if (events_.changed.wait_for(lock, pause, [&] { return events_.ending; })) return;
+      pause = std::min(2 * pause, longest_pause);
     }
   }
 
   // Until one of the connections ends.
   void live() {
     life l(*this);
-    l.down = connect(own_, "this relay's own server");
     l.up = connect(upstream_, fmt::format("the relay above, {}", upstream_.urls.front()));
+    l.down = connect(own_, "this relay's own server");
     listen(l, l.down.get(), fmt::format("cleave.all.{}.>", own_.site), pass_up);
     listen(l, l.up.get(), fmt::format("cleave.to.{}.>", own_.site), pass_down);
     listen(l, l.up.get(), "cleave.all.>", pass_down);
