@@ -296,7 +296,7 @@ def read_shared(file):
             f"{file}: expected the cosched.json of a study, got {type(e).__name__}: {e}")
 
 
-MODES = ["plain", "yield", "gang", "block", "two-phase", "adaptive"]
+MODES = ["plain", "yield", "gang", "block", "two-phase", "logp", "adaptive"]
 SHARED = [(f"{n} × {p.upper()}", "copies" if n > 1 else "alone", [p] * n)
           for p in ("cg", "ft") for n in (1, 2, 3, 4)]
 SHARED += [("CG with FT", "mixed", ["cg", "ft"]), ("3 × CG, staggered", "staggered", ["cg"] * 3),
@@ -361,7 +361,7 @@ def draw_shared(study, file):
         by_spin.set_xscale("log")
         by_spin.set_title(f"{program.upper()}: fair shares, by spin time in µs (0: at 3)",
                           fontsize=10, loc="left")
-        for mode, mark in zip(("block", "two-phase", "adaptive"), "o^s"):
+        for mode, mark in zip(("block", "two-phase", "logp", "adaptive"), "o^Ds"):
             points = []
             for n in (1, 2, 3, 4):
                 part = "copies" if n > 1 else "alone"

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "cosched/clock.hpp"
 #include "cosched/costs.hpp"
 #include "cosched/interpose.hpp"
 #include "machine/settings.hpp"
@@ -42,6 +43,8 @@ struct mpi {
   CLEAVE_REAL(Comm_split_type);
   CLEAVE_REAL(Comm_free);
   CLEAVE_REAL(Comm_get_parent);
+  CLEAVE_REAL(Send);
+  CLEAVE_REAL(Recv);
   CLEAVE_REAL(Bcast);
   CLEAVE_REAL(Allreduce);
   CLEAVE_REAL(Reduce);
@@ -87,7 +90,8 @@ settings read_settings() {
     const auto p = policy_named(name);
     if (!p)
       throw std::invalid_argument(
-          std::string("CLEAVE_COSCHED_POLICY: expected spin, block, two-phase or adaptive, got '") +
+          std::string(
+              "CLEAVE_COSCHED_POLICY: expected spin, block, two-phase, logp or adaptive, got '") +
           name + "'");
     s.by = *p;
   }
@@ -136,6 +140,28 @@ costs share_costs(node& shared, int me) {
   return shared.await_costs();
 }
 
+/// Of the shortest message, between the first two ranks of a node: the least of some, because
+/// others may have wanted a CPU meanwhile; the usual value if they always did, or there is one rank
+/// only.
+nanoseconds round_trip(const mpi& m, MPI_Comm here_all, int me) {
+  constexpr int trips = 200;
+  constexpr std::int64_t usual = 2'000, most = 100'000;
+  std::int64_t least = most + 1;
+  char none = 0;
+  const auto send = [&](int to) { m.Send(&none, 1, m.byte, to, 0, here_all); };
+  const auto receive = [&](int from) {
+    m.Recv(&none, 1, m.byte, from, 0, here_all, MPI_STATUS_IGNORE);
+  };
+  for (int i = 0; i < trips && me < 2 && size_of(m, here_all) > 1; ++i) {
+    const nanoseconds begin = now();
+    if (me == 0) send(1), receive(1);
+    else receive(0), send(0);
+    least = std::min(least, now() - begin);
+  }
+  m.Bcast(&least, 1, m.int64, 0, here_all);
+  return least <= most ? least : usual;
+}
+
 bool was_spawned(const mpi& m) {
   MPI_Comm parent = m.no_ranks;
   m.Comm_get_parent(&parent);
@@ -157,14 +183,16 @@ void begin_job(int thread_level) noexcept {
   const bool one_node = size_of(m, here_all) == size_of(m, m.world);
   auto shared = share_node(m, here_all);
   if (shared != nullptr) measured = share_costs(*shared, me);
+  const nanoseconds usual =
+      s.by == policy::logp ? measured.wake + round_trip(m, here_all, me) : 2 * measured.wake;
   m.Comm_free(&here_all);
   if (!all(m, progress::watch(), m.world))
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
   if (!all(m, shared != nullptr, m.world))
     return tell(m, "no shared memory for the ranks of a node; calls wait as without cosched");
   chosen = s.by;
-  const nanoseconds fixed = s.spin >= 0 ? s.spin : 2 * measured.wake;
-  const bool two_phases = s.by == policy::two_phase || s.by == policy::adaptive;
+  const nanoseconds fixed = s.spin >= 0 ? s.spin : usual;
+  const bool two_phases = s.by != policy::spin && s.by != policy::block;
   const nanoseconds free_spin = !two_phases        ? 0
                                 : s.free_spin >= 0 ? s.free_spin
                                                    : free_spin_for(measured.wake);

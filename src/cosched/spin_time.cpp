@@ -8,7 +8,7 @@
 namespace cleave::cosched {
 namespace {
 
-constexpr const char* names[] = {"spin", "block", "two-phase", "adaptive"};
+constexpr const char* names[] = {"spin", "block", "two-phase", "logp", "adaptive"};
 constexpr nanoseconds never = std::numeric_limits<nanoseconds>::max();
 
 }  // namespace
@@ -68,7 +68,8 @@ nanoseconds spin_time::next() noexcept {
   switch (policy_) {
     case policy::spin: return never;
     case policy::block: return 0;
-    case policy::two_phase: return fixed_;
+    case policy::two_phase:
+    case policy::logp: return fixed_;
     case policy::adaptive: break;
   }
   return learner_.next();
@@ -78,7 +79,8 @@ nanoseconds spin_time::typical() const noexcept {
   switch (policy_) {
     case policy::spin: return -1;
     case policy::block: return 0;
-    case policy::two_phase: return fixed_;
+    case policy::two_phase:
+    case policy::logp: return fixed_;
     case policy::adaptive: break;
   }
   return learner_.favourite();

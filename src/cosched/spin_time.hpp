@@ -10,8 +10,11 @@ namespace cleave::cosched {
 
 using nanoseconds = std::int64_t;
 
-/// `two_phase`: always the same time. `adaptive`: learns it.
-enum class policy : unsigned { spin, block, two_phase, adaptive };
+/// `two_phase`: always the same time, twice a wake-up. `logp`: always the same, a round trip (2 L +
+/// 4 o of the LogP model) and a wake-up, so that an answer is seen from whoever must be woken for
+/// it (Arpaci-Dusseau, Culler, Mainwaring, "Scheduling with implicit information in distributed
+/// systems", 1998). `adaptive`: learns it.
+enum class policy : unsigned { spin, block, two_phase, logp, adaptive };
 
 std::optional<policy> policy_named(std::string_view name) noexcept;
 const char* name_of(policy p) noexcept;
@@ -58,7 +61,7 @@ private:
 /// A rank's spin time under a policy.
 class spin_time {
 public:
-  /// `fixed` is for two_phase; `block_cost`: how long it takes to block and be woken.
+  /// `fixed` is for two_phase and logp; `block_cost`: how long it takes to block and be woken.
   spin_time(policy p, nanoseconds fixed, nanoseconds block_cost, std::uint64_t seed) noexcept;
 
   /// For the wait that begins.

@@ -7,10 +7,12 @@ source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
 refuses "cleave: mpirun ...: expected a program, got nothing" cleave cosched
 refuses "cleave: unknown option '--quiet' (--help lists them)" cleave cosched --quiet mpirun -n 2 true
-refuses "cleave: --policy: expected one of spin, block, two-phase, adaptive, got 'lazy'" \
+refuses "cleave: --policy: expected one of spin, block, two-phase, logp, adaptive, got 'lazy'" \
   cleave cosched --policy lazy mpirun -n 2 true
 refuses "cleave: --spin: expected a whole number from 0 to 1000000, got '-1'" \
   cleave cosched --spin=-1 mpirun -n 2 true
+refuses "cleave: --free-spin: expected a whole number from 0 to 1000000, got 'long'" \
+  cleave cosched --free-spin long mpirun -n 2 true
 refuses "cleave: COMMAND: expected a program, got 'no-such-launcher'" cleave cosched no-such-launcher
 refuses "cleave: COMMAND: 'true' does not tell its MPI: give --mpi openmpi or --mpi mpich" cleave cosched true
 
@@ -20,5 +22,9 @@ for mpi in "${mpis[@]}"; do
   grep -q '"verified":true' "$work/out" || fail "$mpi: $(cat "$work/out")"
   grep -q '"policy":"adaptive"' "$work/report" || fail "$mpi: $(cat "$work/report")"
   (($(counted waits) > 0)) || fail "$mpi: no waits"
+  # LogP's time is a round trip more than a wake-up.
+  "$bin/cleave" cosched --policy logp --free-spin 0 --report "$work/report" "${command[@]}" >"$work/out" 2>"$work/err" || fail "$mpi: $(cat "$work/err")"
+  grep -q '"policy":"logp"' "$work/report" || fail "$mpi: $(cat "$work/report")"
+  (($(counted spun_longer) == 0 && $(counted spin_time_us) >= $(counted wake_us))) || fail "$mpi: $(cat "$work/report")"
 done
 exit "$((failures > 0))"

@@ -40,7 +40,7 @@ threads() {
 settings() {
   CLEAVE_COSCHED_POLICY=lazy cosched_run "$1" 2 "$bin/cg-$1" S >"$work/out" 2>"$work/err"
   (($? == 2)) || fail "$1, bad policy: exit status"
-  local line="cosched: CLEAVE_COSCHED_POLICY: expected spin, block, two-phase or adaptive, got 'lazy'"
+  local line="cosched: CLEAVE_COSCHED_POLICY: expected spin, block, two-phase, logp or adaptive, got 'lazy'"
   (($(grep -cF "$line" "$work/err") == 1)) || fail "$1, bad policy: $(cat "$work/err")"
 }
 

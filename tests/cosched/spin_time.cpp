@@ -83,6 +83,7 @@ TEST(policies, times) {
   EXPECT_EQ(spin_time(policy::two_phase, 123, block, 1).next(), 123);
   EXPECT_EQ(spin_time(policy::block, 123, block, 1).next(), 0);
   EXPECT_GT(spin_time(policy::spin, 123, block, 1).next(), nanoseconds{1} << 60);
+  EXPECT_EQ(spin_time(policy::logp, 123, block, 1).next(), 123);
   EXPECT_EQ(policy_named("two-phase"), policy::two_phase);
   EXPECT_EQ(policy_named("two phase"), std::nullopt);
   EXPECT_STREQ(name_of(policy::adaptive), "adaptive");

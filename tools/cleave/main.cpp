@@ -199,10 +199,11 @@ int main(int argc, char** argv) try {
   cosched::job job;
   apps::command_line start(line, "cosched",
                            "Start an MPI job whose ranks sleep where they would only spin");
-  start.option_choice("--policy", job.policy, {"spin", "block", "two-phase", "adaptive"},
-                      "How ranks wait: spin, block, two-phase (default) or adaptive");
+  start.option_choice("--policy", job.policy, {"spin", "block", "two-phase", "logp", "adaptive"},
+                      "How ranks wait: spin, block, two-phase (default), logp or adaptive");
   start.option_number("--spin", job.spin, 0, 1'000'000,
-                      "Microseconds that two-phase spins (default: twice what a wake-up takes)");
+                      "Microseconds that two-phase and logp spin (default: twice what a wake-up "
+                      "takes; logp: a wake-up and a round trip)");
   start.option_number("--free-spin", job.free_spin, 0, 1'000'000,
                       "Microseconds to spin on a CPU that nobody else wants (default: 20 wake-ups, "
                       "at most 1500; 0: no longer than elsewhere)");

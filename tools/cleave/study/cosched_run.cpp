@@ -82,7 +82,8 @@ job bsp(int grain, int imbalance, int of_ranks, double seconds) {
 std::vector<way> all_ways(const std::string& mpi) {
   std::vector<way> ways = {{"plain"}};
   if (mpi == "openmpi") ways.push_back({"yield"});  // a parameter of Open MPI
-  for (const char* mode : {"gang", "block", "two-phase", "adaptive"}) ways.push_back({mode});
+  for (const char* mode : {"gang", "block", "two-phase", "logp", "adaptive"})
+    ways.push_back({mode});
   return ways;
 }
 
@@ -112,7 +113,7 @@ std::vector<cell> cells_of(const plan& what, const std::string& mpi) {
     later[i].after = static_cast<double>(i) * (what.quick ? 0.05 : 0.6);
   for (const way& by : ways) add("staggered", later, by);
   for (const way& by : ways) add("outsider", {k.cg}, by).outsider = true;
-  const double seconds = what.quick ? 0.2 : 1;
+  const double seconds = what.quick ? 0.2 : 0.6;
   for (const int of_ranks : what.quick ? std::vector<int>{2} : std::vector<int>{2, 4})
     for (const int grain :
          what.quick ? std::vector<int>{1000} : std::vector<int>{100, 1000, 10'000})
