@@ -1,9 +1,9 @@
 #include "net/termination.hpp"
 
 #include <semaphore.h>
-#include <signal.h>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 namespace cleave::net {

@@ -1,9 +1,9 @@
 #include "net/nats/connection.hpp"
 
 #include <nats/nats.h>
-#include <signal.h>
 #include <algorithm>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
