@@ -13,6 +13,8 @@ CLEAVE_RUNS=50 ctest --preset slow -R '^mpi/killed' || exit 1  # docs/reliabilit
 if [[ -e build/release/lib/libcleave-nats.so ]]; then
   CLEAVE_RUNS=5 CLEAVE_SOURCE_DIR=$PWD CLEAVE_BINARY_DIR=$PWD/build/release CLEAVE_BIN_DIR=$PWD/build/release/bin \
     bash tests/nats/churn.sh || (($? == 77)) || exit 1
+  CLEAVE_RUNS=3 CLEAVE_QUEENS=16 CLEAVE_SOURCE_DIR=$PWD CLEAVE_BINARY_DIR=$PWD/build/release CLEAVE_BIN_DIR=$PWD/build/release/bin \
+    bash tests/nats/sites.sh || (($? == 77)) || exit 1
 fi
 export CLEAVE_SOAK=1 GTEST_SHUFFLE=1
 mkdir -p build/logs

@@ -60,9 +60,13 @@ ended "$server" 0 "a server that leaves"
 ! grep -q job "$work/m3.queens.err" || fail "another build: $(cat "$work/m3.queens.err")"
 
 # Two jobs of two programs on the same machines; the second server of a machine has a key of its own name.
-offer m3 "$bin/fib" --workers 1
+url=$(grep -o 'tls://127.0.0.1:[0-9]*' "$work/relay.err" | head -n 1)
+CLEAVE_KEY=$work/m3.cleave "$bin/fib" --serve "$url" --workers 1 2>"$work/url.err" &  # a URL, and the key by the environment
+until_said url.err 'cleave: m3 offers fib .*'
+CLEAVE_KEY=$me "$cleave" nodes "$url" >"$work/out" 2>&1
+says out '^here.m3 +fib +1  -$'
 begin_job first "$me" queens 14; first=$job
-begin_job second "$me" fib 36; second=$job
+begin_job second --root here.m3 "$me" fib 36; second=$job
 ended "$first" 0 "queens 14"
 ended "$second" 0 "fib 36"
 says first '^answer +365596 solutions$'

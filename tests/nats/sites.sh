@@ -2,7 +2,7 @@
 # labels: once slow
 # Three sites, each with its relay and a machine of one worker, in network namespaces: kobe and kyushu are joined to chiba by
 # links of 100 Mbit/s with round trips of 17.7 and 26.7 ms. Answers are right; prints the efficiency against the same
-# without delays, in turns. Needs root. CLEAVE_RUNS: of each (1), CLEAVE_QUEENS: the size (15), CLEAVE_EFFICIENCY: percent
+# without delays, in turns; and one site is cut off for a while. Needs root. CLEAVE_RUNS: of each (1), CLEAVE_QUEENS: the size (15), CLEAVE_EFFICIENCY: percent
 # that it must reach (none).
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
@@ -92,6 +92,19 @@ for ((k = 1; k <= ${CLEAVE_RUNS:-1}; ++k)); do
   run with
   run without
 done
+# A site is cut off for five seconds in the middle of a job, and comes back.
+set_delays with
+within chiba timeout 550 "$cleave" submit --root chiba.chiba-m "$work/me.cleave" queens 16 >"$work/cut" 2>"$work/cut.err" &
+job=$!
+kobe_computes() { within chiba "$cleave" nodes --json "$work/me.cleave" >"$work/nodes" 2>&1 && grep -qE '"machine":"kobe.kobe-m"[^}]*"computing":1' "$work/nodes"; }
+patiently kobe_computes || fail "kobe does not help: $(cat "$work/nodes")"
+within chiba ip link set "c1.$$" down
+sleep 5
+kill -0 "$job" 2>/dev/null || fail "the job was over before the site came back"
+within chiba ip link set "c1.$$" up
+ended "$job" 0 "with a site that was cut off"
+says cut '^answer +14772512 solutions$'
+
 efficiency=$(paste "$work/with" "$work/without" | awk '{ r[NR] = 100 * $2 / $1 } END {
   for (i = 1; i <= NR; i++) for (j = i + 1; j <= NR; j++) if (r[j] < r[i]) { t = r[i]; r[i] = r[j]; r[j] = t }
   printf "%.1f %.1f %.1f", r[int((NR + 1) / 2)], r[1], r[NR] }')
