@@ -312,3 +312,6 @@ CLEAVE_STAND_IN(Init, cleave::cosched::init)
 CLEAVE_STAND_IN(Init_thread, cleave::cosched::init_thread)
 CLEAVE_STAND_IN(Finalize, cleave::cosched::finalize)
 #include "cosched/calls.hpp"
+#if MPI_VERSION >= 4
+#include "cosched/calls_mpi4.hpp"
+#endif

@@ -117,6 +117,16 @@ void messages(int n) {
   MPI_Irecv(got.data(), n, MPI_DOUBLE, from, 5, MPI_COMM_WORLD, &requests[1]);
   while (done == 0) MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
   keep(got);
+#if MPI_VERSION >= 4
+  MPI_Isendrecv(mine.data(), n, MPI_DOUBLE, to, 6, got.data(), n, MPI_DOUBLE, from, 6,
+                MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], &status);
+  keep(got);
+  MPI_Irecv_c(got.data(), n, MPI_DOUBLE, from, 7, MPI_COMM_WORLD, &requests[0]);
+  MPI_Send_c(mine.data(), n, MPI_DOUBLE, to, 7, MPI_COMM_WORLD);
+  MPI_Wait(&requests[0], &status);
+  keep(got);
+#endif
 }
 
 // One-sided; the target is meanwhile inside another call.
