@@ -8,14 +8,16 @@ source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
 me=$work/me.cleave
 begin_relay relay --site here --port 0
 invite relay m1 m2 m3 me
-offer m1 "$bin/queens" --workers 1; declare -A server_of=([here.m1]=$server)
-offer m2 "$bin/queens" --workers 1; server_of[here.m2]=$server
+offer m1 "$bin/queens" --workers 1; m1=$server
+offer m2 "$bin/queens" --workers 1; m2=$server
 
 # children PID…: their children that live
 children() { local p; for p; do cat "/proc/$p/task/$p/children" 2>/dev/null; done; }
 no_children() { [[ $(children "$@") != *[0-9]* ]]; }
-# root_of: the machine that has the root of the only job
-root_of() { sed -n 's/.*"root":"\([a-z0-9.]*\)","has_root":true.*/\1/p' "$work/nodes"; }
+# until_helps SERVER: its process of the job computes.
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null; }
+helps() { local p; for p in $(children "$1"); do (($(ticks "$p") > 10)) && return; done; return 1; }
+until_helps() { patiently helps "$1" || fail "no process of the server computes: $(cat "$work"/*.err)"; }
 
 "$cleave" nodes "$me" >"$work/out"
 [[ $(cat "$work/out") == "\
@@ -73,55 +75,52 @@ says first '^answer +365596 solutions$'
 says second '^answer +14930352$'
 
 # A member's process dies, then a member leaves, on the way to a right answer.
-begin_job out "$me" queens 15
-until_nodes '"has_root":false,.*"computing":1'
-root=$(root_of) member=here.m$((3 - ${root#here.m}))
-child=$(children "${server_of[$member]}")
-kill -9 "$child"
-another() { [[ $(children "${server_of[$member]}") != "$child" && -n $(children "${server_of[$member]}") ]] || ! kill -0 "$job" 2>/dev/null; }
+begin_job out --root here.m1 "$me" queens 15
+until_helps "$m2"
+first=$(children "$m2")
+kill -9 $first
+another() { local now; now=$(children "$m2"); [[ $now == *[0-9]* && $now != "$first" ]] || ! kill -0 "$job" 2>/dev/null; }
 patiently another || fail "no process instead of the one that died"
-kill -INT "${server_of[$member]}"
-ended "${server_of[$member]}" 0 "a member's server that leaves"
+kill -INT "$m2"
+ended "$m2" 0 "a member's server that leaves"
 ended "$job" 0 "queens 15"
 says out '^answer +2279184 solutions$'
 
 # The root's server is told to leave, and waits for its job; a member is killed.
-offer "${member#here.}" "$bin/queens" --workers 1; server_of[$member]=$server
-begin_job out "$me" queens 15
-until_nodes '"has_root":false,.*"computing":1'
-root=$(root_of) member=here.m$((3 - ${root#here.m}))
-kill -TERM "${server_of[$root]}"
-until_said "${root#here.}.queens.err" 'cleave: waits for job .*, whose root is here; again to give it up'
-kill -9 "${server_of[$member]}"
+offer m2 "$bin/queens" --workers 1; m2=$server
+begin_job out --root here.m1 "$me" queens 15
+until_helps "$m2"
+kill -TERM "$m1"
+until_said m1.queens.err 'cleave: waits for job .*, whose root is here; again to give it up'
+kill -9 "$m2"
 ended "$job" 0 "queens 15 with a server that waits for it"
-ended "${server_of[$root]}" 0 "the root's server"
+ended "$m1" 0 "the root's server"
 says out '^answer +2279184 solutions$'
 
 # Nobody wants a job any more: the submitter is killed; it is interrupted.
-offer m1 "$bin/queens" --workers 1; server_of[here.m1]=$server
-offer m2 "$bin/queens" --workers 1; server_of[here.m2]=$server
-both=("${server_of[here.m1]}" "${server_of[here.m2]}")
-begin_job out --patience 2 "$me" queens 18
+offer m1 "$bin/queens" --workers 1; m1=$server
+offer m2 "$bin/queens" --workers 1; m2=$server
+begin_job out --patience 2 --root here.m1 "$me" queens 18
 until_nodes '"has_root":false,.*"computing":1'
-root=$(root_of)
 kill -9 "$job"
 wait "$job" 2>/dev/null
-until_said "${root#here.}.queens.err" 'cleave: job .* is cancelled: its submitter is silent'
-patiently no_children "${both[@]}" || fail "a job outlives its submitter"
-begin_job out "$me" queens 18
-until_nodes '"has_root":false,.*"computing":1'
+until_said m1.queens.err 'cleave: job .* is cancelled: its submitter is silent'
+patiently no_children "$m1" "$m2" || fail "a job outlives its submitter"
+begin_job out --root here.m1 "$me" queens 18
+until_helps "$m2"
 kill -INT "$job"
 ended "$job" 130 "an interrupted submitter"
 [[ $(tail -n 1 "$work/out.err") == "cleave: cancelled" ]] || fail "interrupted: '$(cat "$work/out.err")'"
-patiently no_children "${both[@]}" || fail "a job outlives its cancellation"
+patiently no_children "$m1" "$m2" || fail "a job outlives its cancellation"
 
 # The root's server is killed: the job is lost, and that is said.
-begin_job out --patience 2 "$me" queens 18
-until_nodes '"has_root":false,.*"computing":1'
-root=$(root_of)
-kill -9 "${server_of[$root]}"
+begin_job out --patience 2 --root here.m1 "$me" queens 18
+until_helps "$m2"
+left=$(children "$m1")
+kill -9 "$m1"
 ended "$job" 3 "a submitter whose job is lost"
-[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: $root, which had its root, has said nothing for 2 s" ]] ||
+[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: here.m1, which had its root, has said nothing for 2 s" ]] ||
   fail "lost: '$(cat "$work/out.err")'"
-patiently no_children "${both[@]}" || fail "a job outlives the server of its root"
+gone() { local p; for p in $left; do [[ ! -e /proc/$p ]] || return 1; done; }
+patiently gone && patiently no_children "$m2" || fail "a job outlives the server of its root"
 exit "$((failures > 0))"

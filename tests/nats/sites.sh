@@ -20,6 +20,7 @@ fi
 trap 'end_all; end_spaces; rm -rf "$work"' EXIT
 end_spaces() { for site in "${sites[@]}"; do ip netns del "$space-$site" 2>/dev/null; done; }
 within() { ip netns exec "$space-$1" "${@:2}"; }
+become() { exec ip netns exec "$space-$1" "${@:2}"; }  # in the background: its process is the command's
 "${CXX:-g++}" -std=c++20 -O2 -o "$work/delayed_link" "$CLEAVE_SOURCE_DIR/tests/nats/programs/delayed_link.cpp" || exit 1
 
 within chiba ip link set lo up
@@ -52,13 +53,13 @@ set_delays() {  # with | without
 
 relay_at() {  # SITE HOST ARGUMENT…
   : >"$work/$1.err"
-  within "$1" "$cleave" relay --folder "$work/$1" --site "$1" --host "$2" "${@:3}" 2>>"$work/$1.err" &
+  become "$1" "$cleave" relay --folder "$work/$1" --site "$1" --host "$2" "${@:3}" 2>>"$work/$1.err" &
   until_said "$1.err" 'cleave relay: ready: .*'
 }
 serve_at() {  # SITE
   invite "$1" "$1-m"
   : >"$work/$1-m.err"
-  within "$1" "$bin/queens" --serve "$work/$1-m.cleave" --workers 1 2>"$work/$1-m.err" &
+  become "$1" "$bin/queens" --serve "$work/$1-m.cleave" --workers 1 2>"$work/$1-m.err" &
   until_said "$1-m.err" 'cleave: .* offers .*'
 }
 set_delays with
@@ -94,7 +95,7 @@ for ((k = 1; k <= ${CLEAVE_RUNS:-1}; ++k)); do
 done
 # A site is cut off for five seconds in the middle of a job, and comes back.
 set_delays with
-within chiba timeout 550 "$cleave" submit --root chiba.chiba-m "$work/me.cleave" queens 16 >"$work/cut" 2>"$work/cut.err" &
+become chiba "$cleave" submit --root chiba.chiba-m "$work/me.cleave" queens 16 >"$work/cut" 2>"$work/cut.err" &
 job=$!
 kobe_computes() { within chiba "$cleave" nodes --json "$work/me.cleave" >"$work/nodes" 2>&1 && grep -qE '"machine":"kobe.kobe-m"[^}]*"computing":1' "$work/nodes"; }
 patiently kobe_computes || fail "kobe does not help: $(cat "$work/nodes")"
