@@ -10,8 +10,10 @@
 cleave=$bin/cleave
 export CLEAVE_PLUGINS=$CLEAVE_BINARY_DIR/lib
 unset CLEAVE_TRANSPORT CLEAVE_KEY CLEAVE_JOB CLEAVE_NODE CLEAVE_ROOT CLEAVE_WORKERS
-if [[ ! -e $CLEAVE_PLUGINS/libcleave-nats.so ]] || ! command -v nats-server >/dev/null || [[ ! -x $cleave ]]; then
-  echo "skipped: no plug-in for NATS, no nats-server or no cleave (Debian: libnats-dev, nats-server)"
+PATH=$PATH:/usr/sbin
+if [[ ! -e $CLEAVE_PLUGINS/libcleave-nats.so ]] || ! command -v nats-server >/dev/null || [[ ! -x $cleave ]] ||
+  [[ $("$cleave" relay --folder /dev/null 2>&1) == *"built without"* ]]; then
+  echo "skipped: no plug-in for NATS, no nats-server or no cleave with relays (Debian: libnats-dev, nats-server, libssl-dev)"
   exit 77
 fi
 trap 'end_all; rm -rf "$work"' EXIT

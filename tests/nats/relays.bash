@@ -5,6 +5,7 @@
 #   node KEY ADDRESS COMMAND…   execs it as that node of job $job, whose root is on machine $root
 export CLEAVE_PLUGINS=$CLEAVE_BINARY_DIR/lib
 unset CLEAVE_TRANSPORT CLEAVE_KEY CLEAVE_JOB CLEAVE_NODE CLEAVE_ROOT
+PATH=$PATH:/usr/sbin
 if [[ ! -e $CLEAVE_PLUGINS/libcleave-nats.so ]] || ! command -v nats-server >/dev/null; then
   echo "skipped: no plug-in for NATS or no nats-server (Debian: libnats-dev, nats-server)"
   exit 77

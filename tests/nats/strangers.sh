@@ -32,28 +32,28 @@ again() { says "$@"; says "$@"; }  # twice: is logged once
 
 echo "# no key, an unknown one, half of one"
 again 3 "Authorization Violation" "$speak" m3.cleave without-key $let_in
-logged 1 "refused 127.0.0.1: it has no key$" chiba.log
+logged 1 "refused 127.0.0.1: it has no key" chiba.log
 key="$(changed other.cleave "s|tls://[^\"]*|tls://127.0.0.1:$url|; s|\"authority.*|$(grep '"authority"' m1.cleave | sed 's/\\/\\\\/g')|")"
 again 3 "Authorization Violation" "$speak" "$key" $let_in
-logged 1 "refused 127.0.0.1: nobody here has the key $(public_of other.cleave)$" chiba.log
+logged 1 "refused 127.0.0.1: nobody here has the key $(public_of other.cleave)" chiba.log
 again 3 "Authorization Violation" "$speak" "$(changed m3.cleave "s/$(seed_of m3.cleave)/$(seed_of other.cleave)/")" $let_in
-logged 1 "refused 127.0.0.1: it has the name of chiba.m3, not its key$" chiba.log
+logged 1 "refused 127.0.0.1: it has the name of chiba.m3, not its key" chiba.log
 
 echo "# no TLS, garbage, silence; another authority"
 again 3 "." "$speak" "$(changed m3.cleave 's|tls://|nats://|; /"authority"/d')" $let_in
 for noise in 'CONNECT {"nkey":"U"}\r\nPING\r\n' '\x16\x03\x01\x02\x00garbage' '\0\0\0\0\0\0\0\0'; do
   { printf '%b' "$noise" >&9; timeout 10 cat <&9 >/dev/null; } 9<>"/dev/tcp/127.0.0.1/$url"
 done
-logged 1 "refused 127.0.0.1: it speaks no TLS$" chiba.log
+logged 1 "refused 127.0.0.1: it speaks no TLS" chiba.log
 timeout 10 cat <"/dev/tcp/127.0.0.1/$url" >/dev/null
 timeout 10 cat <"/dev/tcp/127.0.0.1/$url" >/dev/null
-logged 1 "refused 127.0.0.1: it began no TLS, or did not end its beginning$" chiba.log
+logged 1 "refused 127.0.0.1: it began no TLS, or did not end its beginning" chiba.log
 again 3 "SSL|certificate" "$speak" "$(changed m3.cleave "s|\"authority.*|$(grep '"authority"' other.cleave | sed 's/\\/\\\\/g')|")" $let_in
 
 new_relay quiet --plain
 plain=$(sed -n 's/.*"port": \([0-9]*\).*/\1/p' quiet/relay.json)
 timeout 10 cat <"/dev/tcp/127.0.0.1/$plain" >/dev/null
-logged 1 "refused 127.0.0.1: it has no key$" quiet.log
+logged 1 "refused 127.0.0.1: it has no key" quiet.log
 # Somebody who speaks no TLS in the relay's place gets nothing, least of all a signature.
 impostor="$(changed m3.cleave "s|tls://[^\"]*|tls://127.0.0.1:$plain|")"
 says 3 "Secure Connection not available" "$speak" "$impostor" $let_in
@@ -69,17 +69,17 @@ background third "$speak" m3.cleave listen "cleave.to.chiba.m3.>" listen "cleave
 logged 2 listening third.log
 again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish cleave.to.chiba.m3.p.chiba.m1.p.x forged
 again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish cleave.all.chiba.m1.p.x forged
-logged 1 "refused chiba.gone \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.chiba.m1.p.x\"$" chiba.log
+logged 1 "refused chiba.gone \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.chiba.m1.p.x\"" chiba.log
 for filter in '>' 'cleave.>' 'cleave.to.>' 'cleave.to.chiba.m3.>' '_INBOX.>' '$SYS.>'; do
   says 0 "Permissions Violation for Subscription to \"${filter/\$/\\\$}\"" "$speak" gone.cleave listen "$filter"
 done
-logged 1 "refused chiba.gone \(127.0.0.1\): it listens to what is not for it: \">\"$" chiba.log
+logged 1 "refused chiba.gone \(127.0.0.1\): it listens to what is not for it: \">\"" chiba.log
 says 0 "Permissions Violation for Publish" "$speak" gone.cleave publish '$SYS.REQ.SERVER.PING' x
 
 echo "# a relay may speak for its own site only"
 again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish cleave.to.chiba.m3.p.osaka.m1.p.x forged
 again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish cleave.all.chiba.m1.p.x forged
-logged 1 "refused the relay of kobe \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.osaka.m1.p.x\"$" chiba.log
+logged 1 "refused the relay of kobe \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.osaka.m1.p.x\"" chiba.log
 says 0 "" "$speak" kobe.cleave publish cleave.to.chiba.m3.p.kobe.any.p.x honest
 wait_for honest third.log
 grep -q forged third.log && fail "a forged message arrives: $(cat third.log)"
@@ -90,7 +90,7 @@ wait_for holding gone.log
 says 0 "^gone: revoked$" "$cleave" revoke gone --folder chiba
 logged 1 "cut off" gone.log
 again 3 "Authorization Violation" "$speak" gone.cleave $let_in
-logged 1 "refused 127.0.0.1: the key of chiba.gone is revoked$" chiba.log
+logged 1 "refused 127.0.0.1: the key of chiba.gone is revoked" chiba.log
 background relay_of_kobe "$speak" kobe.cleave hold
 wait_for holding relay_of_kobe.log
 says 0 "^kobe: revoked$" "$cleave" revoke kobe --folder chiba
@@ -117,6 +117,6 @@ grep -q forged k1.log && fail "the relay above speaks for machines of this site:
 touch enough
 wait "${of[mouth]}" || fail "the mouth: $(cat mouth.log)"
 wait "${of[ear]}" || fail "the ear: $(cat ear.log)"
-grep -qE '^heard ([1-9][0-9]*) of \1$' ear.log || fail "others were disturbed: $(cat ear.log)"
+grep -qE '^heard ([1-9][0-9]*) of \1, 0 twice$' ear.log || fail "others were disturbed: $(cat ear.log)"
 grep -qE 'SU[A-Z2-7]{56}|PRIVATE' ./*.log && fail "a key in a log"
 exit "$((failures > 0))"

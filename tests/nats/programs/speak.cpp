@@ -7,7 +7,7 @@
 //     await N              until N different messages have come
 //     hold                 until the relay ends the connection: "cut off"
 //     talk SUBJECT FILE    numbers, one each millisecond, until there is such a file; then "end N"
-//     hear FILTER          until such an end: "heard N of N"
+//     hear FILTER          until such an end: "heard N of N, 0 twice"
 //   speak KEYFILE strangers N SECONDS   N of each kind knock at once: without a key, with one that
 //     nobody has, without TLS, silent; again as soon as they are refused, for so long
 //
@@ -109,6 +109,7 @@ struct heard {
   bool print = true;
   std::set<long> numbers;
   long end = -1;
+  int twice = 0;
 
   static void on_message(natsConnection*, natsSubscription*, natsMsg* m, void* self) {
     auto& h = *static_cast<heard*>(self);
@@ -122,7 +123,7 @@ struct heard {
       } else if (text.starts_with("end ")) {
         h.end = std::stol(text.substr(4));
       } else {
-        h.numbers.insert(std::stol(text));
+        h.twice += !h.numbers.insert(std::stol(text)).second;
       }
     }
     natsMsg_Destroy(m);
@@ -174,7 +175,7 @@ void speak(const key& who, const std::vector<std::string>& words) {
       all.print = false;
       listen(words.at(++i));
       wait([&] { return all.end >= 0; });
-      fmt::print("heard {} of {}\n", all.numbers.size(), all.end);
+      fmt::print("heard {} of {}, {} twice\n", all.numbers.size(), all.end, all.twice);
     } else {
       throw std::invalid_argument("unknown word " + words[i]);
     }
