@@ -25,6 +25,7 @@ net::settings protocol_settings(random& r, instant latency) {
   s.lost_after = 6 * s.heartbeat_every + 4 * latency;
   s.give_up_after = between(r, 0, 3) == 0 ? latency : 4 * latency + instant(20'000);
   s.forget_after = 20 * s.heartbeat_every;
+  s.short_life = 10 * s.lost_after;
   s.resend_after = 3 * latency + instant(2'000);
   s.nothing_for = instant(scaled(r, 1'000, 20'000));
   s.whom = static_cast<net::strategy>(between(r, 1, 4));
@@ -137,6 +138,7 @@ const std::vector<named_mutation>& planted_mutations() {
       {mutation::takeback_of_finished, "takeback-of-finished"},
       {mutation::merge_twice, "merge-twice"},
       {mutation::forget_lost_thief, "forget-lost-thief"},
+      {mutation::keep_taken_back, "keep-taken-back"},
       {mutation::forget_lost_twice, "forget-lost-twice"},
       {mutation::ignore_leave, "ignore-leave"},
       {mutation::answer_twice, "answer-twice"},

@@ -68,14 +68,20 @@ net::strategy strategy_of(asking whom) {
   return net::strategy::least_split;
 }
 
-/// Each time another node, at random but for the seed; its successor is there a tenth of that time
-/// later.
-void add_kills(std::vector<happening>& plan, unsigned nodes, const scale_run& run, instant until) {
+/// Each time another node is killed, at random but for the seed. Its successor, at a new address,
+/// is there a tenth of that time later.
+void add_kills(std::vector<happening>& plan, std::vector<place>& nodes, const scale_run& run,
+               instant until) {
   net::random_numbers random(run.seed);
+  std::vector<unsigned> alive;
+  for (unsigned n = 1; n < nodes.size(); ++n) alive.push_back(n);
   for (instant at = run.killed_every; at < until; at += run.killed_every) {
-    const auto node = static_cast<unsigned>(1 + random.below(nodes - 1));
-    plan.push_back({happening::kind::crash, at, node, 0, {}, false});
-    plan.push_back({happening::kind::restart, at + run.killed_every / 10, node, 0, {}, false});
+    unsigned& victim = alive[random.below(alive.size())];
+    const auto successor = static_cast<unsigned>(nodes.size());
+    nodes.push_back(nodes[victim]);
+    plan.push_back({happening::kind::crash, at, victim, 0, {}, false});
+    plan.push_back({happening::kind::join, at + run.killed_every / 10, successor, 0, {}, false});
+    victim = successor;
   }
 }
 
@@ -83,7 +89,8 @@ void add_kills(std::vector<happening>& plan, unsigned nodes, const scale_run& ru
 
 scale_result run_scale(const tree& work, const scale_run& run,
                        const std::function<void(instant now, std::uint64_t visited)>& progress) {
-  const std::vector<place> nodes = nodes_of(run.where);
+  std::vector<place> nodes = nodes_of(run.where);
+  const std::size_t at_first = nodes.size();
   world_settings w;
   w.seed = run.seed;
   w.checks = false;
@@ -107,8 +114,10 @@ scale_result run_scale(const tree& work, const scale_run& run,
     plan.push_back({happening::kind::join, {}, n, 0, {}, false});
   const instant alone = static_cast<std::int64_t>(work.nodes()) * run.node_cost;
   const bool killed = run.killed_every.count() != 0 && nodes.size() > 1;
-  if (killed) add_kills(plan, static_cast<unsigned>(nodes.size()), run, 4 * alone);
+  if (killed) add_kills(plan, nodes, run, 4 * alone);
   w.tells_losses = killed;
+  // As transports do that only hear nothing more of a node.
+  w.told_after = instant(3'000'000);
   const report r = world(work, w).run(plan, 4 * alone);
   if (!r.violation.empty()) throw std::runtime_error("the simulation went wrong: " + r.violation);
   if (killed ? r.busy < alone : r.busy != alone) {
@@ -122,6 +131,7 @@ scale_result run_scale(const tree& work, const scale_run& run,
   out.speedup = static_cast<double>(alone.count()) * 1e-6 / out.seconds;
   out.efficiency = out.speedup / run.where.workers;
   std::vector<unsigned> at;
+  nodes.resize(at_first);
   for (const place& p : nodes) {
     if (at.size() <= p.site) at.resize(p.site + 1);
     at[p.site] += p.workers;

@@ -39,7 +39,7 @@ struct scale_run {
   asking whom = asking::near_first;
   instant node_cost{40};
   std::uint64_t seed = 1;
-  instant killed_every{};  ///< a node other than the root's, and started again; 0: none
+  instant killed_every{};  ///< a node other than the root's, and another one joins; 0: none
 };
 
 struct scale_result {

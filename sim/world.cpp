@@ -195,7 +195,7 @@ void world::stop(unsigned node) {
   for (unsigned other = 0; other < machines_.size(); ++other) {
     if (other == node || !machines_[other] || !machines_[other]->alive) continue;
     const auto delay = instant(static_cast<std::int64_t>(random_.below(20'000)));
-    push({now_ + delay,
+    push({now_ + how_.told_after + delay,
           0,
           event_kind::lost,
           other,

@@ -34,6 +34,7 @@ struct world_settings {
   instant jitter{};
   bool reorders = false;      ///< the jitter may change the order
   bool tells_losses = false;  ///< the transport tells who is gone
+  instant told_after{};       ///< not before
   bool checks = true;         ///< invariants after every event
   bool logs = false;
   std::function<unsigned(net::address)> site;       ///< which site a node is at; none: all at one

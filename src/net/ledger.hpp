@@ -26,6 +26,7 @@ struct given_task {
   std::uint64_t attempt = 0;
   std::uint64_t depth = 0;
   unsigned losses = 0;     ///< of nodes that had it before
+  instant since{};         ///< when it was sent
   std::uint64_t beat = 0;  ///< the owner's last heartbeat before it was sent
   unsigned missing = 0;    ///< heartbeats in a row that should have named it and did not
 };

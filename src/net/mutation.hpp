@@ -11,6 +11,7 @@ enum class mutation : std::uint8_t {
   takeback_of_finished,   ///< a take-back of a task whose result is on its way is put to core
   merge_twice,            ///< a result is merged whether or not it has been before
   forget_lost_thief,      ///< what a lost thief had is not given again
+  keep_taken_back,        ///< what was taken back whole is still awaited from its thief
   forget_lost_twice,      ///< what two nodes were lost with is run by nobody
   ignore_leave,           ///< a leaving node goes on taking tasks
   answer_twice,           ///< a request that comes twice is answered twice

@@ -8,6 +8,7 @@
 
 #include "net/core_port.hpp"
 #include "net/ledger.hpp"
+#include "net/lifetimes.hpp"
 #include "net/mutation.hpp"
 #include "net/peers.hpp"
 #include "net/strategy.hpp"
@@ -28,9 +29,11 @@ struct settings {
   instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
   instant forget_after{30'000'000};  ///< nor expected at all, after this
   instant heartbeat_every{200'000};
-  instant lost_after{2'000'000};  ///< silence of a peer with whom there are tasks
-  instant resend_after{100'000};  ///< a result without rack; doubles up to lost_after
-  instant ask_again_after{500};   ///< nothing was found; doubles up to ask_again_at_most
+  instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks
+  instant short_life{20'000'000};  ///< of nodes: then those that are silent are likely dead
+  unsigned silent_beats = 3;       ///< for so many heartbeats
+  instant resend_after{100'000};   ///< a result without rack; doubles up to lost_after
+  instant ask_again_after{500};    ///< nothing was found; doubles up to ask_again_at_most
   instant ask_again_at_most{20'000};
   instant nothing_for{20'000};  ///< how long a `none` is believed
   instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
@@ -134,6 +137,8 @@ private:
 
   // protocol_asking.hpp: requests of this node
   void pursue(instant now);
+  bool likely_lost(instant now, const given_task& t) const;
+  void take_all_back(hunger& h);
   void ask_any(instant now, asker who, hunger& h);
   void take_back(instant now, asker who, hunger& h);
   void request(instant now, asker who, hunger& h, address to, task_key wanted);
@@ -153,6 +158,7 @@ private:
   void beat(instant now);
   void send_heartbeat(address to, const load& state);
   std::set<address> related() const;
+  std::set<address> with_tasks() const;
   std::set<address> find_lost(instant now);
   std::set<address> listeners(instant now, std::set<address> close);
   void drain(instant now);
@@ -174,6 +180,7 @@ private:
   membership member_ = membership::active;
   instant leave_by_{};
   std::map<address, peer> peers_;
+  lifetimes lives_;
   reachable_peers reachable_;   ///< of those, without those of other programs
   std::set<address> leaving_;   ///< of those: they are asked first
   std::set<address> fetchers_;  ///< of those: they ask for data

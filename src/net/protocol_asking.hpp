@@ -26,6 +26,11 @@ template <class Policy>
 void node<Policy>::pursue(instant now) {
   if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) return;
   for (auto& [who, h] : hungry_) {
+    const auto awaited = given_.find(h.wanted);
+    if (awaited != given_.end() && likely_lost(now, awaited->second)) {
+      take_all_back(h);
+      continue;
+    }
     if (h.request != 0) continue;
     if (h.wanted != 0) {
       if (h.retry_at <= now) take_back(now, who, h);
@@ -41,6 +46,23 @@ template <class Policy>
 void node<Policy>::take_back(instant now, asker who, hunger& h) {
   const auto at = given_.find(h.wanted);
   if (at != given_.end()) request(now, who, h, at->second.to, {h.wanted, at->second.attempt});
+}
+
+/// Where nodes live short, who has said nothing for some heartbeats is more likely dead than slow.
+template <class Policy>
+bool node<Policy>::likely_lost(instant now, const given_task& t) const {
+  const instant silent = now - std::max(peers_.at(t.to).heard, t.since);
+  return lives_.mean() < how_.short_life && silent > how_.silent_beats * how_.heartbeat_every;
+}
+
+/// Who waits for a task that will hardly end where it is runs it again, all of it: a part of it
+/// would be lost with the node that has the rest.
+template <class Policy>
+void node<Policy>::take_all_back(hunger& h) {
+  const auto at = given_.find(h.wanted);
+  send(at->second.to, cancel{{at->first, at->second.attempt}});
+  if (policy_.has(mutation::keep_taken_back)) return core_.again(at->first, at->second.losses);
+  give_again(at);
 }
 
 template <class Policy>

@@ -136,7 +136,7 @@ void node<Policy>::answered(instant now, unsigned slot, const traveller& t) {
     if (!policy_.has(mutation::late_answer_lost)) core_.again(t.id, t.losses);
   } else {
     const std::uint64_t attempt = ++last_attempt_;
-    given_[t.id] = {s.from, attempt, t.depth, t.losses, last_beat_, 0};
+    given_[t.id] = {s.from, attempt, t.depth, t.losses, now, last_beat_, 0};
     peer& p = peers_[s.from];
     p.starves_until = p.nothing_until = {};
     p.state.busy = std::max(p.state.busy, 1U);

@@ -18,7 +18,8 @@ node<Policy>::node(identity self, settings how, core_port& core, network_port& n
       core_(core),
       network_(network),
       policy_(policy),
-      random_(self.process) {}
+      random_(self.process),
+      lives_(how.short_life / 2) {}
 
 template <class Policy>
 template <class Body>
@@ -62,6 +63,7 @@ void node<Policy>::gone(instant now, address who) {
 /// heartbeats name tasks that are cancelled.
 template <class Policy>
 void node<Policy>::lost(instant now, address who) {
+  if (!peers_.at(who).leaving && with_tasks().count(who) != 0) lives_.lost();
   for (auto at = given_.begin(); at != given_.end();) {
     const auto current = at++;
     if (current->second.to != who || policy_.has(mutation::forget_lost_thief)) continue;
@@ -178,18 +180,25 @@ void node<Policy>::fetch_again(instant now) {
   for (const address publisher : silent) end_fetches(publisher);
 }
 
-/// Between whom and this node there is anything that a loss would matter to.
 template <class Policy>
-std::set<address> node<Policy>::related() const {
+std::set<address> node<Policy>::with_tasks() const {
   std::set<address> all;
   for (const auto& [id, t] : given_) all.insert(t.to);
   for (const auto& [id, t] : held_) all.insert(t.owner);
+  return all;
+}
+
+/// Between whom and this node there is anything that a loss would matter to.
+template <class Policy>
+std::set<address> node<Policy>::related() const {
+  std::set<address> all = with_tasks();
   for (const auto& [number, r] : sent_) all.insert(r.to);
   return all;
 }
 
 template <class Policy>
 void node<Policy>::beat(instant now) {
+  lives_.lived(with_tasks().size(), now - beat_at_);
   beat_at_ = now;
   next_beat_ = now + how_.heartbeat_every;
   const load state = core_.state();

@@ -158,6 +158,79 @@ TEST_F(Protocol, SaysWithHowManyNodesATaskWasLost) {
   }
 }
 
+/// Two that have its tasks: 3 is lost, and where one was others may be.
+struct ProtocolAmongTheDying : Protocol {
+  static constexpr incarnation third = 33;
+  task_key key;
+
+  void SetUp() override {
+    n.peer_found(now, 3, distance::same_site);
+    n.receive(now, 3, {5, third, me, treq{1, {}}});
+    n.answered(now, 0, {8, 1, 3, {}});
+    hear(treq{1, {}});
+    n.answered(now, 0, {9, 1, 3, {}});
+    key = sent<task>()[1].key;
+  }
+  /// Time in which the one that is left says that it has the task.
+  void pass_with_beats(unsigned beats) {
+    for (unsigned i = 0; i < beats; ++i) {
+      pass(n.how().heartbeat_every);
+      hear(heartbeat{++number, 0, false, {2, 1, 0}, {key}});
+    }
+  }
+  void expect_taken_back() {
+    EXPECT_EQ(core.calls.back(), "again 9");
+    ASSERT_EQ(sent<cancel>().size(), 1U);
+    EXPECT_EQ(sent<cancel>()[0].key, key);
+    forget();
+    hear(rslt{key, ending::value, {}, {}});  // it lives after all
+    EXPECT_TRUE(core.calls.empty());
+  }
+  instant enough() const { return (n.how().silent_beats + 2) * n.how().heartbeat_every; }
+  std::uint64_t number = 100;
+};
+
+TEST_F(ProtocolAmongTheDying, TakesAllBackFromWhoIsLikelyToBeLost) {
+  n.peer_lost(now, 3);
+  n.starving(now, 4, 9);
+  EXPECT_EQ(sent<treq>().back().wanted, key);
+  pass_with_beats(5);
+  EXPECT_TRUE(sent<cancel>().empty());  // it lives
+  pass(enough());
+  expect_taken_back();
+}
+
+TEST_F(ProtocolAmongTheDying, TakesAllBackOnlyForWhoWaitsForIt) {
+  n.peer_lost(now, 3);
+  n.starving(now, 4, 0);
+  pass(enough());
+  EXPECT_TRUE(sent<cancel>().empty());
+  n.starving(now, 5, 9);
+  expect_taken_back();
+}
+
+TEST_F(ProtocolAmongTheDying, WaitsForWhoIsSilentWhereNobodyWasLost) {
+  n.starving(now, 4, 9);
+  pass(enough());
+  EXPECT_TRUE(sent<cancel>().empty());
+}
+
+TEST_F(ProtocolAmongTheDying, WaitsForWhoIsSilentWhereLossesAreRare) {
+  pass_with_beats(1 + static_cast<unsigned>(n.how().short_life / n.how().heartbeat_every));
+  n.peer_lost(now, 3);
+  n.starving(now, 4, 9);
+  pass(enough());
+  EXPECT_TRUE(sent<cancel>().empty());
+}
+
+TEST_F(ProtocolAmongTheDying, DoesNotTakeALeaveForALoss) {
+  n.receive(now, 3, {5, third, me, cleave::net::leave{false}});
+  n.receive(now, 3, {5, third, me, cleave::net::leave{true}});
+  n.starving(now, 4, 9);
+  pass(enough());
+  EXPECT_TRUE(sent<cancel>().empty());
+}
+
 TEST_F(Protocol, DoesNotTakeARefusalForALoss) {
   hear(treq{1, {}});
   n.answered(now, 0, {9, 1, 3, {}, 1});

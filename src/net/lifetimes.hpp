@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "net/core_port.hpp"
+
+namespace cleave::net {
+
+/// How long nodes live, by what one node has seen: the time for which it had tasks with others, all
+/// of them together, by how many of them it lost meanwhile. Old losses count less.
+class lifetimes {
+public:
+  /// `assumed` is added to the time: the first losses alone would say little.
+  explicit lifetimes(instant assumed) : assumed_(assumed) {}
+
+  /// So many nodes, with whom there were tasks, have lived on for that long.
+  void lived(std::size_t nodes, instant time) { seen_ += static_cast<std::int64_t>(nodes) * time; }
+
+  void lost() {
+    if (++losses_ <= remembered) return;
+    losses_ /= 2;
+    seen_ /= 2;
+  }
+
+  instant mean() const { return losses_ == 0 ? instant::max() : (assumed_ + seen_) / losses_; }
+
+private:
+  static constexpr std::int64_t remembered = 32;
+
+  instant assumed_;
+  instant seen_{};
+  std::int64_t losses_ = 0;
+};
+
+}  // namespace cleave::net
