@@ -182,7 +182,7 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
   std::uint64_t part = 0;
   if (a.wanted == 0 || scope != 0) {
     part = find_unclaimed(scope, net::losses_to_stay);
-    if (part == 0) part = split(scope, nullptr);
+    if (part == 0 && world_.now() >= barren_until_) part = split(scope, nullptr);
   }
   if (part == 0) {
     instant next = world_.now() + how_.poll_every;
@@ -214,6 +214,12 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
   protocol_->answered(world_.now(), slot, {a.task, 1, p.depth, encode_input(p), p.losses});
 }
 
+/// Whether there is nothing to do for it until its next event, if nothing changes.
+bool core::rests(const worker& w) const {
+  const bool computes = !w.stack.empty() && w.awaited == 0;
+  return computes ? w.planned : world_.now() < w.look_at;
+}
+
 void core::settle() {
   do {
     if (std::exchange(changed_, false)) {
@@ -225,6 +231,7 @@ void core::settle() {
       }
     }
     for (unsigned i = 0; i < workers_.size(); ++i) {
+      if (!changed_ && rests(workers_[i])) continue;
       while (act(i)) changed_ = true;
     }
   } while (changed_);

@@ -156,6 +156,7 @@ private:
   void advance(worker& w);
   instant until_join(const worker& w) const;
   void plan(unsigned which);
+  bool rests(const worker& w) const;
   bool act(unsigned which);
   bool join(worker& w);
   void finish(worker& w);
@@ -166,6 +167,7 @@ private:
   void erase(std::map<std::uint64_t, piece>::iterator at);
   bool unwind(worker& w);
   void run(worker& w, std::uint64_t part);
+  void will_give(instant at) { barren_until_ = std::min(barren_until_, at); }
 
   // Division.
   bool within(std::uint64_t part, std::uint64_t scope) const;
@@ -194,6 +196,7 @@ private:
   std::set<std::uint64_t> unclaimed_;                         ///< of those
   std::unordered_map<std::uint64_t, std::uint64_t> came_as_;  ///< of those that came in
   bool stopping_ = false;                                     ///< a piece was stopped
+  instant barren_until_{-1};  ///< no worker has anything to give before
   std::array<asked, net::slot_count> slots_;
   std::uint64_t last_piece_ = 0;
   std::uint64_t root_ = 0;

@@ -129,7 +129,10 @@ void core::feed(unsigned which, std::uint64_t scope) {
   worker& w = workers_[which];
   if (world_.now() < w.look_at && !changed_) return;
   std::uint64_t part = find_unclaimed(scope, ~0U);
-  if (part == 0) part = split(scope, &w);
+  if (part == 0 && world_.now() >= barren_until_) {
+    part = split(scope, &w);
+    if (part == 0 && scope == 0 && !how_.exact) barren_until_ = next_gift(0, &w);
+  }
   if (part != 0) {
     sated(which);
     return run(w, part);
@@ -147,7 +150,7 @@ void core::feed(unsigned which, std::uint64_t scope) {
 /// Others here compute: they will have something to give a little later.
 void core::look_again(unsigned which, std::uint64_t scope) {
   worker& w = workers_[which];
-  instant at = next_gift(scope, &w);
+  instant at = world_.now() < barren_until_ ? barren_until_ : next_gift(scope, &w);
   if (how_.exact) {
     const bool others = std::any_of(workers_.begin(), workers_.end(), [](const worker& o) {
       return !o.stack.empty() && o.awaited == 0;

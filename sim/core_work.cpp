@@ -107,6 +107,7 @@ bool core::join(worker& w) {
       sated(which);
       w.awaited = 0;
       w.clock = world_.now();
+      will_give(w.clock + how_.node_cost);
       w.planned = false;
       ++w.turn;
       if (p.error != 0) {
@@ -245,6 +246,8 @@ void core::run(worker& w, std::uint64_t part) {
   w.stack.push_back(std::move(e));
   w.awaited = 0;
   w.clock = world_.now();
+  will_give(w.clock + how_.node_cost);
+  will_give(w.clock + how_.node_cost);
   w.planned = false;
   ++w.turn;
   changed_ = true;
