@@ -73,6 +73,7 @@ case $job in
     want g++-11 program g++-11
     want clang-14 program clang++-14
     want clang-tidy-19 program clang-tidy-19
+    want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.fuzzer-"$(uname -m)".a)"
     want clang-format-14 program clang-format-14
     ;;
   study) study ;;

@@ -20,7 +20,7 @@ namespace cleave::net {
 ///          answered                rslt: value, error; cancelled
 ///   core ------------> given_task ------------------------------> core: complete
 ///     ^                    |
-///     +------ again -------+   rslt: refused; thief lost; missing from two heartbeats
+///     +------ again -------+   rslt: refused; thief lost; missing from two heartbeats; taken back
 struct given_task {
   address to = 0;
   std::uint64_t attempt = 0;
