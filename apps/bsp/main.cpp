@@ -1,9 +1,8 @@
 // A bulk-synchronous program whose shape is chosen: each rank computes for about GRAIN microseconds
 // of CPU time, then all communicate, and again. What schedulers of jobs are compared on.
-#include <time.h>
-
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <vector>
 
 #include "../npb/program.hpp"
