@@ -82,6 +82,8 @@ public:
   virtual ~network_port() = default;
   virtual void send(address to, message m) = 0;
   virtual void say(const std::string& line) = 0;
+  /// For people.
+  virtual std::string name(address who) const { return "node " + std::to_string(who); }
 };
 
 }  // namespace cleave::net

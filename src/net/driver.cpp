@@ -231,7 +231,7 @@ void driver::hear(instant at) {
   while (auto arrived = carries_->receive()) {
     message m;
     if (const char* wrong = decode(arrived->message, m)) {
-      say("a message from node " + std::to_string(arrived->from) + " is malformed: " + wrong);
+      say("a message from " + name(arrived->from) + " is malformed: " + wrong);
       continue;
     }
     const auto* gone = std::get_if<net::leave>(&m.body);

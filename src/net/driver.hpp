@@ -131,6 +131,7 @@ private:
 
   void send(address to, message m) override;
   void say(const std::string& line) override;
+  std::string name(address who) const override { return carries_->name(who); }
 
   bytes fetch(detail::value_name name) override;
   void await(const std::function<bool()>& holds) override;

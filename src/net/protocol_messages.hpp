@@ -61,7 +61,7 @@ template <class Policy>
 void node<Policy>::refuse(address from, peer& p, const message& m) {
   const bool version = m.version != wire_version;
   if (!p.foreign) {
-    network_.say("node " + std::to_string(from) +
+    network_.say(network_.name(from) +
                  (version ? " speaks another version of the protocol" : " runs another program") +
                  ": refused");
   }
@@ -82,7 +82,7 @@ template <class Policy>
 void node<Policy>::on(instant, address from, const reject& m) {
   peer& p = peers_[from];
   const std::string why = m.reason.empty() ? "another version of the protocol" : m.reason;
-  if (!p.foreign) network_.say("node " + std::to_string(from) + " refuses this one: " + why);
+  if (!p.foreign) network_.say(network_.name(from) + " refuses this one: " + why);
   p.foreign = true;
   reachable_.update(from, p);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace cleave::net {
@@ -47,6 +48,9 @@ public:
   /// Who can be reached now, without this node. Grows and shrinks where nodes come and go.
   virtual std::vector<address> peers() const = 0;
   virtual distance how_far(address peer) const noexcept = 0;
+
+  /// For people: where the peer is. Of one that is lost, too.
+  virtual std::string name(address peer) const { return "node " + std::to_string(peer); }
 
   /// Takes the message and sends it when it can. A peer that is gone swallows it.
   virtual void send(address to, bytes message) = 0;

@@ -89,6 +89,7 @@ TEST_F(nodes, find_each_other_and_are_lost) {
   EXPECT_TRUE(other_job->peers().empty());
   EXPECT_EQ(one->how_far(0), net::distance::same_site);
   EXPECT_EQ(one->how_far(0xa0), net::distance::far);
+  EXPECT_EQ(one->name(0xa0), "node a0 (there.m1)");
   std::vector<address> found;
   while (const auto who = root->found()) found.push_back(*who);
   std::sort(found.begin(), found.end());

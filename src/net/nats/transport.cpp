@@ -103,6 +103,7 @@ public:
   address self() const noexcept override { return here_.self; }
   std::vector<address> peers() const override;
   distance how_far(address peer) const noexcept override;
+  std::string name(address peer) const override;
   void send(address to, bytes message) override;
   std::optional<incoming> receive() override;
   std::optional<address> lost() override;
@@ -184,6 +185,12 @@ distance nats_transport::how_far(address peer) const noexcept {
   const machine& mine = relay_.self().at;
   if (at == known_.end() || at->second.at.at.site != mine.site) return distance::far;
   return at->second.at.at == mine ? distance::same_host : distance::same_site;
+}
+
+std::string nats_transport::name(address peer) const {
+  const auto at = known_.find(peer);
+  const std::string where = at != known_.end() ? at->second.at.at.text() : "a machine that is gone";
+  return "node " + written(peer) + " (" + where + ")";
 }
 
 std::string nats_transport::presence(bool here) const {
