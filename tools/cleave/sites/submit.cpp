@@ -236,7 +236,10 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
 [[noreturn]] void say_nobody(const std::vector<server>& all, const submission& what,
                              const connection& by) {
   std::set<std::string> others;
-  for (const auto& s : all) others.insert(s.what.program);
+  for (const auto& s : all)
+    if (!s.what.leaving) others.insert(s.what.program);
+  if (others.contains(what.program) && !what.root.empty())
+    throw apps::usage_error(fmt::format("{} does not offer {}", what.root, what.program));
   throw apps::usage_error(
       fmt::format("nobody offers {} to site {}{}", what.program, by.self().at.site,
                   others.empty() ? fmt::format(" ({0} --serve {1} does)", what.program, what.where)
@@ -249,21 +252,24 @@ int submit(const submission& what) {
   interruption stop;
   const auto connected = connect(what.where);
   connection& by = *connected;
+  unsigned other_builds = 0;
+  const auto suitable = [&](const std::vector<server>& all) {
+    auto chosen = choose(all, what.program, other_builds);
+    if (!what.root.empty())
+      std::erase_if(chosen, [&](const server& s) { return s.at.at.text() != what.root; });
+    return chosen;
+  };
   auto all = ask_around(by, stop, quiet, at_most);
+  // Somebody busy may be slow to answer.
+  if (!stop.seen() && suitable(all).empty() && !all.empty())
+    all = ask_around(by, stop, at_most, at_most);
   if (stop.seen()) return interrupted;
   std::shuffle(all.begin(), all.end(), std::mt19937(std::random_device{}()));
-  unsigned other_builds = 0;
-  auto chosen = choose(all, what.program, other_builds);
-  const auto all_servers = other_builds + chosen.size();
+  auto chosen = suitable(all);
   if (chosen.empty()) say_nobody(all, what, by);
-  if (!what.root.empty()) {
-    std::erase_if(chosen, [&](const server& s) { return s.at.at.text() != what.root; });
-    if (chosen.empty())
-      throw apps::usage_error(fmt::format("{} does not offer {}", what.root, what.program));
-  }
   if (other_builds > 0)
-    fmt::print(stderr, "cleave: {} of {} servers have another build of {}, which cannot help\n",
-               other_builds, all_servers, what.program);
+    fmt::print(stderr, "cleave: {} server{} of {} with another build cannot help\n", other_builds,
+               s_of(other_builds), what.program);
   return job(by, what).run(stop, std::move(chosen));
 }
 
