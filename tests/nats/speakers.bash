@@ -5,7 +5,7 @@ PATH=$PATH:/usr/sbin
 command -v nats-server >/dev/null || { echo "skipped: no nats-server"; exit 77; }
 "$bin/cleave" relay --folder /dev/null 2>&1 | grep -q "built without" && { echo "skipped: built without OpenSSL"; exit 77; }
 umask 022
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'kill -KILL $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
 # wait_for LINE FILE: until the file has it (a regular expression); fails after 60 s.
