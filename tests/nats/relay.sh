@@ -29,12 +29,13 @@ new_relay chiba || exit 1
 [[ -z $(find chiba -type f ! -perm 600) ]] || fail "not 600: $(find chiba -type f ! -perm 600)"
 invite chiba m1
 invite chiba m2 --output second
+invite chiba late
 [[ $(stat -c %a m1.cleave second | uniq) == 600 ]] || fail "keys have mode $(stat -c %a m1.cleave second)"
 refuses "cleave: NAME: 'm1': is invited already (cleave revoke takes that back)" cleave invite m1 --folder chiba
 refuses "cleave: NAME: 'relay': is what relays are called" cleave invite relay --folder chiba
 refuses "cleave: NAME: 'chiba': is this relay's own site" cleave invite chiba --relay --folder chiba
 refuses "cleave: NAME: 'a*': $word" cleave invite 'a*' --folder chiba
-refuses "cleave: NAME: 'm9': is not invited; invited: m1, m2" cleave revoke m9 --folder chiba
+refuses "cleave: NAME: 'm9': is not invited; invited: m1, m2, late" cleave revoke m9 --folder chiba
 touch there
 says 2 "there: cannot be made: File exists" "$cleave" invite m3 --folder chiba --output there
 [[ ! -s there ]] || fail "a file was overwritten"
@@ -46,6 +47,11 @@ seed=$(sed -n 's/.*"seed": "\(.*\)".*/\1/p' m1.cleave)
 grep -rq "$seed" chiba && fail "the relay keeps a machine's key"
 grep -aq -e "$seed" -e PRIVATE "/proc/${of[chiba]}/cmdline" "/proc/$(child chiba)/cmdline" &&
   fail "a key on a command line"
+
+echo "# a running relay that cannot be told says so; one that does not run is told by its folder"
+mv chiba/control away
+says 1 "revoked, but the running relay: cannot be reached; stop it to be sure" "$cleave" revoke late --folder chiba
+mv away chiba/control
 
 echo "# two machines"
 background ear "$speak" m1.cleave listen "cleave.to.chiba.m1.>" listen "cleave.all.>" await 2
@@ -99,12 +105,15 @@ logged 2 "joined tls" kobe.log
 says 0 "" "$speak" m1.cleave publish "$(letter chiba.m1 chiba.m2)" hello
 server=$(child chiba)
 ends chiba KILL 137
+invite chiba late --output late2.cleave
 for ((i = 0; i < 1000; i++)); do
   kill -0 "$server" 2>/dev/null || break
   sleep 0.02
 done
 kill -0 "$server" 2>/dev/null && fail "nats-server outlives its relay"
 relay chiba || exit 1
+says 0 "" "$speak" late2.cleave publish "$(letter chiba.late chiba.m2)" hello
+says 3 "Authorization Violation" "$speak" late.cleave publish "$(letter chiba.late chiba.m2)" hello
 kill -9 "$(child chiba)"
 wait "${of[chiba]}"
 [[ $? == 1 ]] || fail "the relay goes on without its server"

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,9 +239,15 @@ std::optional<std::string> reload(const fs::path& folder) {
   channel to;
   try {
     to = gang::connect_to((folder / "control").string());
-  } catch (const apps::usage_error&) { return std::nullopt; }  // none runs
+  } catch (const apps::usage_error&) {  // does none run? whoever does holds the lock
+    const channel lock(open((folder / "control.lock").c_str(), O_RDWR | O_CLOEXEC));
+    if (lock.descriptor() < 0 || flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return {};
+    return "cannot be reached";
+  }
+  const timeval patience{longest_reload.count() + 5, 0};
+  setsockopt(to.descriptor(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const auto answer = to.receive();
-  if (!answer) return "the relay has ended meanwhile";
+  if (!answer) return "does not answer, or has ended meanwhile";
   std::string wrong = answer->value("wrong", "");
   if (wrong.empty()) return std::nullopt;
   return wrong;
