@@ -1,7 +1,8 @@
 // MPI's calls, included once by interpose.cpp.
 //
 //   blocks, returns when something has happened: SENDS (and which argument is the communicator),
-//     RECEIVES, WAITS and WAITS_FOR_SOME (requests), COLLECTS; BLOCKS: anything else
+//     RECEIVES, WAITS and WAITS_FOR_SOME (requests), COLLECTS, FREES (a communicator); BLOCKS:
+//     anything else
 //   returns at once, but may send or receive something meanwhile: STARTS_SEND, STARTS_RECEIVE,
 //     STARTS (another request), LOOKS, TESTS and TESTS_SOME (requests); RETURNS: anything else
 //   LOSES_TRACK (and whether it blocks): what it sends, a request that is not known may send later
@@ -54,8 +55,8 @@ BLOCKS(Comm_dup)
 BLOCKS(Comm_dup_with_info)
 BLOCKS(Comm_split)
 BLOCKS(Comm_split_type)
-BLOCKS(Comm_free)
-BLOCKS(Comm_disconnect)
+FREES(Comm_free)
+FREES(Comm_disconnect)
 BLOCKS(Intercomm_create)
 BLOCKS(Intercomm_merge)
 BLOCKS(Cart_create)

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cosched/communicators.hpp"
 #include "cosched/job.hpp"
 #include "cosched/requests.hpp"
 
@@ -42,6 +43,10 @@ namespace {
 
 /// What this rank has started and not completed. Touched by the outermost call of an active rank.
 constinit requests open_requests;
+communicators& known_communicators() {
+  static auto& all = *new communicators;  // for ever: programs may end MPI when they end themselves
+  return all;
+}
 
 template <class Request>
 requests::handle handle_of(Request r) noexcept {
@@ -56,15 +61,6 @@ MPI_Request no_request() noexcept {
   return MPI_REQUEST_NULL;
 #endif
 }
-MPI_Comm world() noexcept {
-#ifdef OPEN_MPI
-  static auto* const all = static_cast<MPI_Comm>(object("ompi_mpi_comm_world"));
-  return all;
-#else
-  return MPI_COMM_WORLD;
-#endif
-}
-
 /// The kinds of calls: what a call may do for others and waits for, from its arguments; and which
 /// requests it starts or completes. Where nothing is known, everybody may be waiting for it.
 ///
@@ -94,8 +90,9 @@ template <std::size_t Comm>
 struct sends : nothing_open {
   template <class... A>
   static rank::call about(const A&... a) noexcept {
-    if (argument<Comm>(a...) != world()) return {};
-    return {false, argument<3>(a...), waits_for::anything};
+    const int to = known_communicators().in_world(argument<Comm>(a...), argument<3>(a...));
+    if (to == rank::nobody && argument<3>(a...) >= 0) return {};
+    return {false, to, waits_for::anything};
   }
 };
 
@@ -175,6 +172,13 @@ private:
     if constexpr (List) return {argument<0>(a...), first};
     else return {first, 1};
   }
+};
+
+/// Its first argument is a communicator that will be no more. Everybody may wait for that.
+struct frees : other {
+  static constexpr bool tracks = true;
+  static void begin(MPI_Comm* ranks) noexcept { known_communicators().freed(*ranks); }
+  static void end(MPI_Comm*) noexcept {}
 };
 
 /// After these, requests are sent from that are not known.
@@ -298,6 +302,7 @@ int finalize() {
 #define STARTS_RECEIVE(name) CLEAVE_TOLD(name, false, receive_started)
 #define STARTS(name) CLEAVE_TOLD(name, false, other_started)
 #define LOSES_TRACK(name, blocking) CLEAVE_TOLD(name, blocking, loses_track)
+#define FREES(name) CLEAVE_TOLD(name, true, frees)
 #define JOINS(name)                                                   \
   namespace cleave::cosched {                                         \
   namespace {                                                         \

@@ -162,6 +162,17 @@ void communicators() {
   double sum = 0, mine = made(1, 9)[0];
   MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, copy);
   keep(&sum, sizeof sum);
+  // Round its ring: its ranks have other numbers than in the world. Each waits for a message only.
+  int here = 0, all = 0, token = 0;
+  MPI_Comm_rank(copy, &here), MPI_Comm_size(copy, &all);
+  for (int k = 0; k < 100 && all > 1; ++k) {
+    const int to = (here + 1) % all, from = (here + all - 1) % all;
+    if (here == 0) MPI_Send(&token, 1, MPI_INT, to, k, copy);
+    MPI_Recv(&token, 1, MPI_INT, from, k, copy, MPI_STATUS_IGNORE);
+    ++token;
+    if (here != 0) MPI_Send(&token, 1, MPI_INT, to, k, copy);
+  }
+  keep(&token, sizeof token);
   MPI_Comm_free(&copy), MPI_Comm_free(&half);
 }
 
