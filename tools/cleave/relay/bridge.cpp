@@ -180,6 +180,7 @@ private:
     void (*then)(life&, natsMsg*);
     std::atomic<bool> armed{false};
 
+    hook(life& l, void (*f)(life&, natsMsg*)) : of(l), then(f) {}
     static void on_message(natsConnection*, natsSubscription*, natsMsg* m, void* self) {
       auto& h = *static_cast<hook*>(self);
       if (h.armed) h.then(h.of, m);

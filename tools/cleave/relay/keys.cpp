@@ -116,7 +116,7 @@ identity signed_by(X509* issuer, EVP_PKEY* signer, const certificate& c, const p
 }
 
 private_key p256() {
-  private_key key(EVP_EC_gen("P-256"));
+  private_key key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   check(key != nullptr, "a new key");
   return key;
 }
