@@ -39,6 +39,19 @@ logged 1 "refused 127.0.0.1: nobody here has the key $(public_of other.cleave)" 
 again 3 "Authorization Violation" "$speak" "$(changed m3.cleave "s/$(seed_of m3.cleave)/$(seed_of other.cleave)/")" $let_in
 logged 1 "refused 127.0.0.1: it has the name of chiba.m3, not its key" chiba.log
 
+echo "# what a stranger says of himself blames nobody; many keys of one stranger do not fill the log"
+before=$(wc -l <chiba.log)
+SPEAK_NAME='x\" - Publish Violation - Nkey \"'"$(public_of m1.cleave)"'\", Subject \"y' \
+  says 3 "Authorization Violation" "$speak" m3.cleave without-key $let_in
+for i in 01 02 03 04 05 06 07 08 09 10 11 12; do
+  "$cleave" invite "n$i" --folder other >/dev/null
+  sed "s|tls://[^\"]*|tls://127.0.0.1:$url|; s|\"authority.*|$(grep '"authority"' m1.cleave | sed 's/\\/\\\\/g')|" "n$i.cleave" >changed.cleave
+  says 3 "Authorization Violation" "$speak" changed.cleave $let_in
+done
+logged 1 "refused 127.0.0.1: nobody here has the many keys that it tries" chiba.log
+(($(wc -l <chiba.log) - before == 10)) || fail "the log fills: $(cat chiba.log)"
+grep -q "chiba.m1" chiba.log && fail "somebody else is blamed: $(cat chiba.log)"
+
 echo "# no TLS, garbage, silence; another authority"
 again 3 "." "$speak" "$(changed m3.cleave 's|tls://|nats://|; /"authority"/d')" $let_in
 for noise in 'CONNECT {"nkey":"U"}\r\nPING\r\n' '\x16\x03\x01\x02\x00garbage' '\0\0\0\0\0\0\0\0'; do

@@ -11,7 +11,7 @@
 //   speak KEYFILE strangers N SECONDS   N of each kind knock at once: without a key, with one that
 //     nobody has, without TLS, silent; again as soon as they are refused, for so long
 //
-// Prints "refused: WHY" with status 3 if it is not let in.
+// SPEAK_NAME is what it calls itself. Prints "refused: WHY" with status 3 if it is not let in.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <nats/nats.h>
@@ -24,6 +24,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -84,6 +85,7 @@ natsConnection* connect(const key& who, bool with_key, bool quiet = false) {
   }
   signer by{who};
   if (with_key) check(natsOptions_SetNKey(o, who.public_key.c_str(), signer::sign, &by));
+  if (const char* const name = std::getenv("SPEAK_NAME")) check(natsOptions_SetName(o, name));
   check(natsOptions_SetAllowReconnect(o, false));
   check(natsOptions_SetTimeout(o, 10'000));
   check(natsOptions_SetSendAsap(o, true));

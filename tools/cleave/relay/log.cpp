@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace relay {
 namespace {
 
 using namespace std::string_view_literals;
 
 constexpr std::size_t most_strangers = 10'000;
+constexpr int most_keys = 10;  // unknown ones of one address that are named
 constexpr auto again_after = std::chrono::hours(1);
 
 // What is between `before` and the next `after`; the rest if there is no such. Nothing without
@@ -22,6 +25,16 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 // "127.0.0.1:53258", "[::1]:53258"
 std::string_view without_port(std::string_view address) {
   return address.substr(0, address.rfind(':'));
+}
+
+// Without what the client says of itself, which the server puts in front: "NAME" - TEXT. It may
+// say anything, also what looks like the server's own words; quotes in it have a backslash.
+std::string_view after_quoted(std::string_view text) {
+  if (!text.starts_with('"')) return text;
+  std::size_t end = 1;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  const auto rest = text.substr(std::min(end + 1, text.size()));
+  return rest.starts_with(" - ") ? rest.substr(3) : rest;
 }
 
 std::string why_no_tls(std::string_view reason) {
@@ -74,10 +87,7 @@ std::string log::once(const std::string& who, const std::string& why,
 std::string log::refused(std::string_view address, std::string_view what,
                          std::chrono::steady_clock::time_point now) {
   const std::string from(without_port(address));
-  if (what.starts_with('"')) {  // what a client says of itself, quoted by the server
-    const auto end = what.find("\" - ");
-    if (end != what.npos) what.remove_prefix(end + 4);
-  }
+  what = after_quoted(what);
   if (const auto reason = between(what, "TLS handshake error: ", "\n"); !reason.empty())
     return once(from, why_no_tls(reason), now);
   const std::string key(between(what, "Nkey \"", "\""));
@@ -87,7 +97,11 @@ std::string log::refused(std::string_view address, std::string_view what,
       return once(from, fmt::format("the key of {} is revoked", r->second), now);
     if (names_.count(key) > 0)
       return once(from, fmt::format("it has the name of {}, not its key", name_of(key)), now);
-    return once(from, fmt::format("nobody here has the key {}", key), now);
+    if (keys_.size() >= most_strangers) keys_.clear();
+    const std::string unknown = fmt::format("nobody here has the key {}", key);
+    if (refused_.count(from + ": " + unknown) == 0 && ++keys_[from] > most_keys)
+      return once(from, "nobody here has the many keys that it tries", now);
+    return once(from, unknown, now);
   }
   const bool publishes = what.starts_with("Publish Violation");
   if (publishes || what.starts_with("Subscription Violation")) {

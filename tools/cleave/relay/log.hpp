@@ -39,6 +39,7 @@ private:
 
   std::map<std::string, std::string> names_, revoked_;
   std::map<std::string, refusals> refused_;
+  std::map<std::string, int> keys_;  // unknown ones, of each address
   bool full_ = false;
 };
 
