@@ -436,8 +436,8 @@ void driver::tell_requests(instant at) {
 
 // ---- from the protocol to core
 
-/// Of those that nobody runs. What was lost too often is run here, by who waits for it or has nothing
-/// to do, and others get parts of it.
+/// Of those that nobody runs. What was lost too often is run here, by who waits for it or has
+/// nothing to do, and others get parts of it.
 std::deque<driver::returned>::const_iterator driver::first_to_give_again() const {
   return std::find_if(returned_.begin(), returned_.end(),
                       [](const returned& one) { return one.losses < losses_to_stay; });
