@@ -110,6 +110,7 @@ private:
   void show(instant now);
   void hear_of_reports(address from, const message& m);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
+  void carry_values();
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
   std::uint64_t part_of(const detail::proxy::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;

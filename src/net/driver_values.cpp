@@ -1,0 +1,140 @@
+#include "net/driver.hpp"
+
+#include <cleave/detail/wire.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+// Shared values and published data, between the workers here and other nodes.
+namespace cleave::net {
+namespace {
+
+detail::replicas& values() noexcept { return detail::replicas_of_process(); }
+
+/// One line, with what an exception says.
+void complain(const std::string& line, const std::exception_ptr& thrown) {
+  std::string why;
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::exception& e) { why = std::string(": ") + e.what(); } catch (...) {
+    why = ": something that is no std::exception was thrown";
+  }
+  std::fprintf(stderr, "cleave: %s%s\n", line.c_str(), why.c_str());
+}
+
+/// The number of a node in the names of its values: 0 is no node's.
+std::uint64_t maker_of(address node) noexcept { return node + 1; }
+address node_of(std::uint64_t maker) noexcept { return maker - 1; }
+
+}  // namespace
+
+/// From now on values of this process go to other nodes, and those of others come here.
+void driver::carry_values() {
+  values().identify(maker_of(carries_->self()));
+  values().install(this);
+}
+
+/// Data to be fetched, and shared values that have improved.
+void driver::tell_requests(instant at) {
+  std::vector<std::pair<address, std::uint64_t>> to_fetch;
+  bool better = false;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [name, wait] : wanted_data_) {
+      if (!std::exchange(wait->asked, true)) to_fetch.push_back(name);
+    }
+    better = std::exchange(improved_, false);
+  }
+  const std::vector<address> there = to_fetch.empty() ? std::vector<address>{} : carries_->peers();
+  for (const auto& [publisher, id] : to_fetch) {
+    const bool gone = std::find(there.begin(), there.end(), publisher) == there.end();
+    gone ? fetched(publisher, id, std::nullopt) : protocol_->fetch_from(at, publisher, id);
+  }
+  if (!better) return;
+  bytes newest;
+  sent_version_ = improved_since(sent_version_, newest);
+  protocol_->improved(at, std::move(newest));
+}
+
+bytes driver::shared() const {
+  bytes all;
+  improved_since(0, all);
+  return all;
+}
+
+/// Appends them; returns the version that this is. What cannot be written is said, and stays here.
+std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const {
+  try {
+    detail::byte_writer w(newest);
+    return values().put_improved(version, w);
+  } catch (...) {
+    complain("shared values cannot be written", std::current_exception());
+    newest.clear();
+    detail::byte_writer(newest).put_block([] {});
+    return version;
+  }
+}
+
+void driver::merge(std::span<const std::byte> from) {
+  try {
+    detail::byte_reader r(from);
+    values().merge_improved(r);
+  } catch (...) { complain("shared values cannot be read", std::current_exception()); }
+}
+
+std::optional<bytes> driver::publication(std::uint64_t id) const {
+  bytes contents;
+  try {
+    if (values().put_published({maker_of(carries_->self()), id}, contents)) return contents;
+  } catch (...) { complain("published data cannot be written", std::current_exception()); }
+  return std::nullopt;
+}
+
+bytes driver::fetch(detail::value_name name) {
+  auto wait = std::make_shared<wait_for_data>();
+  {
+    std::lock_guard lock(mutex_);
+    auto& entry = wanted_data_[{node_of(name.maker), name.number}];
+    if (entry == nullptr) entry = wait;
+    wait = entry;
+  }
+  carries_->ring();
+  await([&] { return wait->arrived || stopping_; });
+  if (!wait->arrived || !wait->contents)
+    throw std::runtime_error(
+        "cleave: published data cannot be had: its node does not have it, or is gone");
+  return *wait->contents;
+}
+
+void driver::await(const std::function<bool()>& holds) {
+  if (!core_->await(holds)) carrier::await(holds);
+}
+
+void driver::tell() noexcept {
+  carrier::tell();
+  core_->tell();
+}
+
+void driver::fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) {
+  {
+    std::lock_guard lock(mutex_);
+    const auto entry = wanted_data_.find({publisher, id});
+    if (entry == wanted_data_.end()) return;
+    entry->second->contents = std::move(contents);
+    entry->second->arrived = true;
+    wanted_data_.erase(entry);
+  }
+  tell();
+}
+
+void driver::improved() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    improved_ = true;
+  }
+  carries_->ring();
+}
+
+}  // namespace cleave::net
