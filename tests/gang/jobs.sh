@@ -8,9 +8,13 @@ socket=$work/gang
 gang=("$bin/cleave" gang --socket "$socket")
 spin='for i in 1 2; do (while :; do :; done) & echo $! >>"$0"; done; wait'
 
+cgroups=  # of this test's jobs: another test's may be there too
 started() {  # FILE: both processes of a job run
   for ((k = 0; k < 200; ++k)); do
-    [[ -e $1 && $(wc -l <"$1") == 2 ]] && return
+    [[ -e $1 && $(wc -l <"$1") == 2 ]] && {
+      cgroups+=" $(grep -oh 'cleave-gang-[0-9]*' "/proc/$(head -1 "$1")/cgroup")"
+      return
+    }
     sleep 0.05
   done
   fail "a job did not start: $("${gang[@]}" ps 2>&1)"
@@ -111,7 +115,10 @@ for kind in cgroup2 cgroup1 signals; do
   kill "$daemon"
   wait "$daemon" || fail "$kind: the daemon's exit status"
   [[ ! -e $socket ]] || fail "$kind: a socket is left"
-  compgen -G '/sys/fs/cgroup/*/cleave-gang-*' && fail "$kind: a cgroup is left"
+  [[ $kind == signals || $cgroups == *cleave-gang-* ]] || fail "$kind: its jobs are in no cgroup of their own"
+  for name in $cgroups; do
+    [[ -z $(find /sys/fs/cgroup -type d -name "$name" 2>/dev/null) ]] || fail "$kind: a cgroup is left: $name"
+  done
   echo "ok: $kind"
 done
 
