@@ -160,6 +160,7 @@ void worker::execute(task& t) noexcept {
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const std::uint64_t since = ticks();
     begin_to_compute(self_, inside.previous == nullptr);
+    if (inside.previous == nullptr && of.outside() != nullptr) of.outside()->begun();
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {

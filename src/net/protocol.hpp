@@ -154,8 +154,9 @@ private:
   void end_slots(instant now);
   void resend(instant now);
   void fetch_again(instant now);
-  void check_silence(instant now);
   void beat(instant now);
+  /// The next one soon: what the last one said of this node holds no longer.
+  void hasten_beat() { next_beat_ = std::min(next_beat_, beat_at_ + how_.heartbeat_every / 10); }
   void send_heartbeat(address to, const load& state);
   std::set<address> related() const;
   std::set<address> with_tasks() const;
@@ -202,7 +203,8 @@ private:
   instant any_pause_{};
   std::optional<address> hint_;
   instant next_beat_{};
-  instant beat_at_{};  ///< the last one
+  instant beat_at_{};      ///< the last one
+  bool told_idle_ = true;  ///< by it
 };
 
 extern template class node<no_mutation>;

@@ -192,7 +192,7 @@ void node<Policy>::on(instant now, address from, const task& m) {
   if (who != hungry_.end() && core_.start(who->first, {id, m.type, m.depth, m.input})) {
     hungry_.erase(who);
     if (anything) misses_ = 0, any_pause_ = {}, hint_.reset();
-    next_beat_ = std::min(next_beat_, beat_at_ + how_.heartbeat_every / 10);
+    hasten_beat();
     return;
   }
   held_task& t = *held_.find(id);
@@ -284,8 +284,12 @@ void node<Policy>::on(instant now, address from, const heartbeat& m) {
   p.beat = m.number;
   p.beaten = now;
   set_leaving(from, p, m.leaving);
+  const bool idle_before = p.state.busy == 0;
   p.state = m.state;
-  if (m.state.busy != 0) p.nothing_until = p.starves_until = {};
+  if (m.state.busy != 0) {
+    p.nothing_until = p.starves_until = {};
+    if (idle_before) any_pause_ = {}, any_retry_at_ = now, misses_ = 0;  // there is somebody to ask
+  }
   for (auto at = given_.begin(); at != given_.end();) {
     const auto current = at++;
     given_task& t = current->second;

@@ -135,7 +135,7 @@ void node<Policy>::tick(instant now) {
   end_slots(now);
   give_up(now);
   resend(now);
-  if (now >= next_beat_) beat(now);
+  if (now >= next_beat_ || (told_idle_ && core_.state().busy != 0)) beat(now);
   pursue(now);
   drain(now);
 }
@@ -202,6 +202,7 @@ void node<Policy>::beat(instant now) {
   beat_at_ = now;
   next_beat_ = now + how_.heartbeat_every;
   const load state = core_.state();
+  told_idle_ = state.busy == 0;
   for (const address who : listeners(now, find_lost(now))) send_heartbeat(who, state);
 }
 

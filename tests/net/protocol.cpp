@@ -529,6 +529,27 @@ TEST_F(Protocol, GivesUpAnAnswerThatDoesNotCome) {
   EXPECT_EQ(core.calls.back(), "start at 4 1");
 }
 
+TEST_F(Protocol, SaysAtOnceThatItComputesAfterItWasIdle) {
+  core.is.busy = 0;
+  pass(n.how().heartbeat_every);
+  forget();
+  core.is.busy = 1;
+  n.tick(now += instant(1));
+  n.tick(now += instant(1));
+  ASSERT_EQ(sent<heartbeat>().size(), 1U);
+  EXPECT_EQ(sent<heartbeat>()[0].state.busy, 1U);
+}
+
+TEST_F(Protocol, AsksAtOnceWhoSaysThatItBeganToCompute) {
+  hear(heartbeat{2, 0, false, {2, 0, 0}, {}});
+  n.starving(now, 0, 0);
+  pass(instant(50'000));
+  EXPECT_TRUE(sent<treq>().empty());
+  now += instant(1);  // between two looks
+  hear(heartbeat{3, 0, false, {2, 1, 0}, {}});
+  EXPECT_EQ(sent<treq>().size(), 1U);
+}
+
 TEST_F(Protocol, CountsSilenceOnlySinceThereIsSomethingBetween) {
   n.peer_found(now, 2, distance::far);
   pass(10 * n.how().lost_after);  // it had no reason to say anything
