@@ -1,4 +1,4 @@
-// SHA-1 of one block of 16 words: all that the tree generator needs.
+// SHA-1 of a few words: all that the tree generator needs.
 #pragma once
 
 #include <array>
@@ -51,10 +51,15 @@ template <int Round>
 
 }  // namespace sha1_detail
 
-// `block` is the padded message as host-order words; it is overwritten. One function with all
-// rounds: left to itself GCC makes four of them, and hands the state on in memory, which takes half
-// as long again.
-[[gnu::noinline]] inline digest sha1(std::uint32_t (&block)[16]) {
+// The message is host-order words, so few that they fill one block with their padding, which is
+// constant. One function with all rounds: left to itself GCC makes four of them, and hands the state
+// on in memory, which takes half as long again.
+template <class... Words>
+[[gnu::noinline]] digest sha1(Words... message) {
+  constexpr std::uint32_t words = sizeof...(message);
+  static_assert(words <= 13);
+  std::uint32_t block[16] = {message..., 0x80000000};
+  block[15] = 32 * words;
   constexpr digest start = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   sha1_detail::state s{start[0], start[1], start[2], start[3], start[4]};
   sha1_detail::rounds<0>(s, block);

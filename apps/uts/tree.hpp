@@ -33,11 +33,8 @@ struct node {
   std::uint32_t random() const { return state[4] & 0x7fffffff; }
 
   node child(int i) const {
-    std::uint32_t block[16] = {state[0],  state[1], state[2],
-                               state[3],  state[4], static_cast<std::uint32_t>(i),
-                               0x80000000};
-    block[15] = 24 * 8;
-    return {sha1(block), height + 1};
+    const auto [a, b, c, d, e] = state;
+    return {sha1(a, b, c, d, e, static_cast<std::uint32_t>(i)), height + 1};
   }
 };
 
@@ -45,31 +42,46 @@ class tree {
 public:
   explicit tree(const parameters& p) : p_(p) {
     if (p.type == kind::geometric)
-      for (int height = 0; height <= 5 * p.depth; height++)
-        log_failure_.push_back(std::log(1 - 1 / (1 + expected_children(height))));
+      for (int height = 0; height <= 5 * p.depth; height++) levels_.push_back(level_at(height));
   }
 
   const parameters& made_of() const { return p_; }
 
-  node root() const {
-    std::uint32_t block[16] = {0, 0, 0, 0, static_cast<std::uint32_t>(p_.seed), 0x80000000};
-    block[15] = 20 * 8;
-    return {sha1(block), 0};
-  }
+  node root() const { return {sha1(0U, 0U, 0U, 0U, static_cast<std::uint32_t>(p_.seed)), 0}; }
 
   int children(const node& n) const {
-    double u = n.random() / 2147483648.0;
     if (p_.type == kind::binomial) {
       if (n.height == 0) return static_cast<int>(p_.branching);
-      return u < p_.q ? p_.m : 0;
+      return n.random() / 2147483648.0 < p_.q ? p_.m : 0;
     }
-    double log_failure = n.height < static_cast<int>(log_failure_.size())
-                             ? log_failure_[n.height]
-                             : std::log(1 - 1 / (1 + expected_children(n.height)));
-    return static_cast<int>(std::min(std::log(1 - u) / log_failure, 100.0));
+    if (n.height >= static_cast<int>(levels_.size()))
+      return level_at(n.height).children(n.random());
+    return levels_[n.height].children(n.random());
   }
 
 private:
+  // What all nodes of one height have in common: computing it costs as much as half a node.
+  struct level {
+    double log_failure;
+    std::uint32_t childless_below = 0;  // most nodes are leaves, and need no logarithm
+
+    int children(std::uint32_t random) const {
+      if (random < childless_below) return 0;
+      return static_cast<int>(std::min(std::log(1 - random / 2147483648.0) / log_failure, 100.0));
+    }
+  };
+
+  level level_at(int height) const {
+    level found{std::log(1 - 1 / (1 + expected_children(height)))};
+    std::uint32_t last = 0x80000000;  // past all
+    for (std::uint32_t first = 0; first < last;) {
+      const std::uint32_t middle = first + (last - first) / 2;
+      found.children(middle) == 0 ? first = middle + 1 : last = middle;
+    }
+    found.childless_below = last;
+    return found;
+  }
+
   double expected_children(int height) const {
     if (height == 0) return p_.branching;
     switch (p_.form) {
@@ -85,7 +97,7 @@ private:
   }
 
   parameters p_;
-  std::vector<double> log_failure_;  // by height; computing it costs as much as half a node
+  std::vector<level> levels_;  // by height
 };
 
 // What a search finds.
