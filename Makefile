@@ -45,7 +45,7 @@ study:                ## the comparative study, full sizes (about an hour), into
 
 plot:                 ## the pictures in docs/ and the study's table; STUDY=…/study.json, COSCHED=…/cosched.json: from those runs
 	@bash cmake/install-packages.sh study
-	@/usr/bin/python3 docs/plot.py $(if $(COSCHED),--cosched $(COSCHED)) $(STUDY)
+	@/usr/bin/python3 docs/plot.py $(addprefix --cosched ,$(COSCHED)) $(STUDY)
 
 format:               ## format every source file in place
 	@bash cmake/install-packages.sh format

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Draws the pictures of README.md and docs/, and writes the table of docs/study.md.
 
-usage: docs/plot.py [--docs FOLDER] [--cosched COSCHED.json] [STUDY.json]
+usage: docs/plot.py [--docs FOLDER] [--cosched COSCHED.json]... [STUDY.json]
 
 Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
 its quartiles replace docs/study.json first. The tables of docs/performance.md and docs/scale.md are
-data too. In the same way COSCHED.json, of `cleave study cosched`, replaces docs/cosched.json; the
-tables of docs/coscheduling.md and its picture are made of that, where there is one.
+data too. In the same way COSCHED.json, of `cleave study cosched`, replaces docs/cosched-MPI.json;
+the tables of docs/coscheduling.md and its picture are made of those that there are.
 """
 import argparse
 import json
@@ -270,32 +270,41 @@ def spread(values):
     return [float(f"{v:.4g}") for v in (statistics.median(values), min(values), max(values))]
 
 
+def condensed_shared(cell):
+    programs = [job["program"] for job in cell["jobs"]]
+    first = cell["jobs"][0]
+    kept = {"part": cell["part"], "mode": cell["mode"], "ranks": first["ranks"],
+            "jobs": " ".join(programs), "name": first["title"]}
+    kept |= {k: cell[k] for k in ("spin_us", "failed", "stopped") if k in cell}
+    if cell.get("seconds"):
+        kept["seconds"] = spread([statistics.mean(jobs) for jobs in cell["seconds"]])
+        cpu = [s for s in cell["cpu_seconds"] if s is not None]
+        kept |= {"cpu_seconds": spread(cpu)} if cpu else {}
+        kept |= {"fair": spread(cell["fair"])} if cell.get("fair") else {}
+    return kept
+
+
 def read_shared(file):
     """What `cleave study cosched` has written, or what is kept of it: a line for each cell."""
     try:
         study = json.loads(file.read_text())
         if study["study"] != "cosched":
             raise ValueError('no "study": "cosched"')
-        cells = []
-        for cell in study["cells"]:
-            if isinstance(cell["jobs"], list):
-                programs = [job["program"] for job in cell["jobs"]]
-                kept = {"part": cell["part"], "mode": cell["mode"], "ranks": cell["jobs"][0]["ranks"],
-                        "jobs": " ".join(programs), "name": cell["jobs"][0]["name"]}
-                kept |= {k: cell[k] for k in ("spin_us", "failed") if k in cell}
-                if cell.get("seconds") and not cell.get("failed"):
-                    kept["seconds"] = spread([statistics.mean(jobs) for jobs in cell["seconds"]])
-                    kept["cpu_seconds"] = spread(cell["cpu_seconds"])
-                    kept |= {"fair": spread(cell["fair"])} if cell.get("fair") else {}
-                cell = kept
-            cells.append(cell)
-        study["date"], study["machine"], study["cpus"], study["passes"], study["size"], study["mpi"]
+        cells = [condensed_shared(c) if isinstance(c["jobs"], list) else c for c in study["cells"]]
+        for key in ("date", "machine", "cpus", "passes", "whole_passes", "size"):
+            study[key]
+        if not re.fullmatch("[a-z]+", study["mpi"]):
+            raise ValueError(f"no MPI is named {study['mpi']}")
+        for f in study["figures"]:
+            goal_of(f)
         return {k: v for k, v in study.items() if k != "timelines"} | {"cells": cells}
-    except (OSError, ValueError, KeyError, TypeError, statistics.StatisticsError) as e:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError,
+            statistics.StatisticsError) as e:
         raise BadInput(
             f"{file}: expected the cosched.json of a study, got {type(e).__name__}: {e}")
 
 
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 MODES = ["plain", "yield", "gang", "block", "two-phase", "logp", "adaptive"]
 SHARED = [(f"{n} × {p.upper()}", "copies" if n > 1 else "alone", [p] * n)
           for p in ("cg", "ft") for n in (1, 2, 3, 4)]
@@ -303,11 +312,20 @@ SHARED += [("CG with FT", "mixed", ["cg", "ft"]), ("3 × CG, staggered", "stagge
            ("CG beside an outsider", "outsider", ["cg"])]
 
 
+def goal_of(f):
+    """A line of the table of goals."""
+    asked = f"≤ {f['at_most']:.2f}" if "at_most" in f else f"≥ {f['at_least']:.2f}"
+    value = f"{f['measured']:.3f} ({f['least']:.3f}–{f['most']:.3f})"
+    return [f["goal"], f["jobs"], f["mode"], asked, value, "" if f["met"] else "missed"]
+
+
 def shared_cell(study, part, programs, mode, name=None, ranks=None):
     for cell in study["cells"]:
         if (cell["part"], cell["jobs"], cell["mode"]) != (part, " ".join(programs), mode):
             continue
-        if "seconds" in cell and name in (None, cell["name"]) and ranks in (None, cell["ranks"]):
+        if "spin_us" in cell or "seconds" not in cell:
+            continue
+        if name in (None, cell["name"]) and ranks in (None, cell["ranks"]):
             return cell
     return None
 
@@ -318,26 +336,33 @@ def of_plain(study, cell):
     return alone and [s / alone["seconds"][0] for s in cell["seconds"]]
 
 
-def shared_table(study):
+def ranged(values):
+    return f"{values[0]:.2f} ({values[1]:.2f}–{values[2]:.2f})" if values else ""
+
+
+def shares_table(study, modes):
     """Fair shares, with the least and the most; beside an outsider, times of the job alone."""
-    modes = [m for m in MODES if any(c["mode"] == m for c in study["cells"])]
-    lines = [f"{study['date']}; {study['machine']}, {study['cpus']} CPUs; {study['mpi']}; "
-             f"{study['size']} sizes, passes: {study['passes']}, interleaved.", "",
-             "| jobs | " + " | ".join(modes) + " |", "| --- |" + " ---: |" * len(modes)]
+    lines = ["| jobs | " + " | ".join(modes) + " |", "| --- |" + " ---: |" * len(modes)]
     for title, part, programs in SHARED:
         found = [shared_cell(study, part, programs, m) for m in modes]
         if not any(found):
             continue
-        ratios = [c and (c.get("fair") or of_plain(study, c)) for c in found]
-        cells = [f"{r[0]:.2f} ({r[1]:.2f}–{r[2]:.2f})" if r else "" for r in ratios]
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        # What was ended at its limit takes longer than that.
+        cells = [c and ("> " if c.get("stopped") else "") + ranged(c.get("fair") or of_plain(study, c))
+                 for c in found]
+        lines.append(f"| {title} | " + " | ".join(c or "" for c in cells) + " |")
+    return lines
+
+
+def imbalance_table(study, modes):
     kinds = list(dict.fromkeys((c["name"], c["ranks"]) for c in study["cells"] if c["part"] == "bsp"))
     shown = [m for m in modes if m != "gang" and any(
         c["part"] == "bsp" and c["mode"] == m for c in study["cells"])]
-    if kinds:
-        lines += ["", "Two imbalanced jobs at once, in times of gang:", "",
-                  "| grain, µs | imbalance, % | ranks | " + " | ".join(shown) + " |",
-                  "| ---: | ---: | ---: |" + " ---: |" * len(shown)]
+    if not kinds or not shown:
+        return []
+    lines = ["", "Two imbalanced jobs at once, in times of gang:", "",
+             "| grain, µs | imbalance, % | ranks | " + " | ".join(shown) + " |",
+             "| ---: | ---: | ---: |" + " ---: |" * len(shown)]
     for name, ranks in kinds:
         words, pair = name.split(), ["bsp", "bsp"]
         gang = shared_cell(study, "bsp", pair, "gang", name, ranks)
@@ -345,22 +370,69 @@ def shared_table(study):
         cells = [f"{c['seconds'][0] / gang['seconds'][0]:.2f}" if c and gang else "" for c in found]
         imbalance = words[words.index("--imbalance") + 1]
         lines.append(f"| {words[1]} | {imbalance} | {ranks} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return lines
+
+
+def cpu_table(study, modes):
+    """CPU seconds of a job alone, in times of those that it takes asleep wherever it waits."""
+    lines = []
+    for c in study["cells"]:
+        if c["part"] not in ("alone", "idle") or c["mode"] != "block" or "cpu_seconds" not in c:
+            continue
+        found = [shared_cell(study, c["part"], [c["jobs"]], m, c["name"]) for m in modes]
+        cells = [f"{f['cpu_seconds'][0] / c['cpu_seconds'][0]:.2f}" if f and "cpu_seconds" in f else ""
+                 for f in found]
+        lines.append(f"| {c['name']} | " + " | ".join(cells) + " |")
+    if not lines:
+        return []
+    return ["", "CPU seconds of a job alone, in times of what it takes asleep wherever it waits:", "",
+            "| job | " + " | ".join(modes) + " |", "| --- |" + " ---: |" * len(modes)] + lines
+
+
+def goals_table(study):
+    if not study["figures"]:
+        return []
+    lines = ["", f"Of {len(study['figures'])} goals "
+             f"{sum(1 for f in study['figures'] if f['met'])} are met:", "",
+             "| goal | jobs | shared by | asked for | measured | |",
+             "| --- | --- | --- | ---: | ---: | --- |"]
+    last = None
+    for f in study["figures"]:
+        goal, *rest = goal_of(f)
+        lines.append(f"| {'' if goal == last else goal} | " + " | ".join(rest) + " |")
+        last = goal
+    return lines
+
+
+def shared_tables(studies):
+    lines = []
+    for study in studies:
+        modes = [m for m in MODES if any(c["mode"] == m for c in study["cells"])]
+        passes = f"{study['whole_passes']} of {study['passes']} passes whole"
+        lines += ["", f"#### {MPIS.get(study['mpi'], study['mpi'])}", "",
+                  f"{study['date']}; {study['machine']}, {study['cpus']} CPUs; {study['size']} "
+                  f"sizes; {passes}, interleaved.", ""]
+        lines += shares_table(study, modes) + imbalance_table(study, modes)
+        lines += cpu_table(study, modes) + goals_table(study)
+    return "\n".join(lines[1:])
 
 
 def draw_shared(study, file):
-    """The paper's figures 4 to 7: by spin time, and against gang scheduling."""
-    figure, axes = pyplot.subplots(2, 2, figsize=(10, 7))
-    for (by_spin, by_copies), program in zip(axes.T, ("cg", "ft")):
+    """The paper's figures 4 to 7: against gang scheduling, and by spin time where there are such."""
+    by_time = any(c["part"] == "spin" and "fair" in c for c in study["cells"])
+    rows = 2 if by_time else 1
+    figure, axes = pyplot.subplots(rows, 2, figsize=(10, 3.5 * rows), squeeze=False)
+    for column, program in zip(axes.T, ("cg", "ft")):
         for n, mark in zip((1, 2, 3), "o^s"):
             points = sorted((max(c["spin_us"], 3), c["fair"][0]) for c in study["cells"]
                             if c["part"] == "spin" and c["jobs"] == " ".join([program] * n)
                             and "fair" in c)
             if points:
-                by_spin.plot(*zip(*points), marker=mark, label=f"{n} {'job' if n == 1 else 'jobs'}")
-        by_spin.set_xscale("log")
-        by_spin.set_title(f"{program.upper()}: fair shares, by spin time in µs (0: at 3)",
-                          fontsize=10, loc="left")
+                column[1].plot(*zip(*points), marker=mark, label=f"{n} {'job' if n == 1 else 'jobs'}")
+        if by_time:
+            column[1].set_xscale("log")
+            column[1].set_title(f"{program.upper()}: fair shares, by spin time in µs (0: at 3)",
+                                fontsize=10, loc="left")
         for mode, mark in zip(("block", "two-phase", "logp", "adaptive"), "o^Ds"):
             points = []
             for n in (1, 2, 3, 4):
@@ -369,12 +441,12 @@ def draw_shared(study, file):
                 if here and gang:
                     points.append((n, here["seconds"][0] / gang["seconds"][0]))
             if points:
-                by_copies.plot(*zip(*points), marker=mark, label=mode)
-        by_copies.axhline(1, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
-        by_copies.set_xticks([1, 2, 3, 4])
-        by_copies.set_title(f"{program.upper()}: times of gang, by jobs at once; below is better",
+                column[0].plot(*zip(*points), marker=mark, label=mode)
+        column[0].axhline(1, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
+        column[0].set_xticks([1, 2, 3, 4])
+        column[0].set_title(f"{program.upper()}: times of gang, by jobs at once; below is better",
                             fontsize=10, loc="left")
-        for axis in (by_spin, by_copies):
+        for axis in column:
             axis.grid(color="#e4e4e4", linewidth=0.6)
             axis.spines[["top", "right"]].set_visible(False)
             if axis.get_legend_handles_labels()[0]:
@@ -387,8 +459,9 @@ def main():
     line = argparse.ArgumentParser(description=__doc__.partition("usage")[0])
     line.add_argument("--docs", metavar="FOLDER", type=pathlib.Path, default=here,
                       help="where the pages are (default: docs)")
-    line.add_argument("--cosched", metavar="COSCHED.json", type=pathlib.Path,
-                      help="what `cleave study cosched` wrote (default: docs/cosched.json)")
+    line.add_argument("--cosched", metavar="COSCHED.json", type=pathlib.Path, action="append",
+                      help="what `cleave study cosched` wrote, one for each MPI "
+                           "(default: docs/cosched-MPI.json)")
     line.add_argument("study", metavar="STUDY.json", type=pathlib.Path, nargs="?",
                       help="what `cleave study` wrote (default: docs/study.json)")
     asked = line.parse_args()
@@ -403,9 +476,11 @@ def main():
     page = with_table(docs / "study.md", table(study))
     measured = ratios(docs / "performance.md")
     scaled = scales(docs / "scale.md")
-    kept = docs / "cosched.json"
-    shared = read_shared(asked.cosched or kept) if asked.cosched or kept.exists() else None
-    shared_page = shared and with_table(docs / "coscheduling.md", shared_table(shared))
+    new = [read_shared(file) for file in asked.cosched or []]
+    kept = [read_shared(file) for file in docs.glob("cosched-*.json")]
+    by_mpi = {s["mpi"]: s for s in kept + new}
+    shared = [by_mpi[mpi] for mpi in sorted(by_mpi, reverse=True)]  # Open MPI first
+    shared_page = shared and with_table(docs / "coscheduling.md", shared_tables(shared))
     there = systems_of(study)
     (docs / "pictures").mkdir(exist_ok=True)
     if asked.study:
@@ -416,10 +491,11 @@ def main():
     draw_programs(study, {s: s for s in there if s != "serial"}, docs / "pictures/study.png")
     draw_ratios(measured, docs / "pictures/performance.png")
     draw_scales(scaled, docs / "pictures/scale.png")
+    for study in new:
+        (docs / f"cosched-{study['mpi']}.json").write_text(as_text(study))
     if shared:
-        kept.write_text(as_text(shared))
         (docs / "coscheduling.md").write_text(shared_page)
-        draw_shared(shared, docs / "pictures/coscheduling.png")
+        draw_shared(shared[0], docs / "pictures/coscheduling.png")
 
 
 if __name__ == "__main__":

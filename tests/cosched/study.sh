@@ -1,68 +1,79 @@
 #!/usr/bin/env bash
 # labels: slow once
-# `cleave study cosched --quick` runs jobs in each way, and its page shows them; nothing is left running.
+# `cleave study cosched --quick` runs jobs in each way, and its page shows them. What ends it early keeps what there is, and
+# nothing is left running.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
-for mpi in "${mpis[@]}"; do
-  [[ $mpi == openmpi || $mpi == mpich ]] || continue
-  parts=mixed,bsp timelines=0  # more takes long where plain MPI spins
-  [[ $mpi != openmpi ]] || parts=spin,mixed,staggered,outsider,bsp,timeline timelines=6
-  timeout 300 "$bin/cleave" study cosched --quick --mpi "$mpi" --parts "$parts" -o "$work/$mpi" >"$work/out" 2>"$work/err" ||
-    fail "$mpi: exit status $?: $(cat "$work/err")"
-  cat "$work/out"
-  [[ ! -s $work/err ]] || fail "$mpi: on standard error: $(head -c 300 "$work/err")"
-  grep -q "failed" "$work/out" && fail "$mpi: something failed"
-  for part in alone ${parts//,/ }; do
-    [[ $part == timeline ]] || grep -q "\"part\": \"$part\"" "$work/$mpi/cosched.json" || fail "$mpi: no $part"
-  done
-  # Gang gives turns; under two-phase ranks sleep, and hardly any is woken by the net.
-  for mode in plain gang block two-phase adaptive; do
-    grep -q "\"mode\": \"$mode\"" "$work/$mpi/cosched.json" || fail "$mpi: no $mode"
-  done
-  ((sleeps = $(grep -oP '"sleeps": \K[0-9]+' "$work/$mpi/cosched.json" | paste -sd+)))
-  ((late = $(grep -oP '"ended_late": \K[0-9]+' "$work/$mpi/cosched.json" | paste -sd+)))
-  ((sleeps > 0 && late * 1000 <= sleeps)) || fail "$mpi: $late of $sleeps sleeps ended by the net"
-  # Six ranks in each timeline; those of bsp say when they communicated.
-  (($(grep -c '"ran": \[' "$work/$mpi/cosched.json") == 6 * timelines)) || fail "$mpi: not six ranks in each timeline"
-  ((timelines == 0)) || grep -A1 '"marks": \[$' "$work/$mpi/cosched.json" | grep -q '[0-9]' ||
-    fail "$mpi: no communication in the timelines"
-
-  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+study() { timeout 200 "$bin/cleave" study cosched --quick "$@" >"$work/out" 2>"$work/err"; }
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+# shows MPI WHAT: the page of that study has it.
+shows() {
   if [[ -z $browser ]]; then
     echo "skipped: no Chromium here to open the page in"
-  else
-    HOME=$work timeout 60 "$browser" --headless --no-sandbox --disable-gpu --dump-dom "file://$work/$mpi/cosched.html" >"$work/dom" 2>/dev/null ||
-      fail "$mpi: Chromium cannot open the page"
-    grep -o '<html[^>]*data-error=[^>]*>' "$work/dom" && fail "$mpi: an error on the page"
-    (($(grep -o '<canvas class="timeline"' "$work/dom" | wc -l) == timelines)) || fail "$mpi: not all timelines on the page"
-    grep -q '<h2>Grain, imbalance, ranks</h2>' "$work/dom" || fail "$mpi: no table of bsp"
+    return
   fi
+  HOME=$work timeout 60 "$browser" --headless --no-sandbox --disable-gpu --dump-dom "file://$work/$1/cosched.html" >"$work/dom" 2>/dev/null ||
+    fail "$1: Chromium cannot open the page"
+  grep -o '<html[^>]*data-error=[^>]*>' "$work/dom" && fail "$1: an error on the page"
+  grep -q -- "$2" "$work/dom" || fail "$1: no '$2' on the page"
+}
+
+for mpi in "${mpis[@]}"; do
+  [[ $mpi == openmpi || $mpi == mpich ]] || continue
+  parts=mixed ways=gang,two-phase timelines=0
+  [[ $mpi != openmpi ]] || parts=spin,outsider,bsp,timeline ways=gang,block,two-phase,adaptive timelines=6
+  study --mpi "$mpi" --parts "$parts" --ways "$ways" -o "$work/$mpi" || fail "$mpi: exit status $?: $(cat "$work/err")"
+  cat "$work/out"
+  grep -q ' runs in each of 1 pass, with ' "$work/err" || fail "$mpi: no plan: $(head -c 300 "$work/err")"
+  grep -q "failed" "$work/out" && fail "$mpi: something failed"
+  json=$work/$mpi/cosched.json
+  grep -q '"whole_passes": 1' "$json" || fail "$mpi: the pass is not whole"
+  for part in alone ${parts//,/ }; do
+    [[ $part == timeline ]] || grep -q "\"part\": \"$part\"" "$json" || fail "$mpi: no $part"
+  done
+  for mode in plain ${ways//,/ }; do
+    grep -q "\"mode\": \"$mode\"" "$json" || fail "$mpi: no $mode"
+  done
+  # Under cosched ranks sleep, and hardly any is woken by the net.
+  ((sleeps = $(grep -oP '"sleeps": \K[0-9]+' "$json" | paste -sd+)))
+  ((late = $(grep -oP '"ended_late": \K[0-9]+' "$json" | paste -sd+)))
+  ((sleeps > 0 && late * 1000 <= sleeps)) || fail "$mpi: $late of $sleeps sleeps ended by the net"
+  grep -q '"goal": ' "$json" || fail "$mpi: no goals"
+  # Six ranks in each timeline; those of bsp say when they communicated.
+  (($(grep -c '"ran": \[' "$json") == 6 * timelines)) || fail "$mpi: not six ranks in each timeline"
+  ((timelines == 0)) || grep -A1 '"marks": \[$' "$json" | grep -q '[0-9]' || fail "$mpi: no communication in the timelines"
+  shows "$mpi" '<h2>Goals</h2>'
+  [[ -z $browser ]] || (($(grep -o '<canvas class="timeline"' "$work/dom" | wc -l) == timelines)) ||
+    fail "$mpi: not all timelines on the page"
 done
 
-# Ctrl-C ends it with what there is by then, and its jobs.
+# A signal, and the time that is over, end it with what there is by then.
 mpi=${mpis[0]}
-"$bin/cleave" study cosched --quick --mpi "$mpi" --parts spin --passes 1000 -o "$work/cut" >"$work/out" 2>&1 &
-study=$!
-for ((k = 0; k < 600; ++k)); do  # until jobs run; the folder is its own
-  pids=$(pgrep -P "$study" -f "cg-$mpi" | head -n 1)
-  [[ -z $pids ]] || break
-  sleep 0.1
+for signal in INT TERM; do
+  "$bin/cleave" study cosched --quick --mpi "$mpi" --parts mixed --passes 1000 -o "$work/$signal" >"$work/out" 2>&1 &
+  study=$!
+  for ((k = 0; k < 600; ++k)); do
+    [[ ! -e $work/$signal/cosched.json ]] || break
+    sleep 0.1
+  done
+  kill -"$signal" "$study"
+  wait "$study"
+  status=$?
+  [[ $status == $((128 + $(kill -l "$signal"))) ]] || fail "SIG$signal: exit status $status: $(cat "$work/out")"
+  grep -q '"interrupted": true' "$work/$signal/cosched.json" || fail "SIG$signal: it does not say so"
+  grep -q '"part": "alone"' "$work/$signal/cosched.json" || fail "SIG$signal: nothing is kept"
 done
-sleep 5  # some are measured by then, or nothing is, and it says so
-kill -INT "$study"
-wait "$study"
-status=$?
-if [[ $status == 130 ]]; then
-  grep -q '"interrupted": true' "$work/cut/cosched.json" || fail "interrupted: it does not say so"
-else
-  [[ $status == 1 ]] && grep -q "interrupted before anything was measured" "$work/out" || fail "interrupted: $status: $(cat "$work/out")"
-fi
+shows TERM 'Interrupted: no pass of 1000 is whole'
+study --mpi "$mpi" --parts mixed --passes 1000 --time-limit 10 -o "$work/limit" || fail "--time-limit: exit status $?: $(cat "$work/err")"
+grep -q '"out_of_time": true' "$work/limit/cosched.json" || fail "--time-limit: it does not say so: $(cat "$work/out")"
 pgrep -f -- "$bin/(cg|ft|bsp)-.*cleave-study-" >"$work/left" && fail "left behind: $(cat "$work/left")"
 
-refuses "cleave: --parts: expected some of copies, spin, mixed, staggered, outsider, bsp, timeline, got 'gangs'" \
+refuses "cleave: --parts: expected some of copies, spin, mixed, staggered, outsider, bsp, idle, timeline, got 'gangs'" \
   cleave study cosched --parts gangs
+refuses "cleave: --ways: expected some of plain, yield, gang, block, two-phase, logp, adaptive, got 'gangs'" \
+  cleave study cosched --ways gangs
 refuses "cleave: unexpected argument 'quick' (see --help)" cleave study quick
 [[ $("$bin/cleave" study cosched --help) == *"Usage: cleave study cosched "* ]] || fail "cleave study cosched --help"
 exit "$((failures > 0))"

@@ -7,7 +7,9 @@ docs=$CLEAVE_SOURCE_DIR/docs
 plot() { /usr/bin/python3 "$docs/plot.py" --docs "$work/docs" "$@"; }
 fresh() {
   rm -rf "$work/docs" && mkdir "$work/docs" && cp "$docs"/study.{json,md} "$docs"/{performance,scale,coscheduling}.md "$work/docs"
-  [[ ! -e $docs/cosched.json ]] || cp "$docs/cosched.json" "$work/docs"
+  for kept in "$docs"/cosched-*.json; do
+    [[ ! -e $kept ]] || cp "$kept" "$work/docs"
+  done
 }
 pictures() {  # all four, as PNG
   for name in compared study performance scale; do
@@ -34,21 +36,35 @@ plot && cmp "$work/first.md" "$work/docs/study.md" || fail "another table from w
 
 # The same for jobs that share a machine: two copies of CG took 1.5 and 2.5 of 2 s under gang, and twice that in MPI.
 cat >"$work/cosched.json" <<'END'
-{"study": "cosched", "date": "2026-01-01", "machine": "M", "cpus": 2, "mpi": "openmpi", "size": "quick", "passes": 2, "load": [0, 0],
+{"study": "cosched", "date": "2026-01-01", "machine": "M", "cpus": 2, "mpi": "openmpi", "size": "quick", "passes": 2, "whole_passes": 1, "load": [0, 0],
+ "figures": [{"goal": "at once, in times of gang", "jobs": "2 x cg W", "mode": "adaptive", "measured": 1.1, "least": 1, "most": 1.25, "at_most": 1.02, "met": false},
+  {"goal": "at once, times as fast as plain MPI", "jobs": "2 x cg W", "mode": "two-phase", "measured": 2.5, "least": 2, "most": 3, "at_least": 2, "met": true}],
  "cells": [
-  {"part": "alone", "mode": "plain", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.0], [1.0]], "fair": [1.0, 1.0], "cpu_seconds": [2, 2]},
-  {"part": "copies", "mode": "plain", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[4, 4], [4, 4]], "fair": [2, 2.5], "cpu_seconds": [8, 8]},
-  {"part": "copies", "mode": "gang", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.5, 2.5], [2, 2]], "fair": [1.0, 1.1], "cpu_seconds": [4, 4]},
-  {"part": "outsider", "mode": "plain", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [[3.0], [3.0]], "cpu_seconds": [3, 3], "outsider": true},
-  {"part": "copies", "mode": "block", "jobs": [{"name": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "program": "cg", "ranks": 2}], "seconds": [], "cpu_seconds": [], "failed": "status 1"}
+  {"part": "alone", "mode": "plain", "jobs": [{"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.0], [1.0]], "fair": [1.0, 1.0], "cpu_seconds": [2, 2]},
+  {"part": "alone", "mode": "block", "jobs": [{"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.0], [1.0]], "fair": [1.0, 1.0], "cpu_seconds": [1.6, 1.6]},
+  {"part": "copies", "mode": "plain", "jobs": [{"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}], "stopped": 1, "seconds": [[4, 4], [4, 4]], "fair": [2, 2.5], "cpu_seconds": [8, null]},
+  {"part": "copies", "mode": "gang", "jobs": [{"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}], "seconds": [[1.5, 2.5], [2, 2]], "fair": [1.0, 1.1], "cpu_seconds": [4, 4]},
+  {"part": "outsider", "mode": "plain", "jobs": [{"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}], "seconds": [[3.0], [3.0]], "cpu_seconds": [3, 3], "outsider": true},
+  {"part": "copies", "mode": "block", "jobs": [{"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}, {"name": "cg W", "title": "cg W", "program": "cg", "ranks": 2}], "seconds": [], "cpu_seconds": [], "failed": "status 1"}
  ], "timelines": []}
 END
+sed 's/openmpi/mpich/; s/"seconds": \[\[3.0\], \[3.0\]\]/"seconds": [[4.0], [4.0]]/' "$work/cosched.json" >"$work/mpich.json"
+has() {
+  grep -qxF -- "$1" "$work/docs/coscheduling.md" || fail "no line '$1' in $(sed -n '/make plot/,/end of/p' "$work/docs/coscheduling.md")"
+}
 fresh
+rm -f "$work/docs"/cosched-*.json  # what was measured: the picture and the tables are of the new ones only
 plot --cosched "$work/cosched.json" || fail "jobs that share: exit status $?"
-for line in '| 2 × CG | 2.25 (2.00–2.50) | 1.05 (1.00–1.10) |  |' '| CG beside an outsider | 3.00 (3.00–3.00) |  |  |'; do
-  grep -qxF -- "$line" "$work/docs/coscheduling.md" || fail "no line '$line' in $(sed -n '/make plot/,/end of/p' "$work/docs/coscheduling.md")"
-done
+has '| 2 × CG | > 2.25 (2.00–2.50) | 1.05 (1.00–1.10) |  |'
+has '| CG beside an outsider | 3.00 (3.00–3.00) |  |  |'
+has '| cg W | 1.25 |  | 1.00 |'
+has '| at once, in times of gang | 2 x cg W | adaptive | ≤ 1.02 | 1.100 (1.000–1.250) | missed |'
+has '| at once, times as fast as plain MPI | 2 x cg W | two-phase | ≥ 2.00 | 2.500 (2.000–3.000) |  |'
 [[ $(head -c 4 "$work/docs/pictures/coscheduling.png" | tail -c 3) == PNG ]] || fail "no picture of jobs that share"
+plot --cosched "$work/mpich.json" || fail "jobs of the other MPI: exit status $?"
+has '#### MPICH'
+has '| CG beside an outsider | 3.00 (3.00–3.00) |  |  |'
+has '| CG beside an outsider | 4.00 (4.00–4.00) |  |  |'
 cp "$work/docs/coscheduling.md" "$work/first.md"
 plot && cmp "$work/first.md" "$work/docs/coscheduling.md" || fail "another table of jobs that share from what was kept"
 

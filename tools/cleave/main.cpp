@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "common/command_line.hpp"
 #include "cosched/launch.hpp"
@@ -16,7 +18,9 @@
 #include "relay/commands.hpp"
 #include "sites/commands.hpp"
 #include "study/compare.hpp"
+#include "study/cosched_figures.hpp"
 #include "study/cosched_run.hpp"
+#include "study/interrupt.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
 
@@ -42,6 +46,32 @@ private:
   using clock = std::chrono::steady_clock;
   bool shown_ = isatty(STDERR_FILENO) != 0;
   clock::time_point begin_ = clock::now();
+};
+
+// The same where runs differ in length: what is next, and the time left as it was forecast. Where
+// there is no terminal, a line now and then.
+class forecast_line {
+public:
+  void planned(const std::string& text) {
+    fmt::print(stderr, "{}\n", text);
+    std::fflush(stderr);
+  }
+  void operator()(const study::sharing::step& s) {
+    const auto now = clock::now();
+    if (!terminal_ && s.done != 0 && now < next_) return;
+    next_ = now + std::chrono::seconds(20);
+    const int left = static_cast<int>(s.left);
+    if (terminal_) fmt::print(stderr, "\r\033[K");
+    if (s.done < s.all)
+      fmt::print(stderr, "{} of {}, {} min {:02} s left: {}{}", s.done, s.all, left / 60, left % 60,
+                 s.next, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+  clock::time_point next_;
 };
 
 // All of it or nothing: under another name first.
@@ -104,42 +134,64 @@ int run_study(const study::plan& what, const std::string& folder, bool json) {
 }
 
 void print_table(const study::sharing::measured& m) {
-  fmt::print("{:<10} {:<34} {:<16} {:>9} {:>11} {:>9}\n", "part", "jobs", "shared by", "seconds",
+  fmt::print("{:<10} {:<40} {:<16} {:>9} {:>11} {:>9}\n", "part", "jobs", "shared by", "seconds",
              "fair shares", "CPU s");
   for (const auto& c : m.cells) {
-    std::string jobs = fmt::format("{} x {}", c.jobs.size(), c.jobs[0].name());
-    if (c.jobs.size() > 1 && c.jobs[0].name() != c.jobs[1].name())
-      jobs = c.jobs[0].name() + ", " + c.jobs[1].name();
-    fmt::print("{:<10} {:<34} {:<16}", c.part, jobs, c.by.name());
+    fmt::print("{:<10} {:<40} {:<16}", c.part, c.title(), c.by.name());
     if (!c.failed.empty()) {
       fmt::print(" failed: {}\n", c.failed);
       continue;
     }
-    std::vector<double> means;
-    for (const auto& pass : c.seconds) {
+    std::vector<double> means, cpu;
+    for (const auto& run : c.seconds) {
       double sum = 0;
-      for (const double s : pass) sum += s;
-      means.push_back(sum / static_cast<double>(pass.size()));
+      for (const double s : run) sum += s;
+      means.push_back(sum / static_cast<double>(run.size()));
     }
-    fmt::print(" {:>9.4f} {:>11} {:>9.3f}\n", study::median(means),
+    std::copy_if(c.cpu_seconds.begin(), c.cpu_seconds.end(), std::back_inserter(cpu),
+                 [](double s) { return std::isfinite(s); });
+    fmt::print(" {:>9.4f} {:>11} {:>9}{}\n", study::median(means),
                c.fair.empty() ? "" : fmt::format("{:.3f}", study::median(c.fair)),
-               study::median(c.cpu_seconds));
+               cpu.empty() ? "" : fmt::format("{:.3f}", study::median(cpu)),
+               c.stopped == 0 ? "" : fmt::format("  {} stopped: takes longer", c.stopped));
   }
 }
 
-int run_cosched_study(const study::sharing::plan& what, const std::string& folder, bool json) {
-  const auto m = study::sharing::run(what, progress_line());
+void print_figures(const study::sharing::measured& m) {
+  std::string goal;
+  for (const auto& f : study::sharing::figures_of(m)) {
+    if (f.goal != goal)
+      fmt::print("\n{}: at {} {:.2f}\n", goal = f.goal, f.at_most ? "most" : "least", f.limit);
+    fmt::print("  {:<44} {:<10} {:>6.3f} ({:.3f} to {:.3f}) {}\n", f.jobs, f.mode, f.measured,
+               f.least, f.most, f.met() ? "met" : "NOT MET");
+  }
+}
+
+void write(const study::sharing::measured& m, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
-  write(std::filesystem::path(folder) / "cosched.json", to_json(m, true) + "\n");
-  write(std::filesystem::path(folder) / "cosched.html", page(m));
+  write(folder / "cosched.json", to_json(m, true) + "\n");
+  write(folder / "cosched.html", page(m));
+}
+
+int run_cosched_study(const study::sharing::plan& what, const std::string& folder, bool json) {
+  forecast_line line;
+  const auto m = study::sharing::run(
+      what, {[&](const std::string& text) { line.planned(text); },
+             [&](const study::sharing::step& s) { line(s); },
+             [&](const study::sharing::measured& so_far) { write(so_far, folder); }});
+  write(m, folder);
   if (json) {
     fmt::print("{}\n", to_json(m));
   } else {
     print_table(m);
-    fmt::print("\n{1}written: {0}/cosched.json and {0}/cosched.html\n", folder,
-               m.interrupted ? "interrupted; " : "");
+    print_figures(m);
+    const std::string cut = m.interrupted   ? "interrupted; "
+                            : m.out_of_time ? "the time is over; "
+                                            : "";
+    fmt::print("\n{1}{2} of {3} passes whole; written: {0}/cosched.json and {0}/cosched.html\n",
+               folder, cut, m.whole, m.passes);
   }
-  return m.interrupted ? 130 : 0;
+  return m.interrupted ? 128 + study::interrupted_by() : 0;
 }
 
 int compare(const std::vector<std::string>& files) {
@@ -185,14 +237,21 @@ int main(int argc, char** argv) try {
   command.make_command_optional();
   apps::command_line shared(command, "cosched",
                             "Run MPI jobs side by side, under each way to share the machine");
-  shared.flag("--quick", sharing.quick, "Small sizes and fewer cases: about two minutes");
+  shared.flag("--quick", sharing.what.quick, "Small sizes, fewer cases and one pass");
+  shared.flag(
+      "--figures", sharing.what.figures,
+      "Only what the goals need (docs/coscheduling.md): about six minutes for three passes");
   shared.option_choice("--mpi", sharing.mpi, {"openmpi", "mpich"},
                        "Whose MPI (default: the first that is here)");
-  shared.option_list(
-      "--parts", "NAME", sharing.parts,
-      "Only these, of " + fmt::format("{}", fmt::join(study::sharing::all_parts, ", ")));
+  const auto some = [](const std::vector<std::string>& names) {
+    return fmt::format("Only these, of {}", fmt::join(names, ", "));
+  };
+  shared.option_list("--parts", "NAME", sharing.what.parts, some(study::sharing::all_parts));
+  shared.option_list("--ways", "NAME", sharing.what.ways, some(study::sharing::all_ways));
   shared.option_number("--passes", sharing.passes, 1, 1000,
                        "How often all is run (default: 3; quick: 1)");
+  shared.option_number("--time-limit", sharing.time_limit, 1, 1'000'000,
+                       "Seconds after which it ends with what there is (default: none)");
   shared.option("--output,-o", "FOLDER", folder,
                 "Where cosched.json and cosched.html go (default: here)");
   shared.flag("--json", json, "Print the data instead of a table");

@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cosched_figures.hpp"
+#include "measured.hpp"
 #include "page.hpp"
 
 extern const char cosched_template[];
@@ -16,6 +18,24 @@ std::string job::name() const {
   return text;
 }
 
+std::string job::title() const {
+  std::string text = program;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--times" || arguments[i] == "--steps") ++i;
+    else text += " " + arguments[i];
+  }
+  return text;
+}
+
+std::string cell::title() const {
+  std::string text = jobs[0].title();
+  if (jobs.size() > 1 && jobs[1].program != jobs[0].program) text += " with " + jobs[1].title();
+  else if (jobs.size() > 1) text = std::to_string(jobs.size()) + " x " + text;
+  if (jobs[0].ranks != 2) text += ", " + std::to_string(jobs[0].ranks) + " ranks";
+  if (jobs.back().after > 0) text += ", staggered";
+  return outsider ? text + " beside an outsider" : text;
+}
+
 std::string way::name() const {
   return spin < 0 ? mode : mode + " " + std::to_string(spin) + " us";
 }
@@ -26,12 +46,15 @@ nlohmann::ordered_json json_of(const cell& c) {
   nlohmann::ordered_json o{{"part", c.part}, {"mode", c.by.mode}};
   if (c.by.spin >= 0) o["spin_us"] = c.by.spin;
   for (const job& j : c.jobs) {
-    nlohmann::ordered_json one{{"name", j.name()}, {"program", j.program}, {"ranks", j.ranks}};
+    nlohmann::ordered_json one{
+        {"name", j.name()}, {"title", j.title()}, {"program", j.program}, {"ranks", j.ranks}};
     if (j.after > 0) one["after"] = j.after;
     o["jobs"].push_back(one);
   }
   if (c.outsider) o["outsider"] = true;
   if (!c.failed.empty()) o["failed"] = c.failed;
+  if (c.stopped > 0) o["stopped"] = c.stopped;
+  o["in_passes"] = c.passes;
   o["seconds"] = c.seconds;
   if (!c.fair.empty()) o["fair"] = c.fair;
   o["cpu_seconds"] = c.cpu_seconds;
@@ -47,19 +70,51 @@ nlohmann::ordered_json json_of(const timeline& t) {
   return o;
 }
 
+nlohmann::ordered_json json_of(const figure& f) {
+  return {{"goal", f.goal},
+          {"jobs", f.jobs},
+          {"mode", f.mode},
+          {"measured", f.measured},
+          {"least", f.least},
+          {"most", f.most},
+          {f.at_most ? "at_most" : "at_least", f.limit},
+          {"met", f.met()}};
+}
+
 }  // namespace
 
 std::string to_json(const measured& m, bool indented) {
-  nlohmann::ordered_json o{{"study", "cosched"},   {"date", m.date},
-                           {"machine", m.machine}, {"cpus", m.cpus},
-                           {"mpi", m.mpi},         {"size", m.size},
-                           {"passes", m.passes},   {"load", {m.load_before, m.load_after}}};
+  nlohmann::ordered_json o{{"study", "cosched"},
+                           {"date", m.date},
+                           {"machine", m.machine},
+                           {"cpus", m.cpus},
+                           {"mpi", m.mpi},
+                           {"size", m.size},
+                           {"passes", m.passes},
+                           {"whole_passes", m.whole},
+                           {"load", {m.load_before, m.load_after}}};
   if (m.interrupted) o["interrupted"] = true;
+  if (m.out_of_time) o["out_of_time"] = true;
+  o["figures"] = nlohmann::ordered_json::array();
+  for (const auto& f : figures_of(m)) o["figures"].push_back(json_of(f));
   o["cells"] = nlohmann::ordered_json::array();
   o["timelines"] = nlohmann::ordered_json::array();
   for (const auto& c : m.cells) o["cells"].push_back(json_of(c));
   for (const auto& t : m.timelines) o["timelines"].push_back(json_of(t));
   return o.dump(indented ? 1 : -1);
+}
+
+double useful_cpu_seconds(const measured& m, const std::vector<job>& jobs) {
+  double sum = 0;
+  for (const job& j : jobs) {
+    const auto c = std::find_if(m.cells.begin(), m.cells.end(), [&j](const cell& one) {
+      return one.jobs.size() == 1 && !one.outsider && one.by.mode == "block" && one.by.spin < 0 &&
+             one.jobs[0].name() == j.name() && one.jobs[0].ranks == j.ranks;
+    });
+    if (c == m.cells.end() || c->cpu_seconds.empty()) return 0;
+    sum += median(c->cpu_seconds);
+  }
+  return sum;
 }
 
 std::string page(const measured& m) { return study::page(cosched_template, to_json(m)); }

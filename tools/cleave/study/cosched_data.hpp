@@ -12,9 +12,11 @@ struct job {
   std::string program;                 // cg, ft, bsp
   std::vector<std::string> arguments;  // "A" and so on
   int ranks = 2;
-  double after = 0;  // seconds after the others begin
+  double after = 0;     // seconds after the others begin
+  double expected = 0;  // seconds alone, about; 0: not known
 
-  std::string name() const;
+  std::string name() const;   // program and arguments
+  std::string title() const;  // the same without how often it does what it does
 };
 
 // How jobs share: `plain` (MPI as it is), `yield` (Open MPI's mpi_yield_when_idle), `gang`, or a
@@ -27,18 +29,23 @@ struct way {
 };
 
 struct cell {
-  std::string part;  // alone, copies, spin, mixed, staggered, outsider, bsp
+  std::string part;  // alone, copies, spin, mixed, staggered, outsider, bsp, idle
   std::vector<job> jobs;
   way by;
   bool outsider = false;  // one process that computes all the time, beside them
 
-  std::string failed;                        // why; then the rest may be empty
-  std::vector<std::vector<double>> seconds;  // in each pass, of each job
-  // In each pass, the mean over the jobs of the time that it took, in times of its fair share: what
+  std::string failed;       // why a run failed; what others gave stays
+  std::vector<int> passes;  // in which pass each of these runs was: some are run twice in a pass
+  std::vector<std::vector<double>> begins, seconds;  // of each run and job
+  // Of each run, the mean over the jobs of the time that it took, in times of its fair share: what
   // it would take if the machine were divided evenly, for nothing, among the jobs that run.
   std::vector<double> fair;
-  std::vector<double> cpu_seconds;       // in each pass, of all jobs
-  std::map<std::string, double> counts;  // of the last pass: switches; cosched's report, added up
+  std::vector<double> cpu_seconds;       // of each run, all jobs together; not a number: not known
+  std::map<std::string, double> counts;  // of the last run: switches; cosched's report, added up
+  // Runs that were ended at their limit. Their seconds are those until then: it takes longer.
+  int stopped = 0;
+
+  std::string title() const;  // of its jobs
 };
 
 // Who ran when.
@@ -57,12 +64,17 @@ struct timeline {
 struct measured {
   std::string date, machine, mpi, size;
   int cpus = 1, passes = 1;
-  bool interrupted = false;
+  int whole = 0;  // passes of which every run is there
+  bool interrupted = false, out_of_time = false;
   // Busy processes of others, by the kernel's load average: before and after.
   double load_before = 0, load_after = 0;
   std::vector<cell> cells;
   std::vector<timeline> timelines;
 };
+
+// The least that these jobs need, in seconds of CPU time: what each takes alone under `block`, asleep
+// wherever it waits. 0 if that was not measured.
+double useful_cpu_seconds(const measured& m, const std::vector<job>& jobs);
 
 std::string to_json(const measured& m, bool indented = false);
 // The page, which needs nothing else.

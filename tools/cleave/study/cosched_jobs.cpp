@@ -151,9 +151,10 @@ private:
 
 using processes = std::vector<std::unique_ptr<process>>;
 
-// Reads what they say until all of them are as asked for.
+// Reads what they say until all of them are as asked for, and returns whether they are: not if the
+// time is over.
 template <class F>
-void read_until(const processes& all, clock::time_point end, F is_done) {
+bool read_until(const processes& all, clock::time_point end, deadline last, F is_done) {
   for (;;) {
     std::vector<pollfd> open;
     std::vector<process*> of;
@@ -165,9 +166,10 @@ void read_until(const processes& all, clock::time_point end, F is_done) {
       open.push_back({p->output(), POLLIN, 0});
       of.push_back(p.get());
     }
-    if (done) return;
+    if (done) return true;
     if (is_interrupted()) throw std::runtime_error("interrupted");
-    if (clock::now() > end) throw std::runtime_error("took too long");
+    if (clock::now() > last) throw out_of_time();
+    if (clock::now() > end) return false;
     poll(open.data(), open.size(), 200);
     for (std::size_t i = 0; i < open.size(); ++i)
       if (open[i].revents != 0) of[i]->read_some();
@@ -200,7 +202,7 @@ ended end_of(process& p, const fs::path& work, std::size_t number, const way& by
   if (at == std::string::npos) throw std::runtime_error("said nothing");
   const auto o = nlohmann::json::parse(p.said().substr(at));
   if (!o.at("verified").get<bool>()) throw std::runtime_error("a wrong answer");
-  ended e{o.at("begin"), o.at("seconds"), o.at("cpu_seconds"), {}, {}};
+  ended e{o.at("begin"), o.at("seconds"), o.at("cpu_seconds"), false, {}, {}};
   if (o.contains("marks")) e.marks = o.at("marks").get<std::vector<double>>();
   add_counts(e.counts, report_of(work, number), used);
   return e;
@@ -288,9 +290,9 @@ gang_daemon::~gang_daemon() {
 }
 
 std::vector<ended> run_jobs(const launcher& with, const std::vector<job>& jobs, const way& by,
-                            bool outsider, const fs::path& work, std::chrono::seconds limit,
+                            bool outsider, const fs::path& work, double limit, deadline last,
                             const std::function<void(const std::vector<int>&, double)>& begun) {
-  const auto end = clock::now() + limit;
+  constexpr auto to_get_ready = std::chrono::seconds(60);
   processes all;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     fs::remove(start_of(work, i)), fs::remove(report_of(work, i));
@@ -299,10 +301,13 @@ std::vector<ended> run_jobs(const launcher& with, const std::vector<job>& jobs, 
   }
   std::vector<ended> ends;
   try {
-    read_until(all, end, [](const process& p) { return p.is_ready(); });
+    if (!read_until(all, clock::now() + to_get_ready, last,
+                    [](const process& p) { return p.is_ready(); }))
+      throw std::runtime_error("does not get ready");
     const outsider_process beside(outsider);
     // Late enough for each job of a gang to have a turn before: there they find the time.
-    const double begin = since_1970() + 0.2 + 0.2 * static_cast<double>(jobs.size());
+    const double turns = by.mode == "gang" ? 0.1 * static_cast<double>(jobs.size()) : 0;
+    const double begin = since_1970() + 0.1 + 2 * turns;
     for (std::size_t i = 0; i < jobs.size(); ++i)
       say_when(start_of(work, i), begin + jobs[i].after);
     if (begun) {
@@ -310,9 +315,16 @@ std::vector<ended> run_jobs(const launcher& with, const std::vector<job>& jobs, 
       for (const auto& p : all) pids.push_back(p->pid());
       begun(pids, begin);
     }
-    read_until(all, end, [](const process& p) { return !p.is_open(); });
-    for (std::size_t i = 0; i < jobs.size(); ++i) ends.push_back(end_of(*all[i], work, i, by));
-  } catch (const std::runtime_error& e) {
+    const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                        std::chrono::duration<double>(limit));
+    read_until(all, end, last, [](const process& p) { return !p.is_open(); });
+    const double stopped = since_1970();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const double begins = begin + jobs[i].after;
+      if (all[i]->is_open()) ends.push_back({begins, stopped - begins, 0, true, {}, {}});
+      else ends.push_back(end_of(*all[i], work, i, by));
+    }
+  } catch (const out_of_time&) { throw; } catch (const std::runtime_error& e) {
     if (is_interrupted()) throw std::runtime_error("interrupted");
     std::string said;
     for (std::size_t i = 0; i < jobs.size() && said.empty(); ++i)

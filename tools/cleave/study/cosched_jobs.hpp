@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,20 +39,28 @@ private:
   int process_ = 0;
 };
 
-// What a job said when it had ended.
+// What a job said when it had ended; or that it had not.
 struct ended {
   double begin = 0, seconds = 0, cpu_seconds = 0;
+  bool stopped = false;                  // at the limit: it takes longer than `seconds`
   std::vector<double> marks;             // of rank 0's communications, of rank 1's, and so on
   std::map<std::string, double> counts;  // as cell::counts
 };
 
+// The time that ends the study, whatever it does.
+using deadline = std::chrono::steady_clock::time_point;
+struct out_of_time : std::runtime_error {
+  out_of_time() : std::runtime_error("out of time") {}
+};
+
 // Starts all, lets them begin when all are ready, and waits for their ends. `begun` is called with
 // the processes of the launchers and the time when the first begins, in seconds since 1970, before
-// that time. Throws std::runtime_error if one fails, takes longer than the limit, or the study was
-// interrupted; then none is left.
+// that time. Jobs that still run so many seconds after that are ended, and said to be stopped.
+// Throws std::runtime_error if one fails or does not get ready, or the study was interrupted, and
+// out_of_time after the deadline; then none is left.
 std::vector<ended> run_jobs(
     const launcher& with, const std::vector<job>& jobs, const way& by, bool outsider,
-    const std::filesystem::path& work, std::chrono::seconds limit,
+    const std::filesystem::path& work, double limit, deadline last,
     const std::function<void(const std::vector<int>& processes, double begin)>& begun = {});
 
 // Samples who of all ranks has a CPU: `steps` times from `begin` on. The ranks are the processes of

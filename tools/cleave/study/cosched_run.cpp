@@ -1,15 +1,14 @@
 #include "cosched_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <fstream>
-#include <numeric>
+#include <limits>
 
-#include "common/command_line.hpp"
 #include "common/processor.hpp"
 #include "cosched_jobs.hpp"
 #include "interrupt.hpp"
@@ -19,8 +18,7 @@ namespace study::sharing {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int ranks = 2;
+using clock = std::chrono::steady_clock;
 
 // A folder that is gone at the end.
 class scratch {
@@ -60,100 +58,44 @@ int cpus_here() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// Sizes that take a second or two when alone; quick: a fifth of one.
-struct kernels {
-  job cg, ft;
-  explicit kernels(bool quick)
-      : cg{"cg", {quick ? "W" : "A"}, ranks, 0}, ft{"ft", {quick ? "W" : "A"}, ranks, 0} {
-    if (!quick) cg.arguments.insert(cg.arguments.end(), {"--times", "6"});
-    if (!quick) ft.arguments.insert(ft.arguments.end(), {"--times", "2"});
-  }
-};
-
-job bsp(int grain, int imbalance, int of_ranks, double seconds) {
-  const int steps = std::max(20, static_cast<int>(1e6 * seconds / grain));
-  return {"bsp",
-          {std::to_string(grain), "--imbalance", std::to_string(imbalance), "--steps",
-           std::to_string(steps)},
-          of_ranks,
-          0};
+double seconds_since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-std::vector<way> all_ways(const std::string& mpi) {
-  std::vector<way> ways = {{"plain"}};
-  if (mpi == "openmpi") ways.push_back({"yield"});  // a parameter of Open MPI
-  for (const char* mode : {"gang", "block", "two-phase", "logp", "adaptive"})
-    ways.push_back({mode});
-  return ways;
+std::string in_minutes(double seconds) {
+  const int s = static_cast<int>(seconds);
+  return s < 60 ? fmt::format("{} s", s) : fmt::format("{} min {:02} s", s / 60, s % 60);
 }
 
-std::vector<cell> cells_of(const plan& what, const std::string& mpi) {
-  const kernels k(what.quick);
-  const auto ways = all_ways(mpi);
-  std::vector<cell> all;
-  auto add = [&](const std::string& part, const std::vector<job>& jobs, const way& by) -> cell& {
-    cell& c = all.emplace_back();
-    c.part = part, c.jobs = jobs, c.by = by;
-    return c;
-  };
-  auto of = [](const job& j, int n) { return std::vector<job>(static_cast<std::size_t>(n), j); };
-  for (const job& j : {k.cg, k.ft})
-    for (const way& by : ways) add("alone", {j}, by);
-  for (int n = 2; n <= (what.quick ? 2 : 4); ++n)
-    for (const job& j : {k.cg, k.ft})
-      for (const way& by : ways) add("copies", of(j, n), by);
-  const std::vector<int> spins =
-      what.quick ? std::vector<int>{0, 100} : std::vector<int>{0, 10, 30, 100, 300, 1000, 3000};
-  for (int n = 1; n <= (what.quick ? 2 : 3); ++n)
-    for (const job& j : {k.cg, k.ft})
-      for (const int spin : spins) add("spin", of(j, n), {"two-phase", spin});
-  for (const way& by : ways) add("mixed", {k.cg, k.ft}, by);
-  std::vector<job> later = of(k.cg, 3);
-  for (std::size_t i = 0; i < later.size(); ++i)
-    later[i].after = static_cast<double>(i) * (what.quick ? 0.05 : 0.6);
-  for (const way& by : ways) add("staggered", later, by);
-  for (const way& by : ways) add("outsider", {k.cg}, by).outsider = true;
-  const double seconds = what.quick ? 0.2 : 0.6;
-  for (const int of_ranks : what.quick ? std::vector<int>{2} : std::vector<int>{2, 4})
-    for (const int grain :
-         what.quick ? std::vector<int>{1000} : std::vector<int>{100, 1000, 10'000})
-      for (const int imbalance : what.quick ? std::vector<int>{100} : std::vector<int>{0, 50, 100})
-        for (const char* mode : {"gang", "yield", "two-phase", "adaptive"})
-          if (mode != std::string("yield") || mpi == "openmpi")
-            add("bsp", of(bsp(grain, imbalance, of_ranks, seconds), 2), {mode});
-  std::erase_if(all, [&](const cell& c) {
-    const auto& wanted = what.parts;
-    return c.part != "alone" && !wanted.empty() &&
-           std::find(wanted.begin(), wanted.end(), c.part) == wanted.end();
-  });
-  return all;
-}
-
-// How long a job takes alone, as plain MPI runs it.
+// How long a job takes alone, as plain MPI runs it. 0: not measured.
 double alone(const std::vector<cell>& cells, const job& j) {
   for (const cell& c : cells) {
     if (c.part != "alone" || c.by.mode != "plain" || c.jobs[0].name() != j.name()) continue;
     std::vector<double> seconds;
-    for (const auto& pass : c.seconds) seconds.push_back(pass[0]);
+    for (const auto& run : c.seconds) seconds.push_back(run[0]);
     return median(seconds);
   }
   return 0;
 }
 
-void take(cell& c, const std::vector<ended>& ends) {
-  std::vector<double> seconds;
+void take(cell& c, int pass, const std::vector<ended>& ends) {
+  std::vector<double> begins, seconds;
   double cpu = 0;
+  bool stopped = false;
   c.counts.clear();
   for (const ended& e : ends) {
-    seconds.push_back(e.seconds);
+    begins.push_back(e.begin), seconds.push_back(e.seconds);
     cpu += e.cpu_seconds;
+    stopped = stopped || e.stopped;
     for (const auto& [name, n] : e.counts) c.counts[name] += n;
   }
-  c.seconds.push_back(seconds);
-  c.cpu_seconds.push_back(cpu);
+  if (stopped) ++c.stopped;
+  c.passes.push_back(pass);
+  c.begins.push_back(begins), c.seconds.push_back(seconds);
+  c.cpu_seconds.push_back(stopped ? std::numeric_limits<double>::quiet_NaN() : cpu);
 }
 
-// The mean over the jobs of one pass, of time by fair share. By when they really began.
+// The mean over the jobs of one run, of time by fair share. By when they really began.
 double by_fair_share(const std::vector<double>& seconds, const std::vector<double>& begins,
                      const std::vector<double>& lengths) {
   const auto fair = fair_seconds(begins, lengths);
@@ -162,105 +104,227 @@ double by_fair_share(const std::vector<double>& seconds, const std::vector<doubl
   return sum / static_cast<double>(seconds.size());
 }
 
-std::vector<timeline> timelines(const plan& what, const launcher& with, const fs::path& work,
-                                std::chrono::seconds limit) {
-  const kernels k(what.quick);
-  job steps = bsp(5'000, 50, ranks, 1.2);
-  steps.arguments.insert(steps.arguments.end(), {"--marks", "200"});
-  const std::vector<std::vector<job>> shown = {{k.cg, k.cg, k.cg}, {steps, steps, steps}};
-  std::vector<timeline> all;
-  for (const auto& jobs : shown)
-    for (const char* mode : {"plain", "gang", "two-phase"}) {
-      timeline t;
-      double from = 0;
-      const auto ends = run_jobs(with, jobs, {mode}, false, work, limit,
-                                 [&](const std::vector<int>& launchers, double begin) {
-                                   from = begin + 0.1;
-                                   t = sample(with, launchers, jobs, from, 300);
-                                 });
-      t.by = {mode};
-      std::vector<std::size_t> seen(jobs.size());  // ranks of each job
-      for (auto& r : t.ranks) {
-        const auto& marks = ends[static_cast<std::size_t>(r.job)].marks;
-        const std::size_t n = marks.size() / ranks, rank = seen[static_cast<std::size_t>(r.job)]++;
-        for (std::size_t i = rank * n; i < std::min((rank + 1) * n, marks.size()); ++i)
-          if (marks[i] >= from && marks[i] < from + 0.3) r.marks.push_back(marks[i] - from);
-      }
-      all.push_back(t);
-    }
-  return all;
+// Known as soon as the jobs were measured alone, and better with each pass.
+void compare_with_fair_shares(std::vector<cell>& cells) {
+  for (cell& c : cells) {
+    std::vector<double> lengths;
+    for (const job& j : c.jobs) lengths.push_back(alone(cells, j));
+    c.fair.clear();
+    // With somebody else beside, or of another length, the fair share is not known.
+    if (c.outsider || *std::min_element(lengths.begin(), lengths.end()) <= 0) continue;
+    for (std::size_t i = 0; i < c.seconds.size(); ++i)
+      c.fair.push_back(by_fair_share(c.seconds[i], c.begins[i], lengths));
+  }
 }
+
+// How long runs take, with all around them: at first from what jobs take alone, then from the runs
+// there were.
+class forecast {
+public:
+  forecast(const std::vector<cell>& cells, double to_start)
+      : cells_(&cells), took_(cells.size(), 0.0), to_start_(to_start) {}
+
+  double of(std::size_t at) const {
+    return took_[at] > 0 ? took_[at] : first(at) * (planned_ > 0 ? did_ / planned_ : 1);
+  }
+  void took(std::size_t at, double seconds) {
+    if (took_[at] == 0) planned_ += first(at), did_ += seconds;
+    took_[at] = seconds;
+  }
+  // Ranks that spin beside others take 2.2 to 5.2 times their share.
+  double limit(std::size_t at) const { return 2 + 6 * fair_end((*cells_)[at]); }
+
+private:
+  double first(std::size_t at) const {
+    const cell& c = (*cells_)[at];
+    const bool many = c.jobs.size() > 1;
+    const double slow = many && c.by.mode == "plain" ? 2.5 : 1.1;
+    return fair_end(c) * slow + to_start_ * (many ? 1.5 : 1);
+  }
+
+  const std::vector<cell>* cells_;
+  std::vector<double> took_;  // each cell's last run; 0: none yet
+  double to_start_;           // of one job
+  double planned_ = 0, did_ = 0;
+};
+
+class experiment {
+public:
+  experiment(const plan& asked, const listener& to)
+      : to_(&to),
+        quick_(asked.what.quick),
+        with_(find_launcher(asked.cleave, asked.mpi)),
+        gang_(with_, work_.path()) {
+    last_ =
+        asked.time_limit > 0 ? begin_ + std::chrono::seconds(asked.time_limit) : deadline::max();
+    m_.date = today(), m_.machine = apps::processor(), m_.cpus = cpus_here(), m_.mpi = with_.mpi;
+    m_.size = quick_ ? "quick" : "full";
+    m_.passes = asked.passes > 0 ? asked.passes : quick_ ? 1 : 3;
+    m_.load_before = load();
+    const auto& parts = asked.what.parts;
+    draws_ = !asked.what.figures &&
+             (parts.empty() || std::find(parts.begin(), parts.end(), "timeline") != parts.end());
+  }
+
+  measured run(const choice& what) {
+    try {
+      measure(what);
+    } catch (const out_of_time&) { m_.out_of_time = true; } catch (const std::runtime_error&) {
+      if (!is_interrupted()) throw;
+    }
+    to_->begins({all_, all_, 0, ""});
+    m_.interrupted = is_interrupted();
+    m_.load_after = load();
+    const bool any =
+        !m_.timelines.empty() || std::any_of(m_.cells.begin(), m_.cells.end(), [](const cell& c) {
+          return !c.seconds.empty() || !c.failed.empty();
+        });
+    if (!any)
+      throw std::runtime_error(m_.out_of_time ? "the time was over before anything was measured"
+                                              : "interrupted before anything was measured");
+    return so_far();
+  }
+
+private:
+  double seconds() const { return quick_ ? 0.2 : 1.5; }
+
+  std::vector<ended> run_once(const std::vector<job>& jobs, const way& by, bool outsider,
+                              double limit) {
+    if (clock::now() > last_) throw out_of_time();
+    return run_jobs(with_, jobs, by, outsider, work_.path(), limit, last_);
+  }
+
+  // How long each kernel takes, and a job to start.
+  double calibrate(kernels& k) {
+    double to_start = 0;
+    for (job* j : {&k.cg, &k.ft}) {
+      const auto begin = clock::now();
+      const auto e = run_once({*j}, {"plain"}, false, 120)[0];
+      if (e.stopped) throw std::runtime_error(j->name() + " takes more than two minutes");
+      to_start = std::max(to_start, seconds_since(begin) - e.seconds);
+      make_last(*j, e.seconds, seconds());
+    }
+    return to_start;
+  }
+
+  void tell_plan(const forecast& of, const std::vector<std::size_t>& pass, const kernels& k) const {
+    double sum = 0;
+    for (const std::size_t at : pass) sum += of.of(at);
+    to_->planned(
+        fmt::format("{} runs in each of {} {}, with {}: {} a pass, {} in all; {} takes {:.1f} s "
+                    "alone, {} {:.1f} s",
+                    pass.size(), m_.passes, m_.passes == 1 ? "pass" : "passes", m_.mpi,
+                    in_minutes(sum), in_minutes(sum * m_.passes + drawing(k)), k.cg.name(),
+                    k.cg.expected, k.ft.name(), k.ft.expected));
+  }
+  // Six times three jobs; two of them under plain MPI.
+  double drawing(const kernels& k) const { return draws_ ? 40 * k.cg.expected : 0; }
+
+  void measure(const choice& what) {
+    kernels k(quick_);
+    const double to_start = calibrate(k);
+    const cases all = cases_of(what, with_.mpi, k, seconds());
+    m_.cells = all.cells;
+    forecast of(m_.cells, to_start);
+    all_ = m_.passes * static_cast<int>(all.pass.size()) + (draws_ ? 1 : 0);
+    tell_plan(of, all.pass, k);
+    for (int pass = 0; pass < m_.passes; ++pass) {
+      // Neighbours are the ways of one experiment; each pass begins elsewhere, every second runs
+      // backwards.
+      auto order = all.pass;
+      std::rotate(order.begin(),
+                  order.begin() + static_cast<std::ptrdiff_t>(order.size()) * pass / m_.passes,
+                  order.end());
+      if (pass % 2 == 1) std::reverse(order.begin(), order.end());
+      double rest = drawing(k);
+      for (const std::size_t at : all.pass) rest += of.of(at) * (m_.passes - 1 - pass);
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        double left = rest;
+        for (std::size_t n = i; n < order.size(); ++n) left += of.of(order[n]);
+        const cell& next = m_.cells[order[i]];
+        to_->begins({done_++, all_, left, next.title() + ", " + next.by.name()});
+        run_cell(order[i], pass + 1, of);
+      }
+      ++m_.whole;
+      to_->keep(so_far());
+    }
+    if (!draws_) return;
+    to_->begins({done_++, all_, drawing(k), "timelines"});
+    draw(k);
+  }
+
+  void run_cell(std::size_t at, int pass, forecast& of) {
+    cell& c = m_.cells[at];
+    if (!c.failed.empty()) return;
+    const auto begin = clock::now();
+    try {
+      take(c, pass, run_once(c.jobs, c.by, c.outsider, of.limit(at)));
+    } catch (const out_of_time&) { throw; } catch (const std::runtime_error& e) {
+      if (is_interrupted()) throw;
+      c.failed = e.what();
+    }
+    of.took(at, seconds_since(begin));
+    to_->keep(so_far());
+  }
+
+  // What was measured, with fair shares.
+  measured so_far() const {
+    measured m = m_;
+    compare_with_fair_shares(m.cells);
+    std::erase_if(m.cells, [](const cell& c) { return c.seconds.empty() && c.failed.empty(); });
+    return m;
+  }
+
+  void draw(const kernels& k) {
+    job steps = bsp(5'000, 50, k.cg.ranks, 1.2);
+    steps.arguments.insert(steps.arguments.end(), {"--marks", "200"});
+    const std::vector<std::vector<job>> shown = {{k.cg, k.cg, k.cg}, {steps, steps, steps}};
+    for (const auto& jobs : shown)
+      for (const char* mode : {"plain", "gang", "two-phase"}) {
+        m_.timelines.push_back(timeline_of(jobs, {mode}));
+        to_->keep(so_far());
+      }
+  }
+
+  timeline timeline_of(const std::vector<job>& jobs, const way& by) {
+    constexpr int shown = 300;  // milliseconds
+    timeline t;
+    double from = 0;
+    const double limit = 2 + 6 * jobs[0].expected * static_cast<double>(jobs.size());
+    const auto ends = run_jobs(with_, jobs, by, false, work_.path(), limit, last_,
+                               [&](const std::vector<int>& launchers, double begin) {
+                                 from = begin + 0.1;
+                                 t = sample(with_, launchers, jobs, from, shown);
+                               });
+    t.by = by;
+    std::vector<std::size_t> seen(jobs.size());  // ranks of each job
+    for (auto& r : t.ranks) {
+      const auto of = static_cast<std::size_t>(r.job), rank = seen[of]++;
+      const auto& marks = ends[of].marks;
+      const std::size_t n = marks.size() / static_cast<std::size_t>(jobs[of].ranks);
+      for (std::size_t i = rank * n; i < (rank + 1) * n; ++i)
+        if (marks[i] >= from && marks[i] < from + 0.001 * shown) r.marks.push_back(marks[i] - from);
+    }
+    return t;
+  }
+
+  const listener* to_;
+  bool quick_, draws_ = false;
+  clock::time_point begin_ = clock::now();
+  deadline last_;
+  launcher with_;
+  scratch work_;
+  gang_daemon gang_;
+  measured m_;
+  int done_ = 0, all_ = 0;
+};
 
 }  // namespace
 
-const std::vector<std::string> all_parts = {"copies",   "spin", "mixed",   "staggered",
-                                            "outsider", "bsp",  "timeline"};
-
-measured run(const plan& what, const std::function<void(int done, int all)>& progress) {
-  for (const auto& part : what.parts)
-    if (std::find(all_parts.begin(), all_parts.end(), part) == all_parts.end())
-      throw apps::usage_error(
-          fmt::format("--parts: expected some of {}, got '{}'", fmt::join(all_parts, ", "), part));
-  const launcher with = find_launcher(what.cleave, what.mpi);
-  const scratch work;
-  const gang_daemon gang(with, work.path());
-  measured m;
-  m.date = today(), m.machine = apps::processor(), m.cpus = cpus_here(), m.mpi = with.mpi;
-  m.size = what.quick ? "quick" : "full";
-  m.passes = what.passes > 0 ? what.passes : what.quick ? 1 : 3;
-  m.load_before = load();
-  m.cells = cells_of(what, with.mpi);
-  const std::size_t all = m.cells.size();
-  const std::chrono::seconds limit(what.quick ? 60 : 180);
-  const bool draws = what.parts.empty() || std::find(what.parts.begin(), what.parts.end(),
-                                                     "timeline") != what.parts.end();
-  const int runs = m.passes * static_cast<int>(all) + (draws ? 1 : 0);
-  std::vector<std::vector<std::vector<double>>> begins(all);  // of each cell, pass and job
+measured run(const plan& asked, const listener& to) {
+  (void)cases_of(asked.what, asked.mpi, kernels(true), 1);  // names that are none: before all else
   const until_interrupted watching;
-  int done = 0;
-  for (int pass = 0; pass < m.passes && !is_interrupted(); ++pass) {
-    for (std::size_t i = 0; i < all; ++i) {
-      // Neighbours are the ways of one experiment; each pass begins elsewhere, every second runs
-      // backwards.
-      const std::size_t turned =
-          (i + all * static_cast<std::size_t>(pass) / static_cast<std::size_t>(m.passes)) % all;
-      const std::size_t at = pass % 2 == 0 ? turned : all - 1 - turned;
-      cell& c = m.cells[at];
-      progress(done++, runs);
-      if (is_interrupted() || !c.failed.empty()) continue;
-      try {
-        const auto ends = run_jobs(with, c.jobs, c.by, c.outsider, work.path(), limit);
-        take(c, ends);
-        auto& of_pass = begins[at].emplace_back();
-        for (const ended& e : ends) of_pass.push_back(e.begin);
-      } catch (const std::runtime_error& e) {
-        if (!is_interrupted()) c.failed = e.what();
-      }
-    }
-  }
-  for (std::size_t at = 0; at < all; ++at) {
-    cell& c = m.cells[at];
-    std::vector<double> lengths;
-    for (const job& j : c.jobs) lengths.push_back(alone(m.cells, j));
-    // With somebody else beside, or of another length, the fair share is not known.
-    if (c.outsider || *std::min_element(lengths.begin(), lengths.end()) <= 0) continue;
-    for (std::size_t pass = 0; pass < c.seconds.size(); ++pass)
-      c.fair.push_back(by_fair_share(c.seconds[pass], begins[at][pass], lengths));
-  }
-  if (draws && !is_interrupted()) {
-    progress(done++, runs);
-    try {
-      m.timelines = timelines(what, with, work.path(), limit);
-    } catch (const std::runtime_error&) {
-      if (!is_interrupted()) throw;
-    }
-  }
-  progress(runs, runs);
-  m.load_after = load();
-  m.interrupted = is_interrupted();
-  std::erase_if(m.cells, [](const cell& c) { return c.seconds.empty() && c.failed.empty(); });
-  if (m.cells.empty()) throw std::runtime_error("interrupted before anything was measured");
-  return m;
+  return experiment(asked, to).run(asked.what);
 }
 
 }  // namespace study::sharing

@@ -4,23 +4,35 @@
 #include <filesystem>
 #include <functional>
 
+#include "cosched_cases.hpp"
 #include "cosched_data.hpp"
 
 namespace study::sharing {
 
 struct plan {
-  std::filesystem::path cleave;    // this command; the programs are beside it
-  std::string mpi;                 // openmpi or mpich; empty: the first that is here
-  std::vector<std::string> parts;  // empty: all
-  bool quick = false;
-  int passes = 0;  // 0: 1 when quick, else 3
+  std::filesystem::path cleave;  // this command; the programs are beside it
+  std::string mpi;               // openmpi or mpich; empty: the first that is here
+  choice what;
+  int passes = 0;      // 0: 1 when quick, else 3
+  int time_limit = 0;  // seconds; 0: none
 };
 
-extern const std::vector<std::string> all_parts;
+// A run begins.
+struct step {
+  int done = 0, all = 0;
+  double left = 0;  // seconds, about
+  std::string next;
+};
 
-// progress(done, all) is called before each run, and when all are done. On SIGINT returns what
-// there is by then. Throws std::runtime_error if jobs cannot be started, or nothing was measured
-// yet.
-measured run(const plan& what, const std::function<void(int done, int all)>& progress);
+// Who is told, before and between the runs.
+struct listener {
+  std::function<void(const std::string&)> planned;  // what is done, and about how long it takes
+  std::function<void(const step&)> begins;          // and once at the end
+  std::function<void(const measured&)> keep;        // what there is so far
+};
+
+// On SIGINT, SIGTERM and after the time limit returns what there is by then. Throws
+// std::runtime_error if jobs cannot be started, or nothing was measured yet.
+measured run(const plan& asked, const listener& to);
 
 }  // namespace study::sharing

@@ -10,13 +10,17 @@ volatile std::sig_atomic_t interrupted = 0;
 until_interrupted::until_interrupted() {
   interrupted = 0;
   struct sigaction once {};
-  once.sa_handler = [](int) { interrupted = 1; };
+  once.sa_handler = [](int signal) { interrupted = signal; };
   once.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &once, &before_);
+  sigaction(SIGINT, &once, &before_int_);
+  sigaction(SIGTERM, &once, &before_term_);
 }
 
-until_interrupted::~until_interrupted() { sigaction(SIGINT, &before_, nullptr); }
+until_interrupted::~until_interrupted() {
+  sigaction(SIGINT, &before_int_, nullptr);
+  sigaction(SIGTERM, &before_term_, nullptr);
+}
 
-bool is_interrupted() noexcept { return interrupted != 0; }
+int interrupted_by() noexcept { return interrupted; }
 
 }  // namespace study

@@ -1,4 +1,5 @@
-// Ctrl-C in a study: the first one ends it with what it has by then, the second one at once.
+// Ctrl-C in a study, and SIGTERM: the first one ends it with what it has by then, the second one at
+// once.
 #pragma once
 
 #include <csignal>
@@ -14,9 +15,12 @@ public:
   until_interrupted& operator=(const until_interrupted&) = delete;
 
 private:
-  struct sigaction before_ {};
+  struct sigaction before_int_ {
+  }, before_term_{};
 };
 
-bool is_interrupted() noexcept;
+// By which signal, for the exit status; 0 if it was not.
+int interrupted_by() noexcept;
+inline bool is_interrupted() noexcept { return interrupted_by() != 0; }
 
 }  // namespace study

@@ -1,0 +1,40 @@
+// Which jobs the experiment runs side by side, and under which ways to share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cosched_data.hpp"
+
+namespace study::sharing {
+
+struct choice {
+  std::vector<std::string> parts;  // empty: all
+  std::vector<std::string> ways;   // empty: all; plain is always there, as what a fair share is of
+  bool quick = false;
+  bool figures = false;  // only what figures_of() needs
+};
+
+extern const std::vector<std::string> all_parts, all_ways;
+
+// The two kernels. How long they take is not known yet: job::expected is 0.
+struct kernels {
+  job cg, ft;
+  explicit kernels(bool quick);
+};
+// So that it takes about so long alone; `once`: what it takes as it is.
+void make_last(job& j, double once, double seconds);
+
+job bsp(int grain, int imbalance, int of_ranks, double seconds);
+
+struct cases {
+  std::vector<cell> cells;
+  std::vector<std::size_t> pass;  // the cells of one pass, in order; some are run twice
+};
+// Throws apps::usage_error for a name that is none.
+cases cases_of(const choice& what, const std::string& mpi, const kernels& k, double seconds);
+
+// For how long the last of these jobs runs, if each has its fair share.
+double fair_end(const cell& c);
+
+}  // namespace study::sharing
