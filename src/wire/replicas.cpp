@@ -1,9 +1,10 @@
 #include <cleave/detail/replicas.hpp>
 #include <cleave/detail/wire.hpp>
 
+#include "machine/random.hpp"
+
 #include <link.h>
 
-#include <random>
 #include <string_view>
 
 namespace cleave::detail {
@@ -38,11 +39,6 @@ bool is_static(const void* address) noexcept {
       },
       &s);
   return s.found;
-}
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
 }
 
 }  // namespace
@@ -124,7 +120,7 @@ void shared_base::leave_node() noexcept {
   if (it != node.shared_.end() && it->second.value == this) node.shared_.erase(it);
 }
 
-replicas::replicas() : node_(random_number()) {}
+replicas::replicas() : node_(machine::random_bits()) {}
 
 replicas::~replicas() {
   for (auto& [name, entry] : shared_) entry.value->node_.store(nullptr, std::memory_order_relaxed);

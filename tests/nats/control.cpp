@@ -5,6 +5,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace cleave::net::nats {
 namespace {
@@ -13,7 +14,7 @@ const std::string job = "0123456789abcdef";
 
 const control all[] = {
     who{},
-    offer{"queens", "1f", 4, true, {{job, {"18"}, "chiba.m1", true, "kyoto.m2", 17}}},
+    offer{"queens", "1f", 4, true, {{job, {"18"}, "chiba.m1", true, "kyoto.m2", 17, 4, 3, 2, 1}}},
     start{job, "1f", {"18", "", "é\n\""}, 10},
     refusal{job, "it leaves"},
     beat{job, 1u << 30},
@@ -39,24 +40,29 @@ TEST(control, what_is_written_is_read) {
 TEST(control, what_is_not_right_is_not_read) {
   control read;
   for (const char* bad :
-       {"", "{}", "[]", "7", "{\"cleave\":1}", "{\"cleave\":2,\"job\":\"0123456789abcdef\"}",
-        "{\"cleave\":1,\"job\":7}", "{\"cleave\":1,\"job\":\"../../etc\"}",
-        "{\"cleave\":1,\"job\":\"0123456789abcdeF\"}"})
+       {"", "{}", "[]", "7", "{\"cleave\":2}", "{\"cleave\":3,\"job\":\"0123456789abcdef\"}",
+        "{\"cleave\":2,\"job\":7}", "{\"cleave\":2,\"job\":\"../../etc\"}",
+        "{\"cleave\":2,\"job\":\"0123456789abcdeF\"}"})
     EXPECT_NE(decode("cancel", bad, read), nullptr) << bad;
-  EXPECT_EQ(decode("cancel", "{\"cleave\":1,\"job\":\"0123456789abcdef\"}", read), nullptr);
+  EXPECT_EQ(decode("cancel", "{\"cleave\":2,\"job\":\"0123456789abcdef\"}", read), nullptr);
   EXPECT_NE(decode("cancels", encode(cancel{job}), read), nullptr);
   EXPECT_NE(
       decode("part",
-             "{\"cleave\":1,\"job\":\"0123456789abcdef\",\"number\":0,\"what\":3,\"status\":0}",
+             "{\"cleave\":2,\"job\":\"0123456789abcdef\",\"number\":0,\"what\":3,\"status\":0}",
              read),
       nullptr);
 }
 
 TEST(control, presence) {
-  presence p{false, "ab", 4, 3, 2, 1}, read;
+  presence p{false, "ab", 4, 3, 2, 1, 700}, read;
   ASSERT_EQ(decode(encode(p), read), nullptr);
   EXPECT_EQ(encode(read), encode(p));
-  EXPECT_NE(decode("{\"cleave\":1}", read), nullptr);
+  for (const auto& [every, longest] :
+       {std::pair{0u, 3'000}, {500u, 3'000}, {1'000u, 4'000}, {~0u, 600'000}}) {
+    p.every = every;
+    EXPECT_EQ(longest_silence(p), std::chrono::milliseconds(longest));
+  }
+  EXPECT_NE(decode("{\"cleave\":2}", read), nullptr);
   EXPECT_NE(decode("\xff", read), nullptr);
 }
 

@@ -1,7 +1,9 @@
+#include "nats/impostor.hpp"
 #include "nats/relay.hpp"
 #include "net/nats/connection.hpp"
 
 #include <gtest/gtest.h>
+#include <nats/nats.h>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -259,20 +261,25 @@ TEST_F(messages, of_a_key_that_is_taken_back_end) {
   EXPECT_TRUE(until([&] { return a.is_up(); }));
 }
 
+/// Of itself, made in the folder as NAME and NAME.key.
+std::string certificate(const tests::temporary_folder& folder, const std::string& name,
+                        const std::string& of) {
+  const std::string at = (folder.path / name).string();
+  const std::string command =
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+      "-keyout " +
+      at + ".key -out " + at + " -subj /CN=relay -addext subjectAltName=" + of + " 2>/dev/null";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c)
+  std::ostringstream text;
+  text << std::ifstream(at).rdbuf();
+  return text.str();
+}
+
 TEST_F(messages, go_by_tls_to_the_relay_that_the_key_names) {
   const tests::temporary_folder folder;
-  const auto make = [&](const std::string& name, const std::string& of) {
-    const std::string at = (folder.path / name).string();
-    const std::string command =
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
-        "-keyout " +
-        at + ".key -out " + at + " -subj /CN=relay -addext subjectAltName=" + of + " 2>/dev/null";
-    EXPECT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT(cert-env33-c)
-    std::ostringstream certificate;
-    certificate << std::ifstream(at).rdbuf();
-    return certificate.str();
-  };
-  const std::string right = make("right", "IP:127.0.0.1"), wrong = make("wrong", "DNS:other");
+  const std::string right = certificate(folder, "right", "IP:127.0.0.1"),
+                    other = certificate(folder, "other", "IP:127.0.0.1"),
+                    wrong = certificate(folder, "wrong", "DNS:other");
   const auto relay_with = [&](const std::string& name) {
     const std::string at = (folder.path / name).string();
     return "tls: { cert_file: \"" + at + "\", key_file: \"" + at + ".key\" }\n" +
@@ -290,6 +297,10 @@ TEST_F(messages, go_by_tls_to_the_relay_that_the_key_names) {
     tests::relay by(relay_with("right"));
     EXPECT_TRUE(connection(machine(by, right), "one", quick).is_up());
     EXPECT_THROW(connection(machine(by, wrong), "one", quick), net::nats::refused);
+    // Whom the system trusts is not trusted for that.
+    setenv("SSL_CERT_FILE", (folder.path / "right").c_str(), 1);
+    EXPECT_THROW(connection(machine(by, other), "one", quick), net::nats::refused);
+    unsetenv("SSL_CERT_FILE");
     net::nats::access plain = by.machine("m1");
     plain.public_key = first_public, plain.seed = first_seed;
     EXPECT_THROW(connection(plain, "one", quick), net::nats::refused);
@@ -298,6 +309,59 @@ TEST_F(messages, go_by_tls_to_the_relay_that_the_key_names) {
   EXPECT_THROW(connection(machine(another, wrong), "one", quick), net::nats::refused);
   tests::relay without;
   EXPECT_THROW(connection(machine(without, right), "one", quick), net::nats::refused);
+}
+
+/// nats.c waits there for ever.
+TEST_F(messages, to_a_relay_that_falls_silent_in_TLS_are_given_up) {
+  const tests::temporary_folder folder;
+  tests::impostor mute([](tests::impostor::caller& who, int) {
+    who.say(tests::impostor::greeting(",\"tls_required\":true"));
+    who.until_gone();
+  });
+  const std::string url = "tls://127.0.0.1:" + std::to_string(mute.port());
+  net::nats::access a{"here", "m1", {url}, certificate(folder, "a", "IP:127.0.0.1"), {}, {}};
+  a.public_key = first_public, a.seed = first_seed;
+  connection::settings quick;
+  quick.tries = 2, quick.between_tries = 10ms, quick.answer_within = 200ms;
+  try {
+    connection(a, "one", quick);
+    FAIL() << "connected";
+  } catch (const net::nats::unreachable& e) {
+    EXPECT_EQ(e.what(), "relay " + url + ": it does not answer in the middle of TLS");
+  }
+}
+
+TEST_F(messages, are_signed_again_where_nats_c_loses_a_signature) {
+  /// One whose signature begins with a zero, or does not.
+  const auto nonce = [](bool zero) {
+    for (int i = 0;; ++i) {
+      const std::string text = "nonce" + std::to_string(i);
+      unsigned char* signature = nullptr;
+      int length = 0;
+      EXPECT_EQ(nats_Sign(first_seed.c_str(), text.c_str(), &signature, &length), NATS_OK);
+      const bool found = (*signature == 0) == zero;
+      std::free(signature);
+      if (found) return text;
+    }
+  };
+  std::vector<std::string> heard;
+  net::nats::access a{"here", "m1", {}, {}, first_public, first_seed};
+  {
+    tests::impostor relay([&](tests::impostor::caller& who, int count) {
+      who.say(tests::impostor::greeting(",\"nonce\":\"" + nonce(count == 0) + "\""));
+      for (std::string line; !(line = who.line()).empty();) {
+        if (line.starts_with("CONNECT")) heard.push_back(line);
+        if (line == "PING") who.say("PONG\r\n");
+      }
+    });
+    a.urls = {"nats://127.0.0.1:" + std::to_string(relay.port())};
+    connection::settings once;
+    once.tries = 1;
+    EXPECT_TRUE(connection(a, "one", once).is_up());
+  }
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_NE(heard.front().find("\"sig\":\""), std::string::npos) << heard.front();
+  EXPECT_EQ(heard.front().find("\"sig\":\"\""), std::string::npos) << heard.front();
 }
 
 }  // namespace

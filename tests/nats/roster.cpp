@@ -53,14 +53,19 @@ TEST(attendance, who_is_there_and_what_was_done) {
   EXPECT_EQ(t.workers, 6u);
   EXPECT_EQ(t.computing, 4u);
   EXPECT_EQ(t.tasks, 10u);
-  EXPECT_NE(nodes.find("here.b", "00000000000000aa"), nullptr);
-  EXPECT_EQ(nodes.find("here.b", "00000000000000ab"), nullptr);
-  EXPECT_EQ(nodes.find("here.c", "00000000000000aa"), nullptr);
   t = nodes.total(now + 4s);  // one is silent
   EXPECT_EQ(t.nodes, 1u);
   EXPECT_EQ(t.tasks, 10u);  // and has done what it has
   nodes.hear(now + 4s, root, {false, "", 4, 0, 1, 12});
   EXPECT_EQ(nodes.total(now + 4s).nodes, 0u);
+}
+
+TEST(attendance, one_of_many_says_seldom_that_it_is_there) {
+  attendance nodes;
+  const attendance::clock::time_point now{1h};
+  nodes.hear(now, {{"here", "a"}, "00000000000000aa-0"}, {true, "", 1, 1, 0, 0, 5'000});
+  EXPECT_EQ(nodes.total(now + 19s).nodes, 1u);
+  EXPECT_EQ(nodes.total(now + 21s).nodes, 0u);
 }
 
 }  // namespace

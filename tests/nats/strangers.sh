@@ -30,6 +30,14 @@ changed() {  # changed FILE SCRIPT: a key file, changed
 let_in="publish cleave.all.chiba.m3.p.x x"
 again() { says "$@"; says "$@"; }  # twice: is logged once
 
+echo "# somebody in the relay's place who falls silent in the middle of TLS (looked at in the end)"
+background mute "$speak" m3.cleave mute
+wait_for "mute at" mute.log
+cp "$(changed m3.cleave "s|tls://[^\"]*|tls://127.0.0.1:$(sed 's/.* //' mute.log)|")" silent.cleave
+background silent_nodes "$cleave" nodes silent.cleave
+background silent_submit "$cleave" submit silent.cleave queens 4
+background silent_serve "$bin/queens" --serve silent.cleave
+
 echo "# no key, an unknown one, half of one"
 again 3 "Authorization Violation" "$speak" m3.cleave without-key $let_in
 logged 1 "refused 127.0.0.1: it has no key" chiba.log
@@ -126,6 +134,15 @@ for ((i = 0; i < 200; i++)); do
 done
 wait_for honest k1.log
 grep -q forged k1.log && fail "the relay above speaks for machines of this site: $(cat k1.log)"
+
+echo "# nobody waits for the silent one"
+for name in silent_nodes silent_submit; do
+  wait "${of[$name]}"
+  [[ $? == 1 && $(cat $name.log) == "cleave: relay tls://127.0.0.1:"*": it does not answer in the middle of TLS" ]] ||
+    fail "$name: $(cat $name.log)"
+done
+logged 1 "^cleave: relay tls://.*: it does not answer in the middle of TLS; trying again$" silent_serve.log
+ends silent_serve TERM 0
 
 touch enough
 wait "${of[mouth]}" || fail "the mouth: $(cat mouth.log)"

@@ -283,6 +283,8 @@ TEST_F(supervised, says_what_it_does) {
   hear(there, notice{other, "queens", "1f", {"9"}, false});
   now += 5s;
   port.sent.clear();
+  server.node_says(job, {true, "", 4, 3, 2, 1});
+  server.node_says("00000000000000cc", {true, "", 9, 9, 9, 9});
   hear(stranger, who{});
   const auto offers = port.of<offer>();
   ASSERT_EQ(offers.size(), 1u);
@@ -291,6 +293,11 @@ TEST_F(supervised, says_what_it_does) {
   ASSERT_EQ(offers[0].jobs.size(), 2u);
   EXPECT_TRUE(offers[0].jobs[0].is_root);
   EXPECT_EQ(offers[0].jobs[0].seconds, 5u);
+  EXPECT_EQ(offers[0].jobs[0].workers, 4u);
+  EXPECT_EQ(offers[0].jobs[0].computing, 3u);
+  EXPECT_EQ(offers[0].jobs[0].tasks_in, 2u);
+  EXPECT_EQ(offers[0].jobs[0].tasks_out, 1u);
+  EXPECT_EQ(offers[0].jobs[1].workers, 0u);  // it has not said anything yet
   EXPECT_EQ(offers[0].jobs[1].root, "kyoto.m2");
 }
 

@@ -1,5 +1,7 @@
 #include "net/mpi/ring_socket.hpp"
 
+#include "machine/random.hpp"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 #include <bit>
 #include <cstring>
-#include <random>
 #include <stdexcept>
 
 namespace cleave::net::mpi {
@@ -79,10 +80,7 @@ ring_socket::ring_socket() {
 
 ring_socket::~ring_socket() { close(socket_); }
 
-contact ring_socket::mine() const {
-  std::random_device random;
-  return {networks_here(), port_, std::uint64_t{random()} << 32 | random()};
-}
+contact ring_socket::mine() const { return {networks_here(), port_, machine::random_bits()}; }
 
 void ring_socket::know(const std::vector<contact>& contacts) {
   const contact here{networks_here(), port_, 0};

@@ -1,5 +1,6 @@
 #include "net/nats/access.hpp"
 
+#include "net/nats/descriptor.hpp"
 #include "net/nats/subjects.hpp"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 namespace cleave::net::nats {
 namespace {
@@ -28,34 +28,18 @@ constexpr std::size_t longest_file = std::size_t{1} << 20;
 
 std::string why() { return std::strerror(errno); }
 
-class descriptor {
-public:
-  explicit descriptor(int number) noexcept : number_(number) {}
-  ~descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  int number() const noexcept { return number_; }
-  /// Whether the system has taken all that was written.
-  bool close() noexcept { return ::close(std::exchange(number_, -1)) == 0; }
-
-private:
-  int number_;
-};
-
 std::string text_of(const fs::path& file) {
   const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened.number() < 0) refuse(file.string(), "expected a key file: " + why());
+  if (*opened < 0) refuse(file.string(), "expected a key file: " + why());
   struct stat about {};
-  if (fstat(opened.number(), &about) != 0) refuse(file.string(), why());
+  if (fstat(*opened, &about) != 0) refuse(file.string(), why());
   if (!S_ISREG(about.st_mode)) refuse(file.string(), "expected a key file, got no regular file");
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     refuse(file.string(), "expected a key that its owner alone may read (chmod 600)");
   std::string text;
   char part[4096];
   for (;;) {
-    const ssize_t got = read(opened.number(), part, sizeof part);
+    const ssize_t got = read(*opened, part, sizeof part);
     if (got < 0) refuse(file.string(), why());
     if (got == 0) return text;
     text.append(part, static_cast<std::size_t>(got));
@@ -194,10 +178,10 @@ void write_access(const fs::path& file, const access& a) {
   const std::string text = out.dump(2) + "\n";
 
   descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (made.number() < 0) refuse(file.string(), "cannot be made: " + why());
+  if (*made < 0) refuse(file.string(), "cannot be made: " + why());
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t put = write(made.number(), text.data() + done, text.size() - done);
+    const ssize_t put = write(*made, text.data() + done, text.size() - done);
     if (put <= 0) break;
     done += static_cast<std::size_t>(put);
   }

@@ -1,5 +1,7 @@
 #include "net/nats/children.hpp"
 
+#include "machine/random.hpp"
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -9,10 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <string_view>
 
 namespace cleave::net::nats {
@@ -50,11 +50,7 @@ std::vector<char*> pointers_to(words& all) {
 
 /// An address that no other node of the job has, and not the root; below 2^62 (transport.cpp).
 std::string new_address() {
-  std::random_device device;
-  const std::uint64_t n = (std::uint64_t{device()} << 32 | device()) >> 2 | 1;
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%llx", static_cast<unsigned long long>(n));
-  return text.data();
+  return cleave::machine::in_hexadecimal(cleave::machine::random_bits() >> 2 | 1);
 }
 
 /// Between fork and exec, in a process that may have had other threads: system calls only.

@@ -1,18 +1,19 @@
 #pragma once
 
 #include "net/nats/access.hpp"
+#include "net/nats/inbox.hpp"
+#include "net/nats/parts.hpp"
+#include "net/nats/refused.hpp"
 #include "net/nats/subjects.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,22 +21,7 @@
 
 namespace cleave::net::nats {
 
-struct letter {
-  endpoint from;        ///< as the relay lets it be said: from the subject, which permissions limit
-  bool to_all = false;  ///< or to this process
-  std::string topic;    ///< what it is: of a direct one one token, else several, with dots
-  bool nobody = false;  ///< the relay's word: nothing is listened to there
-  std::vector<std::byte> content;
-};
-
-/// It would be refused again: a wrong key, a wrong certificate, no TLS.
-struct refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-/// Nobody answers at any of the URLs.
-struct unreachable : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+class link;
 
 /// 16 hexadecimal digits that nobody can guess.
 std::string random_token();
@@ -45,8 +31,9 @@ std::string random_token();
 /// to this process arrive in the order in which they were sent, whole, or not at all; those to all
 /// are in an order of their own.
 ///
-/// Invariant: `link_` is null or the one connection that is up; only the keeper, a thread of this
-/// object, replaces it. Letters come in nats.c's threads into `inbox_`, which outlives them.
+/// Invariant: `link_` is null or the one connection that is up, on which all of `subjects_` are
+/// listened to; only the keeper, a thread of this object, replaces it. Letters come in nats.c's
+/// threads into `inbox_`, which outlives them.
 class connection {
 public:
   struct settings {
@@ -107,25 +94,13 @@ public:
   waits counted() const noexcept { return counted_; }
 
 private:
-  struct inbox;
-  class link;
-  /// A message of which not all parts have come yet.
-  struct parts {
-    std::uint64_t number = 0, bytes = 0;
-    std::vector<std::byte> content;
-    std::chrono::steady_clock::time_point since;
-  };
-
   std::shared_ptr<link> connect() const;
-  std::shared_ptr<link> connect_to(const std::string& url) const;
   void adopt(std::shared_ptr<link> made);
   void keep();
   bool make_again();
-  bool pause(std::chrono::milliseconds at_most) const;
   void publish(link& by, const std::string& subject, const std::string& reply,
                std::span<const std::byte> content);
   std::shared_ptr<link> current() const;
-  std::optional<letter> whole(letter part);
 
   const access who_;
   const endpoint self_;
@@ -142,7 +117,7 @@ private:
 
   std::mutex sending_;  // parts of a message follow each other
   std::uint64_t last_number_ = 0;
-  std::map<endpoint, parts> unfinished_;  // by the thread that receives
+  assembler unfinished_;  // by the thread that receives
   std::thread keeper_;
 };
 

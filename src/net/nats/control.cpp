@@ -7,7 +7,8 @@
 
 namespace cleave::net::nats {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(job_here, job, arguments, root, is_root, submitter, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(job_here, job, arguments, root, is_root, submitter, seconds,
+                                   workers, computing, tasks_in, tasks_out)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(offer, program, hash, workers, leaving, jobs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(start, job, hash, arguments, patience)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(refusal, job, why)
@@ -17,7 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(cancel, job)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(part, job, number, what, status)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(notice, job, program, hash, arguments, over)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(presence, here, incarnation, workers, computing, tasks_in,
-                                   tasks_out)
+                                   tasks_out, every)
 
 namespace {
 

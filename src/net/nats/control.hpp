@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +14,7 @@
 namespace cleave::net::nats {
 
 /// Grows by one whenever what is below changes. Messages of another number are not understood.
-inline constexpr int control_version = 1;
+inline constexpr int control_version = 2;
 
 using words = std::vector<std::string>;
 
@@ -30,6 +32,9 @@ struct job_here {
   bool is_root = false;   // this server has it
   std::string submitter;  // its machine, if this server has the root
   std::uint64_t seconds = 0;
+  // As its node here has said last; no workers: it has not yet.
+  std::uint32_t workers = 0, computing = 0;
+  std::uint64_t tasks_in = 0, tasks_out = 0;
 };
 
 /// A server's answer.
@@ -86,7 +91,13 @@ struct presence {
   std::string incarnation;  // of its process
   std::uint32_t workers = 0, computing = 0;
   std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
+  std::uint32_t every = 500;                  // milliseconds: it says so again within
 };
+/// A node that has said nothing for so long is gone. It may not ask for more than ten minutes.
+inline std::chrono::milliseconds longest_silence(const presence& p) {
+  using std::chrono::milliseconds;
+  return std::clamp(4 * milliseconds(p.every), milliseconds(3'000), milliseconds(600'000));
+}
 inline constexpr std::string_view presence_topic = "job.";
 std::string encode(const presence& p);
 /// Returns nullptr, or what is wrong with it.

@@ -1,7 +1,9 @@
 #include "net/nats/serve.hpp"
 
+#include "machine/random.hpp"
 #include "net/nats/children.hpp"
 #include "net/nats/connection.hpp"
+#include "net/nats/descriptor.hpp"
 #include "net/nats/supervisor.hpp"
 
 #include <poll.h>
@@ -31,19 +33,10 @@ constexpr std::string_view root_process = "-0";  // after the job's name
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-class descriptor {
-public:
-  descriptor(int made, const char* what) : fd_(made) {
-    if (made < 0) fail(what);
-  }
-  ~descriptor() { close(fd_); }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  int operator*() const noexcept { return fd_; }
-
-private:
-  int fd_;
-};
+descriptor made(int number, const char* what) {
+  if (number < 0) fail(what);
+  return descriptor(number);
+}
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -57,7 +50,7 @@ sigset_t handled_signals() {
 class readable_connection {
 public:
   explicit readable_connection(connection& of)
-      : of_(of), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"), thread_([this] {
+      : of_(of), event_(made(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")), thread_([this] {
           while (!over_) {
             of_.wait(10s);
             const std::uint64_t one = 1;
@@ -131,10 +124,12 @@ void server::hear(const letter& l) {
   const std::string_view content(reinterpret_cast<const char*>(l.content.data()), l.content.size());
   if (l.to_all && l.topic.starts_with(presence_topic)) {
     const std::string job = l.topic.substr(presence_topic.size());
-    const endpoint& self = by_.self();
-    if (l.from.at != self.at || l.from.process != job + std::string(root_process)) return;
     presence p;
-    if (decode(content, p) != nullptr) return;
+    if (l.from.at != by_.self().at || !l.from.process.starts_with(job + "-") ||
+        decode(content, p) != nullptr)
+      return;
+    jobs_.node_says(job, p);
+    if (l.from.process != job + std::string(root_process)) return;
     p.here ? jobs_.root_joined(now(), job) : jobs_.root_left(now(), job);
     return;
   }
@@ -190,30 +185,25 @@ std::unique_ptr<connection> connect(const access& who, int signals) {
     }
 }
 
-std::string in_hex(std::uint64_t n) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(n));
-  return text;
-}
-
 }  // namespace
 
 int serve(const access& who, const std::filesystem::path& key, const serve_settings& what) {
   // Before there are threads, so that all of them leave these to the descriptor.
   const sigset_t handled = handled_signals();
   pthread_sigmask(SIG_BLOCK, &handled, nullptr);
-  const descriptor signals(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
+  const descriptor signals = made(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
 
-  const auto made = connect(who, *signals);
-  if (made == nullptr) return 0;
-  connection& by = *made;
+  const auto connected = connect(who, *signals);
+  if (connected == nullptr) return 0;
+  connection& by = *connected;
   for (const char* topic : {"who", "jobs"}) by.listen(topic);
-  // Only those here: whether a root is there.
+  // Only those here: whether a root is there, and what they do.
   by.listen_to(subject_to_all({by.self().at, "*"}, std::string(presence_topic) + "*"));
   words environment = {"CLEAVE_KEY=" + std::filesystem::absolute(key).string()};
   if (what.workers != 0) environment.push_back("CLEAVE_WORKERS=" + std::to_string(what.workers));
   const std::uint32_t workers = what.workers != 0 ? what.workers : what.usual_workers;
-  server s(by, {by.self(), what.program, in_hex(what.hash), workers}, std::move(environment));
+  server s(by, {by.self(), what.program, cleave::machine::in_hexadecimal(what.hash), workers},
+           std::move(environment));
   std::fprintf(stderr, "cleave: %s offers %s to site %s, %u worker%s; Ctrl-C leaves\n",
                who.name.c_str(), what.program.c_str(), who.site.c_str(), workers,
                workers == 1 ? "" : "s");

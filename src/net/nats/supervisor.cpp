@@ -49,11 +49,13 @@ void supervisor::on(moment now, const endpoint& from, const who&) {
   for (const auto& [job, r] : rooted_)
     if (r.is == rooted::state::running)
       mine.jobs.push_back({job, r.arguments, self_.self.at.text(), true, r.submitter.at.text(),
-                           seconds_since(r.since, now)});
+                           seconds_since(r.since, now), r.said.workers, r.said.computing,
+                           r.said.tasks_in, r.said.tasks_out});
   for (const auto& [job, h] : helped_)
     if (h.is == helped::state::running)
-      mine.jobs.push_back(
-          {job, h.arguments, h.root.at.text(), false, "", seconds_since(h.since, now)});
+      mine.jobs.push_back({job, h.arguments, h.root.at.text(), false, "",
+                           seconds_since(h.since, now), h.said.workers, h.said.computing,
+                           h.said.tasks_in, h.said.tasks_out});
   port_.send(from, mine);
 }
 
@@ -144,6 +146,11 @@ void supervisor::root_left(moment now, const std::string& job) {
   at->second.joined = false;
 }
 
+void supervisor::node_says(const std::string& job, const presence& p) {
+  if (const auto at = rooted_.find(job); at != rooted_.end()) at->second.said = p;
+  if (const auto at = helped_.find(job); at != helped_.end()) at->second.said = p;
+}
+
 void supervisor::wrote(moment now, const std::string& job, part::of what, std::string text) {
   const auto at = rooted_.find(job);
   if (at == rooted_.end() || at->second.is != rooted::state::running) return;
@@ -222,6 +229,7 @@ void supervisor::begin(moment now, const std::string& job, helped& h) {
   if (h.is != helped::state::waiting || h.start_at > now || leaving_since_) return;
   if (port_.start_node(job, h.arguments, h.root.at, false)) {
     h.is = helped::state::running;
+    h.said = {};
   } else {
     h.start_at = now + restart_after;
   }

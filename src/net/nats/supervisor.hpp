@@ -49,6 +49,8 @@ public:
   void root_joined(moment now, const std::string& job);
   /// It is not any more; its program may go on alone.
   void root_left(moment now, const std::string& job);
+  /// What a node here says of itself, for those who ask.
+  void node_says(const std::string& job, const presence& p);
   void wrote(moment now, const std::string& job, part::of what, std::string text);
   /// Its process has ended, and all that it wrote has been told.
   void ended(moment now, const std::string& job, child_end how);
@@ -80,6 +82,7 @@ private:
     bool joined = false;  // its node has: others are told
     moment tell_at{};
     outbox out;
+    presence said{};  // its node, last
   };
   /// A job that another server has the root of.
   ///
@@ -95,6 +98,7 @@ private:
     moment since, heard;  // the root's server
     moment start_at;
     unsigned failures = 0;
+    presence said{};  // its node, last
   };
 
   void on(moment now, const endpoint& from, const who& m);

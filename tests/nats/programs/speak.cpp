@@ -8,16 +8,11 @@
 //     hold                 until the relay ends the connection: "cut off"
 //     talk SUBJECT FILE    numbers, one each millisecond, until there is such a file; then "end N"
 //     hear FILTER          until such an end: "heard N of N, 0 twice"
-//   speak KEYFILE strangers N SECONDS   N of each kind knock at once: without a key, with one that
-//     nobody has, without TLS, silent; again as soon as they are refused, for so long
+//   speak KEYFILE mute     is no client, but listens as a relay that says nothing any more once it
+//                          has asked for TLS: "mute at PORT"; for ever
 //
 // SPEAK_NAME is what it calls itself. Prints "refused: WHY" with status 3 if it is not let in.
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <nats/nats.h>
-#include <netinet/in.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -30,15 +25,18 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "nats/impostor.hpp"
 #include "net/nats/access.hpp"
+#include "net/nats/dial.hpp"
 
 namespace {
 
 using key = cleave::net::nats::access;
-using clock = std::chrono::steady_clock;
+using cleave::net::nats::dial;
+using cleave::net::nats::dialling;
+using cleave::net::nats::nats_connection;
 using namespace std::chrono_literals;
 
 struct refusal : std::runtime_error {
@@ -48,21 +46,6 @@ struct refusal : std::runtime_error {
 void check(natsStatus s) {
   if (s != NATS_OK) throw std::runtime_error(natsStatus_GetText(s));
 }
-
-struct signer {
-  const key& who;
-  bool unlucky = false;
-
-  // nats.c 3.4 takes a signature that begins with a zero for none.
-  static natsStatus sign(char** error, unsigned char** signature, int* length, const char* nonce,
-                         void* self) {
-    auto& s = *static_cast<signer*>(self);
-    *error = nullptr;
-    const natsStatus done = nats_Sign(s.who.seed.c_str(), nonce, signature, length);
-    s.unlucky = done == NATS_OK && **signature == 0;
-    return s.unlucky ? NATS_ERR : done;
-  }
-};
 
 void complain(natsConnection* c, natsSubscription*, natsStatus s, void*) {
   const char* text = nullptr;
@@ -75,33 +58,16 @@ void complain(natsConnection* c, natsSubscription*, natsStatus s, void*) {
 std::atomic<bool> closed{false};
 void on_closed(natsConnection*, void*) { closed = true; }
 
-natsConnection* connect(const key& who, bool with_key, bool quiet = false) {
-  natsOptions* o = nullptr;
-  check(natsOptions_Create(&o));
-  check(natsOptions_SetURL(o, who.urls.front().c_str()));
-  if (!who.authority.empty()) {
-    check(natsOptions_SetSecure(o, true));
-    check(natsOptions_SetCATrustedCertificates(o, who.authority.c_str()));
-  }
-  signer by{who};
-  if (with_key) check(natsOptions_SetNKey(o, who.public_key.c_str(), signer::sign, &by));
-  if (const char* const name = std::getenv("SPEAK_NAME")) check(natsOptions_SetName(o, name));
-  check(natsOptions_SetAllowReconnect(o, false));
-  check(natsOptions_SetTimeout(o, 10'000));
-  check(natsOptions_SetSendAsap(o, true));
-  if (!quiet) {
-    check(natsOptions_SetErrorHandler(o, complain, nullptr));
-    check(natsOptions_SetClosedCB(o, on_closed, nullptr));
-  }
-  natsConnection* c = nullptr;
-  natsStatus s;
-  do s = natsConnection_Connect(&c, o);
-  while (s != NATS_OK && std::exchange(by.unlucky, false));
-  std::string why = natsStatus_GetText(s);
-  if (const char* const text = nats_GetLastError(nullptr); text != nullptr && *text) why = text;
-  natsOptions_Destroy(o);
-  if (s != NATS_OK) throw refusal(why);
-  return c;
+// Blocks until it is there.
+nats_connection connect(key who, bool with_key) {
+  if (!with_key) who.public_key.clear(), who.seed.clear();
+  dialling how;
+  if (const char* const name = std::getenv("SPEAK_NAME")) how.name = name;
+  how.answer_within = 10s;
+  how.on_error = complain, how.on_closed = on_closed;
+  try {
+    return dial(who, who.urls.front(), how);
+  } catch (const std::runtime_error& e) { throw refusal(e.what()); }
 }
 
 struct heard {
@@ -135,7 +101,8 @@ struct heard {
 
 void speak(const key& who, const std::vector<std::string>& words) {
   const bool with_key = words.empty() || words[0] != "without-key";
-  natsConnection* const c = connect(who, with_key);
+  const nats_connection made = connect(who, with_key);
+  natsConnection* const c = made.get();
   heard all;
   const auto listen = [&](const std::string& filter) {
     natsSubscription* s = nullptr;
@@ -184,50 +151,17 @@ void speak(const key& who, const std::vector<std::string>& words) {
   }
   natsConnection_Close(c);
   while (!closed) std::this_thread::sleep_for(1ms);
-  natsConnection_Destroy(c);
 }
 
-// What is no TLS, or nothing at all.
-void knock_raw(const key& who, bool garbage) {
-  const auto at = cleave::net::nats::parse_url(who.urls.front());
-  const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET, to.sin_port = htons(static_cast<std::uint16_t>(at.port));
-  inet_pton(AF_INET, at.host.c_str(), &to.sin_addr);
-  if (connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
-    const std::string noise(3000, '\x5a');
-    char any[4096];
-    if (garbage) send(s, noise.data(), noise.size(), MSG_NOSIGNAL);
-    while (recv(s, any, sizeof any, 0) > 0) {}
-  }
-  close(s);
-}
-
-void strangers(const key& who, int of_each, std::chrono::seconds time) {
-  setpriority(PRIO_PROCESS, 0, 19);  // they would be elsewhere
-  const auto end = clock::now() + time;
-  std::atomic<int> knocks{0}, let_in{0};
-  key wrong = who;  // right seed of nobody
-  wrong.seed = "SUAHPMLPPQJPNSSN7UWQNPLSZ4TRF4JWNDWGAEAM52V5JNJADRNX2CJUYA";
-  wrong.public_key = "UCNW3FRK4GB5E5UUGSOETAGXZ5LT37MNNT3PYJ6ZHC6RLQ6NAEXNSCKL";
-  std::vector<std::thread> all;
-  for (int i = 0; i < of_each; ++i)
-    for (int kind = 0; kind < 4; ++kind)
-      all.emplace_back([&, kind] {
-        do {
-          ++knocks;
-          if (kind >= 2) {
-            knock_raw(who, kind == 2);
-            continue;
-          }
-          try {
-            natsConnection_Destroy(connect(kind == 0 ? who : wrong, kind == 1, true));
-            ++let_in;
-          } catch (const refusal&) {}
-        } while (clock::now() < end);
-      });
-  for (auto& t : all) t.join();
-  fmt::print("{} knocked, {} let in\n", knocks.load(), let_in.load());
+[[noreturn]] void be_mute() {
+  using cleave::tests::impostor;
+  const impostor mute([](impostor::caller& who, int) {
+    who.say(impostor::greeting(",\"tls_required\":true,\"nonce\":\"any\""));
+    who.until_gone();
+  });
+  fmt::print("mute at {}\n", mute.port());
+  std::fflush(stdout);
+  for (;;) pause();
 }
 
 }  // namespace
@@ -235,9 +169,8 @@ void strangers(const key& who, int of_each, std::chrono::seconds time) {
 int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 2, argv + argc);
   const key who = cleave::net::nats::read_access(argv[1]);
-  if (words.size() == 3 && words[0] == "strangers")
-    strangers(who, std::stoi(words[1]), std::chrono::seconds(std::stoi(words[2])));
-  else speak(who, words);
+  if (!words.empty() && words[0] == "mute") be_mute();
+  speak(who, words);
   return 0;
 } catch (const refusal& e) {
   fmt::print("refused: {}\n", e.what());

@@ -1,7 +1,6 @@
 #include "relay/bridge.hpp"
 
 #include <fmt/format.h>
-#include <nats/nats.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -18,71 +16,33 @@
 #include <utility>
 #include <vector>
 
+#include "net/nats/dial.hpp"
+
 namespace relay {
 namespace {
 
-using cleave::net::nats::access;
-using cleave::net::nats::is_token;
+namespace nats = cleave::net::nats;
+using nats::access;
+using nats::is_token;
+using nats::nats_connection;
 
 constexpr auto first_pause = std::chrono::milliseconds(500),
                longest_pause = std::chrono::milliseconds(5000);
 constexpr std::size_t most_sites = 10'000;
 constexpr int most_pending = 512 << 20;  // bytes that the slower side has not taken yet
 
-struct connection_freed {
-  void operator()(natsConnection* c) const { natsConnection_Close(c), natsConnection_Destroy(c); }
-};
-struct options_freed {
-  void operator()(natsOptions* o) const { natsOptions_Destroy(o); }
-};
 struct subscription_freed {
   void operator()(natsSubscription* s) const { natsSubscription_Destroy(s); }
 };
-using connection = std::unique_ptr<natsConnection, connection_freed>;
-using options = std::unique_ptr<natsOptions, options_freed>;
 using subscription = std::unique_ptr<natsSubscription, subscription_freed>;
 
 struct failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-struct refusal : failure {
-  using failure::failure;
-};
-
-// What nats.c says of the last error in this thread, without where in its source.
-std::string last_words(natsStatus s) {
-  natsStatus of = NATS_OK;
-  const char* const text = nats_GetLastError(&of);
-  if (text == nullptr || *text == '\0' || of != s) return natsStatus_GetText(s);
-  const std::string_view all(text);
-  const auto end = all.starts_with('(') ? all.find("): ") : all.npos;
-  return std::string(end == all.npos ? all : all.substr(end + 3));
-}
 
 void check(natsStatus s, const std::string& what) {
-  if (s == NATS_CONNECTION_AUTH_FAILED)
-    throw refusal(what + ": it refuses this relay's key (is it revoked?)");
-  if (s != NATS_OK) throw failure(fmt::format("{}: {}", what, last_words(s)));
+  if (s != NATS_OK) throw failure(fmt::format("{}: {}", what, nats::last_words(s)));
 }
-
-struct signer {
-  const access& who;
-  bool unlucky = false;
-
-  // nats.c 3.4 takes a signature that begins with a zero for none: then it is tried again with
-  // another nonce.
-  static natsStatus sign(char** error, unsigned char** signature, int* length, const char* nonce,
-                         void* self) noexcept {
-    auto& s = *static_cast<signer*>(self);
-    *error = nullptr;
-    const natsStatus done = nats_Sign(s.who.seed.c_str(), nonce, signature, length);
-    s.unlucky = done == NATS_OK && **signature == 0;
-    if (!s.unlucky) return done;
-    std::free(*signature);
-    *signature = nullptr;
-    return NATS_ERR;
-  }
-};
 
 // The site of whoever has sent it; empty if it is no subject of Cleave's.
 std::string sender_of(std::string_view subject) {
@@ -154,7 +114,7 @@ private:
   // nodes expect.
   struct life {
     nats_bridge& of;
-    connection up, down;
+    nats_connection up, down;
     std::mutex mutex;  // of what follows
     std::condition_variable ended;
     int running = 0;  // threads of nats.c that may look at this
@@ -195,37 +155,19 @@ private:
     }
   };
 
-  connection connect(const access& to, const std::string& what) {
-    natsOptions* made = nullptr;
-    check(natsOptions_Create(&made), what);
-    const options o(made);
-    std::vector<const char*> urls;
-    for (const auto& u : to.urls) urls.push_back(u.c_str());
-    signer who{to};
-    check(natsOptions_SetServers(made, urls.data(), static_cast<int>(urls.size())), what);
-    check(natsOptions_SetNoRandomize(made, true), what);
-    check(natsOptions_SetName(made, fmt::format("{}.{}", to.site, to.name).c_str()), what);
-    check(natsOptions_SetNKey(made, to.public_key.c_str(), signer::sign, &who), what);
-    if (!to.authority.empty()) {
-      check(natsOptions_SetSecure(made, true), what);
-      check(natsOptions_SetCATrustedCertificates(made, to.authority.c_str()), what);
-    }
-    check(natsOptions_SetIgnoreDiscoveredServers(made, true), what);
-    check(natsOptions_SetTimeout(made, 2000), what);
-    check(natsOptions_SetWriteDeadline(made, 2000), what);
-    check(natsOptions_SetPingInterval(made, 1000), what);
-    check(natsOptions_SetMaxPingsOut(made, 2), what);
-    check(natsOptions_SetSendAsap(made, true), what);
-    check(natsOptions_SetNoEcho(made, true), what);
-    check(natsOptions_SetAllowReconnect(made, false), what);
-    check(natsOptions_SetClosedCB(made, events::on_closed, &events_), what);
-    check(natsOptions_SetErrorHandler(made, events::on_error, &events_), what);
-    natsConnection* c = nullptr;
-    natsStatus done;
-    do done = natsConnection_Connect(&c, made);
-    while (done != NATS_OK && std::exchange(who.unlucky, false));
-    check(done, what);
-    return connection(c);
+  nats_connection connect(const access& to, const std::string& what) {
+    nats::dialling how;
+    how.name = fmt::format("{}.{}", to.site, to.name);
+    how.write_within = std::chrono::milliseconds(2000);
+    how.on_error = events::on_error, how.on_closed = events::on_closed, how.closure = &events_;
+    for (std::size_t i = 0;; ++i) try {
+        return nats::dial(to, to.urls.at(i), how);
+      } catch (const nats::key_refused&) {
+        throw nats::key_refused(
+            fmt::format("{}, {}: it refuses this relay's key (is it revoked?)", what, to.urls[i]));
+      } catch (const std::runtime_error& e) {
+        if (i + 1 >= to.urls.size()) throw failure(fmt::format("{}: {}", what, e.what()));
+      }
   }
 
   void listen(life& l, natsConnection* at, const std::string& filter,
@@ -283,9 +225,9 @@ private:
         const std::lock_guard lock(events_.mutex);
         if (events_.ending) return;
         once(said, "the relay above is lost; this site works on by itself");
-      } catch (const refusal& e) { once(said_refused, e.what()); } catch (const failure& e) {
-        once(said, e.what());
-      }
+      } catch (const nats::key_refused& e) {
+        once(said_refused, e.what());
+      } catch (const failure& e) { once(said, e.what()); }
       std::unique_lock lock(events_.mutex);
       if (events_.changed.wait_for(lock, pause, [&] { return events_.ending; })) return;
       pause = std::min(2 * pause, longest_pause);
@@ -295,7 +237,7 @@ private:
   // Until one of the connections ends.
   void live() {
     life l(*this);
-    l.up = connect(upstream_, fmt::format("the relay above, {}", upstream_.urls.front()));
+    l.up = connect(upstream_, "the relay above");
     l.down = connect(own_, "this relay's own server");
     listen(l, l.down.get(), fmt::format("cleave.all.{}.>", own_.site), pass_up);
     listen(l, l.up.get(), fmt::format("cleave.to.{}.>", own_.site), pass_down);

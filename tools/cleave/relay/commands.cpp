@@ -5,7 +5,7 @@
 
 #include "common/command_line.hpp"
 
-#ifdef CLEAVE_WITH_RELAY
+#ifdef CLEAVE_WITH_SITES
 #include "relay/invite.hpp"
 #endif
 
@@ -50,7 +50,7 @@ bool commands::given() const {
 }
 
 int commands::run() {
-#ifdef CLEAVE_WITH_RELAY
+#ifdef CLEAVE_WITH_SITES
   const parts& p = *parts_;
   if (p.relay.parsed())
     return relay::serve({p.folder, p.site, p.listen, p.upstream, p.hosts, p.port, p.plain});

@@ -14,18 +14,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto quiet = 700ms;  // nodes say each half second that they are there
+constexpr auto quiet = 700ms;
 constexpr auto at_most = 2s;
 
-std::string in_words(const server& s, const nats::job_here& j, const presence* node) {
+std::string in_words(const server& s, const nats::job_here& j) {
   std::string what = fmt::format("{}{}{}", s.what.program, j.arguments.empty() ? "" : " ",
                                  fmt::join(j.arguments, " "));
-  if (node != nullptr) what += fmt::format(", {} of {} compute", node->computing, node->workers);
+  if (j.workers > 0) what += fmt::format(", {} of {} compute", j.computing, j.workers);
   return j.is_root ? fmt::format("{}: root, for {}, {} s", what, j.submitter, j.seconds)
                    : fmt::format("{}: helps {}, {} s", what, j.root, j.seconds);
 }
 
-void print(const std::vector<server>& all, const attendance& nodes) {
+void print(const std::vector<server>& all) {
   std::size_t machine = 7, program = 7;
   for (const auto& s : all) {
     machine = std::max(machine, s.at.at.text().size());
@@ -34,8 +34,7 @@ void print(const std::vector<server>& all, const attendance& nodes) {
   fmt::print("{:<{}}  {:<{}}  {:>7}  does\n", "machine", machine, "program", program, "workers");
   for (const auto& s : all) {
     std::vector<std::string> does;
-    for (const auto& j : s.what.jobs)
-      does.push_back(in_words(s, j, nodes.find(s.at.at.text(), j.job)));
+    for (const auto& j : s.what.jobs) does.push_back(in_words(s, j));
     if (s.what.leaving) does.emplace_back("leaves");
     if (does.empty()) does.emplace_back("-");
     fmt::print("{:<{}}  {:<{}}  {:>7}  {}\n", s.at.at.text(), machine, s.what.program, program,
@@ -43,7 +42,7 @@ void print(const std::vector<server>& all, const attendance& nodes) {
   }
 }
 
-void print_json(const std::vector<server>& all, const attendance& nodes) {
+void print_json(const std::vector<server>& all) {
   nlohmann::ordered_json object;
   object["servers"] = nlohmann::ordered_json::array();
   for (const auto& s : all) {
@@ -60,9 +59,9 @@ void print_json(const std::vector<server>& all, const attendance& nodes) {
                                     {"has_root", j.is_root},
                                     {"seconds", j.seconds}};
       if (j.is_root) job["submitter"] = j.submitter;
-      if (const presence* node = nodes.find(s.at.at.text(), j.job)) {
-        job["workers"] = node->workers, job["computing"] = node->computing;
-        job["tasks_in"] = node->tasks_in, job["tasks_out"] = node->tasks_out;
+      if (j.workers > 0) {
+        job["workers"] = j.workers, job["computing"] = j.computing;
+        job["tasks_in"] = j.tasks_in, job["tasks_out"] = j.tasks_out;
       }
       one["jobs"].push_back(std::move(job));
     }
@@ -77,16 +76,14 @@ int list(const std::string& where, bool json) {
   interruption stop;
   const auto connected = connect(where);
   connection& by = *connected;
-  by.listen(std::string(nats::presence_topic) + "*");
-  attendance nodes;
-  const auto all = ask_around(by, stop, quiet, at_most, &nodes);
+  const auto all = ask_around(by, stop, quiet, at_most);
   if (stop.seen()) return 130;
   if (json) {
-    print_json(all, nodes);
+    print_json(all);
   } else if (all.empty()) {
     fmt::print("nobody offers a program here (PROGRAM --serve {} does)\n", where);
   } else {
-    print(all, nodes);
+    print(all);
   }
   return std::fflush(stdout) == 0 ? 0 : 1;
 }

@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto gone_after = 3s;  // a node that has said nothing for so long
 constexpr auto ask_again = 300ms;
 constexpr auto longest_wait = 50ms;  // then signals are looked for
 
@@ -34,17 +33,10 @@ attendance::totals attendance::total(clock::time_point now) const {
   totals t;
   for (const auto& [who, h] : nodes_) {
     t.tasks += h.last.tasks_in;
-    if (!h.last.here || now - h.at > gone_after) continue;
+    if (!h.last.here || now - h.at > nats::longest_silence(h.last)) continue;
     t.nodes++, t.workers += h.last.workers, t.computing += h.last.computing;
   }
   return t;
-}
-
-const presence* attendance::find(const std::string& machine, const std::string& job) const {
-  for (const auto& [who, h] : nodes_)
-    if (h.last.here && who.at.text() == machine && who.process.starts_with(job + "-"))
-      return &h.last;
-  return nullptr;
 }
 
 std::vector<server> choose(std::vector<server> all, const std::string& program,
@@ -106,7 +98,7 @@ std::optional<presence> read_presence(const nats::letter& l) {
 }
 
 std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
-                               std::chrono::milliseconds at_most, attendance* nodes) {
+                               std::chrono::milliseconds at_most) {
   using clock = attendance::clock;
   std::map<endpoint, offer> found;
   auto end = clock::now() + at_most;
@@ -118,10 +110,6 @@ std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::
     }
     by.wait(longest_wait);
     while (const auto l = by.receive()) {
-      if (const auto p = read_presence(*l)) {
-        if (nodes != nullptr) nodes->hear(clock::now(), l->from, *p);
-        continue;
-      }
       const auto message = read(*l);
       const offer* made = message ? std::get_if<offer>(&*message) : nullptr;
       if (made == nullptr) continue;

@@ -37,8 +37,6 @@ public:
     std::uint64_t tasks = 0;  // that have crossed, to nodes that are gone too
   };
   totals total(clock::time_point now) const;
-  // The one on this machine of this job, if it is there.
-  const presence* find(const std::string& machine, const std::string& job) const;
 
 private:
   struct heard {
@@ -73,9 +71,9 @@ private:
 std::unique_ptr<connection> connect(const std::string& where);
 
 // Asks all who are there, and waits until nobody has answered for `quiet`, or nobody at all for
-// `at_most`. Letters of another kind are lost, but the presence of nodes, if that is listened to.
+// `at_most`. Letters of another kind are lost.
 std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
-                               std::chrono::milliseconds at_most, attendance* nodes = nullptr);
+                               std::chrono::milliseconds at_most);
 
 void send(connection& by, const endpoint& to, const control& message);
 // Nothing if it is of no kind of control messages.

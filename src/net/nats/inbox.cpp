@@ -1,0 +1,84 @@
+#include "net/nats/inbox.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace cleave::net::nats {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_waiting = std::size_t{1} << 30;  // bytes that nobody has received
+
+void inbox::put(letter one) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (bytes_ + one.content.size() > most_waiting) {
+      if (!std::exchange(overflown_, true))
+        std::fputs("cleave: relay: more arrives than is read: some is lost\n", stderr);
+      return;
+    }
+    bytes_ += one.content.size();
+    letters_.push_back(std::move(one));
+  }
+  arrived_.notify_one();
+}
+
+void inbox::suspect() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    suspect_ = true;
+  }
+  for_keeper_.notify_one();
+}
+
+void inbox::ring() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+  }
+  arrived_.notify_one();
+}
+
+void inbox::close() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  for_keeper_.notify_one();
+}
+
+std::optional<letter> inbox::take() {
+  const std::lock_guard lock(mutex_);
+  if (letters_.empty()) return {};
+  letter next = std::move(letters_.front());
+  letters_.pop_front();
+  bytes_ -= next.content.size();
+  return next;
+}
+
+inbox::woken inbox::wait(std::chrono::microseconds at_most) {
+  std::unique_lock lock(mutex_);
+  const auto ready = [this] { return rung_ || !letters_.empty(); };
+  auto how = woken::not_asleep;
+  if (!ready()) {
+    const auto longest = std::min<std::chrono::microseconds>(at_most, 1h);
+    how = arrived_.wait_for(lock, longest, ready) ? woken::by_somebody : woken::by_time;
+  }
+  rung_ = false;
+  return how;
+}
+
+bool inbox::wait_for_suspicion() {
+  std::unique_lock lock(mutex_);
+  for_keeper_.wait(lock, [this] { return suspect_ || closed_; });
+  suspect_ = false;
+  return !closed_;
+}
+
+bool inbox::pause(std::chrono::milliseconds at_most) {
+  std::unique_lock lock(mutex_);
+  return !for_keeper_.wait_for(lock, at_most, [this] { return closed_; });
+}
+
+}  // namespace cleave::net::nats

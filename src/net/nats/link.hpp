@@ -1,0 +1,47 @@
+#pragma once
+
+#include "net/nats/dial.hpp"
+#include "net/nats/inbox.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cleave::net::nats {
+
+/// One connection of nats.c, from when it is made until it is lost. It is never up again.
+///
+/// Invariant: each subscription owns a share of the inbox until nats.c's thread that delivers has
+/// ended, so letters always have a place; and its end, for whatever reason, is a suspicion there.
+class link {
+public:
+  link(nats_connection made, std::string url) : nats_(std::move(made)), url_(std::move(url)) {}
+  ~link();
+  link(const link&) = delete;
+  link& operator=(const link&) = delete;
+
+  const std::string& url() const noexcept { return url_; }
+  bool lost() const noexcept { return broken_ || natsConnection_IsClosed(nats_.get()); }
+  /// Why, if it is lost.
+  std::string why() const;
+  /// Of one message.
+  std::size_t most_bytes() const noexcept;
+  /// Blocks until the relay has all that was said so far. False: it has not.
+  bool flush(std::chrono::milliseconds at_most) noexcept;
+  /// `reply`: may be empty. False: part of it may be sent, and this is of no use any more.
+  bool publish(const std::string& subject, const std::string& reply,
+               std::span<const std::byte> content) noexcept;
+  bool subscribe(const std::string& subject, const std::shared_ptr<inbox>& to);
+
+private:
+  const nats_connection nats_;
+  const std::string url_;
+  std::vector<natsSubscription*> subscriptions_;
+  std::atomic<bool> broken_{false};
+};
+
+}  // namespace cleave::net::nats

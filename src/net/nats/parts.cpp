@@ -1,0 +1,65 @@
+#include "net/nats/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cleave::net::nats {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_gap = 30s;  // between parts of a message
+
+void put(std::byte* to, std::uint64_t n) noexcept {
+  for (std::size_t i = 0; i < sizeof n; ++i) to[i] = static_cast<std::byte>(n >> (8 * i));
+}
+std::uint64_t get(const std::byte* from) noexcept {
+  std::uint64_t n = 0;
+  for (std::size_t i = 0; i < sizeof n; ++i)
+    n |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+  return n;
+}
+
+}  // namespace
+
+std::size_t write_part(std::uint64_t number, std::span<const std::byte> message, std::size_t offset,
+                       std::size_t most, std::vector<std::byte>& part) {
+  const auto body = message.subspan(offset, std::min(message.size() - offset, most - part_header));
+  part.resize(part_header);
+  put(part.data(), number);
+  put(part.data() + 8, message.size());
+  put(part.data() + 16, offset);
+  part.insert(part.end(), body.begin(), body.end());
+  return offset + body.size();
+}
+
+std::optional<std::vector<std::byte>> assembler::take(const endpoint& from,
+                                                      std::span<const std::byte> part,
+                                                      clock::time_point now) {
+  if (part.size() <= part_header) return {};
+  const std::uint64_t number = get(part.data()), bytes = get(part.data() + 8),
+                      offset = get(part.data() + 16);
+  const auto body = part.subspan(part_header);
+  if (offset == 0) {
+    std::erase_if(unfinished_, [&](const auto& of) { return now - of.second.since > longest_gap; });
+    unfinished_[from] = {number, bytes, {}, now};
+  }
+  const auto at = unfinished_.find(from);
+  if (at == unfinished_.end()) return {};
+  message& so_far = at->second;
+  const bool follows = so_far.number == number && so_far.bytes == bytes &&
+                       so_far.content.size() == offset && bytes <= most_bytes_ &&
+                       body.size() <= bytes - offset;
+  if (!follows) {
+    unfinished_.erase(at);
+    return {};
+  }
+  so_far.content.insert(so_far.content.end(), body.begin(), body.end());
+  so_far.since = now;
+  if (so_far.content.size() < bytes) return {};
+  auto whole = std::move(so_far.content);
+  unfinished_.erase(at);
+  return whole;
+}
+
+}  // namespace cleave::net::nats
