@@ -152,6 +152,54 @@ TEST_F(nodes, one_that_is_killed_is_missed_soon) {
   EXPECT_EQ(root->lost(), 1u);
 }
 
+TEST_F(nodes, say_less_often_that_they_are_there_the_more_they_are) {
+  const auto root = open("0", "here.m0"), one = open("1f", "here.m1");
+  net::nats::connection many(by->machine("m2"), "client-1");
+  many.listen("job.7");
+  std::vector<std::unique_ptr<net::nats::connection>> others;
+  for (char c = 'a'; c <= 'f'; ++c)
+    for (char d = 'a'; d <= 'f'; ++d)
+      others.push_back(
+          std::make_unique<net::nats::connection>(by->machine("m2"), std::string("7-") + c + d));
+  // None is silent for so long that it is lost.
+  const auto tell = [&] {
+    net::nats::presence p;
+    p.every = 60'000;
+    for (auto& other : others) other->tell_all("job.7", net::nats::encode(p));
+  };
+  tell();
+  unsigned root_says = 0, one_says = 0;
+  EXPECT_TRUE(until({root.get(), one.get()}, [&] {
+    while (const auto l = many.receive()) {
+      net::nats::presence p;
+      const std::string content(reinterpret_cast<const char*>(l->content.data()),
+                                l->content.size());
+      if (net::nats::decode(content, p) != nullptr) continue;
+      if (l->from.process == "7-0") root_says = p.every;
+      if (l->from.process == "7-1f") one_says = p.every;
+    }
+    return one->peers().size() == 37 && one_says == 500 * 37 / 16;
+  }));
+  EXPECT_EQ(root_says, 500u);
+}
+
+TEST_F(nodes, that_say_it_less_often_are_waited_for_longer) {
+  const auto root = open("0", "here.m0");
+  net::nats::connection often(by->machine("m1"), "7-1"), seldom(by->machine("m1"), "7-2");
+  net::nats::presence p;
+  p.every = 1'500;  // four times that
+  seldom.tell_all("job.7", net::nats::encode(p));
+  ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 1; }));
+  p.every = 500;  // three seconds
+  often.tell_all("job.7", net::nats::encode(p));
+  ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 2; }));
+  while (root->found()) {}
+  ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 1; }));
+  EXPECT_EQ(root->lost(), 1u);
+  ASSERT_TRUE(until({root.get()}, [&] { return root->peers().empty(); }));
+  EXPECT_EQ(root->lost(), 2u);
+}
+
 /// With the keys of other machines of this job.
 TEST_F(nodes, are_those_of_their_own_machine) {
   const auto root = open("0", "here.m0"), one = open("1", "here.m1");

@@ -1,5 +1,6 @@
 #include "net/transport.hpp"
 
+#include "machine/random.hpp"
 #include "net/nats/connection.hpp"
 #include "net/nats/control.hpp"
 #include "net/plugin.hpp"
@@ -23,9 +24,12 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto here_every = 500ms;
-constexpr auto lost_after = 3s;            // of silence while the relay is there
+constexpr std::size_t few = 16;            // nodes; where there are more each says it less often
+constexpr auto here_seldom = 60s;          // but so often
+constexpr auto look_every = 100ms;         // for who is silent
 constexpr auto lost_without = 30s;         // of the relay: nobody is there then
 constexpr auto farewell = 200ms;           // what was sent before it may come after it
+constexpr auto others_later = 3s;          // to connect again than this node
 constexpr auto ask_every = 100ms;          // whether anybody listens there
 constexpr auto if_nobody_listens = 600ms;  // it may only be connecting again
 constexpr auto first_within = 10s;         // the first node has to be heard of by then
@@ -51,12 +55,6 @@ std::optional<address> read_address(std::string_view text) {
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
   if (found >= most_address) return {};
   return found;
-}
-
-std::string written(address node) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(node));
-  return text;
 }
 
 place read_place() {
@@ -117,6 +115,7 @@ private:
   struct member {
     endpoint at;
     clock::time_point heard, asked;
+    std::chrono::milliseconds silence = longest_silence({});  // then it is lost
   };
   using known_member = std::map<address, member>::iterator;
 
@@ -127,6 +126,7 @@ private:
   known_member sender(const endpoint& from, bool& is_new, bool may_be_new);
   void note_time();
   void forget(known_member who);
+  std::chrono::milliseconds interval() const;
   std::string presence(bool here) const;
   std::string topic() const { return std::string(presence_topic) + here_.job; }
 
@@ -142,7 +142,8 @@ private:
   progress shown_;
   traffic counted_;
 
-  clock::time_point next_here_{};
+  std::chrono::milliseconds every_ = here_every;
+  clock::time_point next_here_{}, next_look_{};
   clock::time_point up_at_;     // last seen
   clock::time_point first_by_;  // unless it was heard of
   clock::time_point made_at_;   // the connection
@@ -157,7 +158,7 @@ connection::settings patiently() {
 
 nats_transport::nats_transport(const access& key, place here)
     : here_(std::move(here)),
-      relay_(key, here_.job + "-" + written(here_.self), patiently()),
+      relay_(key, here_.job + "-" + cleave::machine::in_hexadecimal(here_.self), patiently()),
       up_at_(clock::now()),
       first_by_(clock::now() + first_within) {
   if (here_.self == 0 && relay_.self().at != here_.root)
@@ -190,12 +191,21 @@ distance nats_transport::how_far(address peer) const noexcept {
 std::string nats_transport::name(address peer) const {
   const auto at = known_.find(peer);
   const std::string where = at != known_.end() ? at->second.at.at.text() : "a machine that is gone";
-  return "node " + written(peer) + " (" + where + ")";
+  return "node " + cleave::machine::in_hexadecimal(peer) + " (" + where + ")";
+}
+
+/// Each node hears of some 32 in a second, however many there are. The first one is said to be there
+/// as often as ever: without it there is nothing to do.
+std::chrono::milliseconds nats_transport::interval() const {
+  if (here_.self == 0) return here_every;
+  const auto all = static_cast<std::int64_t>(known_.size());
+  return std::clamp<std::chrono::milliseconds>(here_every * all / few, here_every, here_seldom);
 }
 
 std::string nats_transport::presence(bool here) const {
   return encode(nats::presence{here, incarnation_, shown_.workers, shown_.computing,
-                               shown_.tasks_in, shown_.tasks_out});
+                               shown_.tasks_in, shown_.tasks_out,
+                               static_cast<std::uint32_t>(every_.count())});
 }
 
 /// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
@@ -206,15 +216,16 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
   const bool of_job = process.starts_with(here_.job) && process.size() > here_.job.size() &&
                       process[here_.job.size()] == '-';
   const auto who = of_job ? read_address(process.substr(here_.job.size() + 1)) : std::nullopt;
-  if (!who || *who == here_.self || written(*who) != process.substr(here_.job.size() + 1) ||
+  if (!who || *who == here_.self ||
+      cleave::machine::in_hexadecimal(*who) != process.substr(here_.job.size() + 1) ||
       departed_.count(*who) != 0)
     return known_.end();
   const auto at = known_.find(*who);
   const bool wrong =
       at != known_.end() ? at->second.at.at != from.at : *who == 0 && from.at != here_.root;
   if (wrong) {
-    const std::string line = "node " + written(*who) + " of job " + here_.job +
-                             " is not on machine " + from.at.text() + ": refused";
+    const std::string line = "node " + cleave::machine::in_hexadecimal(*who) + " of job " +
+                             here_.job + " is not on machine " + from.at.text() + ": refused";
     if (refused_.size() < 64 && refused_.insert(line).second)
       std::fprintf(stderr, "cleave: %s\n", line.c_str());
     return known_.end();
@@ -261,14 +272,18 @@ void nats_transport::note_time() {
     }
     up_at_ = now;
     if (again || now >= next_here_) {
+      every_ = interval();
       relay_.tell_all(topic(), presence(true));
-      next_here_ = now + here_every;
+      next_here_ = now + every_;
     }
   }
+  if (now < next_look_) return;
+  next_look_ = now + look_every;
   const bool alone = now - up_at_ > lost_without || relay_.refusal().has_value();
   for (auto at = known_.begin(); at != known_.end();) {
     const auto current = at++;
-    if (alone || (relay_.is_up() && now - current->second.heard > lost_after)) forget(current);
+    if (alone || (relay_.is_up() && now - current->second.heard > current->second.silence))
+      forget(current);
   }
   if (first_by_ != clock::time_point::max() && now > first_by_ && here_.self != 0) {
     lost_.push_back(0);
@@ -312,8 +327,8 @@ void nats_transport::hear(letter said) {
 /// When the relay was away others may be later to come back than this node.
 void nats_transport::hear_of_nobody(known_member who) {
   const auto now = clock::now();
-  if (now - made_at_ < lost_after) return;
-  who->second.heard = std::min(who->second.heard, now - (lost_after - if_nobody_listens));
+  if (now - made_at_ < others_later) return;
+  who->second.heard = std::min(who->second.heard, now - (who->second.silence - if_nobody_listens));
 }
 
 /// A new one is told of this node at once. Of one that goes all has been heard when it says so
@@ -323,12 +338,14 @@ void nats_transport::hear_here(known_member who, const letter& said, bool is_new
   const std::string_view text(reinterpret_cast<const char*>(said.content.data()),
                               said.content.size());
   if (decode(text, of) != nullptr) return;
+  who->second.silence = longest_silence(of);
   const bool goes = !of.here;
   if (goes && !said.to_all) {
     departed_.insert(who->first);
     forget(who);
   } else if (goes) {
-    who->second.heard = std::min(who->second.heard, clock::now() - (lost_after - farewell));
+    who->second.heard =
+        std::min(who->second.heard, clock::now() - (who->second.silence - farewell));
   } else if (is_new && said.to_all) {
     relay_.send(who->second.at, here_kind, presence(true));
   }
@@ -359,7 +376,7 @@ void nats_transport::wait(std::chrono::microseconds at_most) {
     if (!arrived_.empty() || !found_.empty() || !lost_.empty()) return;
     const auto now = clock::now();
     if (now >= end) return;
-    const auto until = std::min(end, relay_.is_up() ? next_here_ : now + here_every);
+    const auto until = std::min({end, relay_.is_up() ? next_here_ : end, now + here_every});
     relay_.wait(std::chrono::ceil<std::chrono::microseconds>(until - now));
   }
 }
