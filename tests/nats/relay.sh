@@ -7,6 +7,14 @@ set -u
 . "$CLEAVE_SOURCE_DIR/tests/nats/speakers.bash"
 cleave=$bin/cleave
 invite() { "$cleave" invite "$2" --folder "$1" "${@:3}" >/dev/null || fail "invite $*"; }
+gone() {  # PID of a relay's server
+  for ((i = 0; i < 3000; i++)); do
+    kill -0 "$1" 2>/dev/null || return 0
+    sleep 0.02
+  done
+  fail "nats-server outlives its relay"
+  kill -9 "$1"
+}
 letter() { echo "cleave.to.$2.p.$1.p.hello"; }  # letter FROM TO, each SITE.NAME
 
 echo "# bad input"
@@ -106,11 +114,7 @@ says 0 "" "$speak" m1.cleave publish "$(letter chiba.m1 chiba.m2)" hello
 server=$(child chiba)
 ends chiba KILL 137
 invite chiba late --output late2.cleave
-for ((i = 0; i < 1000; i++)); do
-  kill -0 "$server" 2>/dev/null || break
-  sleep 0.02
-done
-kill -0 "$server" 2>/dev/null && fail "nats-server outlives its relay"
+gone "$server"
 relay chiba || exit 1
 says 0 "" "$speak" late2.cleave publish "$(letter chiba.late chiba.m2)" hello
 says 3 "Authorization Violation" "$speak" late.cleave publish "$(letter chiba.late chiba.m2)" hello
@@ -120,6 +124,12 @@ wait "${of[chiba]}"
 logged 1 "nats-server was killed by signal 9" chiba.log
 "$speak" m1.cleave publish "$(letter chiba.m1 chiba.m2)" hello | grep -q refused || fail "somebody answers for the relay"
 ends kobe INT 0
+
+echo "# however a relay ends, its server does: of one without clients too, which writes nothing to where nobody reads"
+new_relay idle || exit 1
+server=$(child idle)
+ends idle KILL 137
+gone "$server"
 
 echo "# a port that is taken"
 port=$(grep -o '"port": [0-9]*' chiba/relay.json | grep -o '[0-9]*')
