@@ -34,7 +34,7 @@ soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 
 sites:                ## three sites with delays between them, in network namespaces; needs root
 	@bash cmake/install-packages.sh nats
-	@bash cmake/build.sh release programs plugins
+	@bash cmake/build.sh release programs sim plugins
 	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_QUEENS=16 CLEAVE_EFFICIENCY=95 CLEAVE_SOURCE_DIR=$$PWD \
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/sites.sh
 
