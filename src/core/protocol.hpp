@@ -56,7 +56,7 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 ///         +-------------------press(insist)--------------^
 ///
 /// It rings one worker that computes, then all, insists, and asks other nodes before it blocks for
-/// long. Whatever is rung finds the request on the board: it was posted before.
+/// long; at once where nobody else computes. Whatever is rung finds the request on the board: it was posted before.
 template <class Platform>
 class open_request {
 public:
@@ -95,12 +95,16 @@ public:
   /// patient() beyond that, with workers that are off their CPU.
   template <class Persistence>
   waiting next(Persistence& with) noexcept {
-    if (with.spins()) return waiting::spin;
+    const bool others = self_.of.outside != nullptr;
     if (stage_ == stage::asked_outside) return waiting::sleep;
-    if (stage_ == stage::insisted) {
-      if (self_.of.outside == nullptr) return waiting::sleep;
+    if (others && !anybody_to_ask()) {
       ask_outside();
-      return waiting::spin;
+      return waiting::sleep;
+    }
+    if (with.spins()) return waiting::spin;
+    if (stage_ == stage::insisted) {
+      if (others) ask_outside();
+      return waiting::sleep;
     }
     const bool insist = !with.patient();
     if (!insist && stage_ == stage::rung_all) return waiting::nap;
@@ -137,6 +141,9 @@ public:
   }
 
 private:
+  bool anybody_to_ask() const noexcept {
+    return self_.of.computing.visit(0, [&](unsigned i) { return i != self_.id; });
+  }
   enum class stage { rung_one, rung_all, insisted, asked_outside };
 
   void leave() noexcept {
