@@ -54,6 +54,8 @@ public:
 
   /// Takes the message and sends it when it can. A peer that is gone swallows it.
   virtual void send(address to, bytes message) = 0;
+  /// The same, for what nobody waits for: its receiver may find it when it wakes up next.
+  virtual void send_without_waking(address to, bytes message) { send(to, std::move(message)); }
   /// The next message that has arrived, if there is one.
   virtual std::optional<incoming> receive() = 0;
   /// A peer that the transport knows to be gone, once for each time.
@@ -62,7 +64,7 @@ public:
   /// one that was lost and is back, lost() has to be asked first.
   virtual std::optional<address> found() { return {}; }
 
-  /// Blocks until a message may be there, ring() was called since the last wait, or the time is up.
+  /// What was sent is on its way. Blocks until a message may be there, ring() was called since the last wait, or the time is up.
   /// Does not spin.
   virtual void wait(std::chrono::microseconds at_most) = 0;
   /// Ends a wait. Any thread.

@@ -56,11 +56,10 @@ void doorbell::wake(slot& s, int peer) noexcept {
 void doorbell::announce(int peer) noexcept {
   if (!is_neighbour(peer)) {
     ++to_[index(peer)];
-    return ring(peer);
+    return;
   }
   // Release: what MPI wrote for the peer, to the peer that sees the count. Partner: announced_by.
   announced(self_, peer).fetch_add(1, std::memory_order_release);
-  ring(peer);
 }
 
 void doorbell::ring(int peer) noexcept {

@@ -38,7 +38,7 @@ public:
 
   static std::size_t memory_bytes(std::size_t neighbours) noexcept;
 
-  /// One more message is on its way to the peer.
+  /// One more message is on its way to the peer, who learns it when rung, or when it looks next.
   void announce(int peer) noexcept;
   void ring(int peer) noexcept;
   /// Any thread.

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -46,6 +47,7 @@ public:
   std::vector<address> peers() const override;
   distance how_far(address peer) const noexcept override;
   void send(address to, bytes message) override;
+  void send_without_waking(address to, bytes message) override;
   std::optional<incoming> receive() override;
   std::optional<address> lost() override;
   void wait(std::chrono::microseconds at_most) override;
@@ -69,6 +71,7 @@ private:
   static std::size_t part_bytes();
   static doorbell make_doorbell(communicator& all);
   bool awaits(int peer) const noexcept;
+  void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
   std::chrono::nanoseconds longest_sleep() const noexcept;
   void leave();
@@ -77,6 +80,7 @@ private:
   doorbell bell_;
   const bool spin_;
   std::atomic<bool> rung_{false};
+  std::set<int> to_ring_;  // those that were sent to, and not rung yet
   traffic counted_;
 };
 
@@ -153,12 +157,24 @@ std::optional<address> mpi_transport::lost() {
 // ---- messages
 
 void mpi_transport::send(address to, bytes message) {
+  to_ring_.insert(static_cast<int>(to));
+  send_without_waking(to, std::move(message));
+}
+
+void mpi_transport::send_without_waking(address to, bytes message) {
   const int peer = static_cast<int>(to);
   if (all_.gone(peer)) return;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
   all_.send(peer, std::move(message));
   bell_.announce(peer);
+}
+
+/// When all is sent: who is woken may well take this CPU.
+void mpi_transport::ring_receivers() noexcept {
+  for (const int peer : to_ring_)
+    if (!all_.gone(peer)) bell_.ring(peer);
+  to_ring_.clear();
 }
 
 std::optional<incoming> mpi_transport::receive() {
@@ -205,6 +221,7 @@ std::chrono::nanoseconds mpi_transport::longest_sleep() const noexcept {
 }
 
 void mpi_transport::wait(std::chrono::microseconds at_most) {
+  ring_receivers();
   const auto end = clock::now() + std::min<std::chrono::microseconds>(at_most, 1h);
   machine::spinner spinning(!spin_);
   naps nap;
@@ -247,6 +264,7 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
 /// be later than their having left: it is waited for a little, as MPI complains of what nobody has
 /// received.
 void mpi_transport::leave() {
+  ring_receivers();
   naps nap;
   bool leaving = false;
   auto end = clock::time_point::max();
