@@ -67,7 +67,7 @@ queue() {  # FILE: a job; sets `client`
   client=$!
   started "$1"
 }
-first_job() { "${gang[@]}" ps --json | grep -oP '"job":\K[0-9]+' | head -1; }
+first_job() { "${gang[@]}" ps --json | grep -oP '"job":"\K[0-9]+' | head -1; }
 
 refuses "cleave: --socket: '$socket': no daemon there: No such file or directory (start one: cleave gang serve)" \
   cleave gang --socket "$socket" ps

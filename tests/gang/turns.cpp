@@ -8,53 +8,80 @@
 
 namespace {
 
+using gang::job_id;
+using gang::node_set;
 using gang::state;
 using gang::turns;
+using jobs = std::vector<job_id>;
+
+const node_set here{"here"};
 
 TEST(turns, go_round) {
   turns t;
-  EXPECT_FALSE(t.running());
-  for (const int job : {1, 2, 3}) t.add(job);
-  std::vector<int> order;
-  for (int i = 0; i < 6; ++i, t.next()) order.push_back(t.running().value());
-  EXPECT_EQ(order, (std::vector{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(t.running(), jobs());
+  for (const char* job : {"1", "2", "3"}) t.place(job, here);
+  jobs order;
+  for (int i = 0; i < 6; ++i, t.next()) order.push_back(t.running().at(0));
+  EXPECT_EQ(order, (jobs{"1", "2", "3", "1", "2", "3"}));
 }
 
 TEST(turns, a_paused_job_gives_its_turn_away) {
   turns t;
-  t.add(1), t.add(2);
-  EXPECT_TRUE(t.pause(1));
-  EXPECT_FALSE(t.pause(1));
-  EXPECT_EQ(t.of(1), state::paused);
-  EXPECT_EQ(t.running(), 2);
+  t.place("1", here), t.place("2", here);
+  EXPECT_TRUE(t.pause("1"));
+  EXPECT_FALSE(t.pause("1"));
+  EXPECT_EQ(t.of("1"), state::paused);
+  EXPECT_EQ(t.running(), jobs{"2"});
   EXPECT_FALSE(t.contended());
-  EXPECT_TRUE(t.pause(2));
-  EXPECT_FALSE(t.running());
-  EXPECT_TRUE(t.resume(1));
-  EXPECT_FALSE(t.resume(1));
-  EXPECT_EQ(t.of(1), state::running);
+  EXPECT_TRUE(t.pause("2"));
+  EXPECT_EQ(t.running(), jobs());
+  EXPECT_TRUE(t.resume("1"));
+  EXPECT_FALSE(t.resume("1"));
+  EXPECT_EQ(t.of("1"), state::running);
 }
 
 TEST(turns, whoever_leaves_gives_its_turn_away) {
   turns t;
-  t.add(1), t.add(2), t.add(3);
-  t.remove(1);
-  EXPECT_EQ(t.running(), 2);
-  t.pause(3), t.remove(3), t.remove(2);
-  EXPECT_FALSE(t.running());
+  t.place("1", here), t.place("2", here), t.place("3", here);
+  t.remove("1");
+  EXPECT_EQ(t.running(), jobs{"2"});
+  t.pause("3"), t.remove("3"), t.remove("2");
+  EXPECT_EQ(t.running(), jobs());
 }
 
-// Whatever happens, one job runs if any is not paused, and all of those get their turn.
+TEST(turns, jobs_on_different_nodes_share_one) {
+  turns t;
+  t.place("both", {"a", "b"}), t.place("left", {"a"}), t.place("right", {"b"});
+  EXPECT_EQ(t.running(), jobs{"both"});
+  t.next();
+  EXPECT_EQ(t.running(), (jobs{"left", "right"}));
+  t.next();
+  EXPECT_EQ(t.running(), jobs{"both"});
+  t.pause("both");
+  EXPECT_EQ(t.running(), (jobs{"left", "right"}));
+  EXPECT_FALSE(t.contended());
+  t.place("left", {"a", "b"});  // it has grown
+  EXPECT_EQ(t.running(), jobs{"left"});
+  EXPECT_TRUE(t.contended());
+}
+
+// Whatever happens: nobody who could run waits, no node has two, and everybody's turn comes.
 TEST(turns, hold_in_any_order) {
   std::mt19937 random(7);
   turns t;
-  std::map<int, bool> paused;  // of each job that is there
+  std::map<job_id, bool> paused;  // of each job that is there
+  std::map<job_id, node_set> where;
   for (int i = 0; i < 20'000; ++i) {
-    const int job = static_cast<int>(random() % 8), what = static_cast<int>(random() % 4);
+    const job_id job = std::to_string(random() % 8);
+    const int what = static_cast<int>(random() % 4);
     const bool there = paused.count(job) != 0;
-    if (what == 0 && !there) {
-      t.add(job);
-      paused[job] = false;
+    if (what == 0) {
+      where[job].clear();
+      for (const char* node : {"a", "b", "c"})
+        if (random() % 2 == 0) where[job].insert(node);
+      if (where[job].empty()) where[job] = {"a"};
+      t.place(job, where[job]);
+      if (!there) paused[job] = false;
     } else if (what == 1 && random() % 4 == 0) {
       t.remove(job);
       paused.erase(job);
@@ -62,14 +89,28 @@ TEST(turns, hold_in_any_order) {
       EXPECT_EQ(what == 2 ? t.pause(job) : t.resume(job), paused[job] == (what == 3));
       paused[job] = what == 2;
     }
-    std::set<int> ready, ran;
+    std::set<job_id> ready, ran;
     for (const auto& [id, is] : paused) {
       if (!is) ready.insert(id);
       EXPECT_EQ(t.of(id) == state::paused, is);
     }
-    EXPECT_EQ(t.running().has_value(), !ready.empty());
-    EXPECT_EQ(t.contended(), ready.size() > 1);
-    for (std::size_t k = 0; k < ready.size(); ++k, t.next()) ran.insert(t.running().value());
+    EXPECT_EQ(t.jobs().size(), paused.size());
+    EXPECT_EQ(t.contended(), ready.size() > t.running().size());
+    for (std::size_t k = 0; k < ready.size(); ++k, t.next()) {
+      node_set taken;
+      std::size_t nodes = 0;
+      for (const job_id& id : t.running()) {
+        ran.insert(id);
+        taken.insert(where[id].begin(), where[id].end());
+        nodes += where[id].size();
+      }
+      EXPECT_EQ(taken.size(), nodes);
+      for (const job_id& id : ready) {
+        const auto is_taken = [&](const auto& node) { return taken.count(node) != 0; };
+        const bool could_run = std::none_of(where[id].begin(), where[id].end(), is_taken);
+        EXPECT_FALSE(could_run && t.of(id) == state::waiting);
+      }
+    }
     EXPECT_EQ(ran, ready);
   }
 }

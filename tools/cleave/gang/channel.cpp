@@ -66,6 +66,8 @@ uid_t channel::user() const {
 }
 
 std::string default_socket() {
+  if (const char* const path = std::getenv("CLEAVE_GANG_SOCKET"); path != nullptr && *path)
+    return path;
   if (const char* const folder = std::getenv("XDG_RUNTIME_DIR"); folder != nullptr && *folder)
     return std::string(folder) + "/cleave-gang";
   if (geteuid() == 0) return "/run/cleave-gang";

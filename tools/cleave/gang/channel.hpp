@@ -33,7 +33,8 @@ private:
   int descriptor_;
 };
 
-// Where the daemon of this user is: $XDG_RUNTIME_DIR/cleave-gang, or /run/cleave-gang for root.
+// Where the daemon of this user is: $CLEAVE_GANG_SOCKET, $XDG_RUNTIME_DIR/cleave-gang, or
+// /run/cleave-gang for root.
 // Throws apps::usage_error if there is no such place.
 std::string default_socket();
 

@@ -1,24 +1,25 @@
 #include "gang/commands.hpp"
 
-#include <climits>
 #include <string>
 #include <vector>
 
 #include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "gang/control.hpp"
+#include "gang/remote.hpp"
 #include "gang/run.hpp"
 #include "gang/serve.hpp"
 
 namespace gang {
 
 struct commands::parts {
-  std::string socket, stop_by;
-  int slice = 100, job = 0;
+  std::string socket, join, log, job;
+  int slice = 100;
   bool json = false;
-  std::vector<std::string> command;
+  job_settings job_to_run;
+  std::vector<std::string> launched;
 
-  apps::command_line gang, serve, run, ps, pause, resume, kill;
+  apps::command_line gang, serve, run, ps, pause, resume, kill, remote;
 
   explicit parts(apps::command_line& program)
       : gang(program, "gang",
@@ -28,16 +29,28 @@ struct commands::parts {
         ps(gang, "ps", "List the jobs"),
         pause(gang, "pause", "Take a job's turns away"),
         resume(gang, "resume", "Give them back"),
-        kill(gang, "kill", "End a job") {
+        kill(gang, "kill", "End a job"),
+        remote(gang, "remote", "What MPI launchers start instead of ssh, by themselves") {
     gang.option("--socket", "PATH", socket,
-                "Where the daemon is (default: cleave-gang in $XDG_RUNTIME_DIR; root: in /run)");
+                "Where the daemon is (default: $CLEAVE_GANG_SOCKET; cleave-gang in "
+                "$XDG_RUNTIME_DIR; root: in /run)");
     serve.option_number("--slice", slice, 1, 3'600'000, "Milliseconds of a turn (default: 100)");
-    run.option_choice("--stop-by", stop_by, {"cgroup2", "cgroup1", "signals"},
+    serve.option("--join", "KEYFILE", join,
+                 "Take turns with all daemons behind this relay (cleave invite makes the file)");
+    serve.option("--log", "FILE", log, "Add what keepers do, and when: a line of JSON each");
+    job_settings& j = job_to_run;
+    run.option_choice("--stop-by", j.stop_by, {"cgroup2", "cgroup1", "signals"},
                       "How it is stopped (default: the first that this user may use)");
-    run.rest("-- mpirun ...", command);
+    run.option("--job", "NAME", j.name,
+               "The job that this is a part of, on this node and others (default: a new one)");
+    run.flag("--all", j.all, "It ends with the last of its processes, not with the first");
+    run.option("--remote-shell", "COMMAND", j.remote_shell,
+               "How its launcher reaches other nodes (default: as was set; ssh)");
+    run.rest("-- mpirun ...", j.command);
     ps.flag("--json", json, "Print one JSON object instead of a table");
     for (auto* c : {&pause, &resume, &kill})
-      c->number("JOB", job, 1, INT_MAX, "Its number, as ps shows it");
+      c->text("JOB", job, "Its name, as ps shows it; of this node's jobs the number will do");
+    remote.rest("-- HOST COMMAND ...", launched);
   }
 };
 
@@ -48,9 +61,12 @@ bool commands::given() const { return parts_->gang.parsed(); }
 
 int commands::run() {
   parts& p = *parts_;
+  if (p.remote.parsed()) return remote(p.launched);
+  p.job_to_run.socket_given = !p.socket.empty();
   if (p.socket.empty()) p.socket = default_socket();
-  if (p.serve.parsed()) return serve(p.socket, std::chrono::milliseconds(p.slice));
-  if (p.run.parsed()) return gang::run(p.socket, p.stop_by, p.command);
+  p.job_to_run.socket = p.socket;
+  if (p.serve.parsed()) return serve({p.socket, std::chrono::milliseconds(p.slice), p.join, p.log});
+  if (p.run.parsed()) return gang::run(p.job_to_run);
   if (p.ps.parsed()) return list(p.socket, p.json);
   const char* const what = p.pause.parsed() ? "pause" : p.resume.parsed() ? "resume" : "kill";
   return command(p.socket, what, p.job);

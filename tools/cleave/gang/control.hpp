@@ -9,6 +9,6 @@ namespace gang {
 // connect_to().
 int list(const std::string& socket, bool json);
 // pause, resume or kill. Throws apps::usage_error if the daemon refuses it.
-int command(const std::string& socket, const std::string& what, int job);
+int command(const std::string& socket, const std::string& what, const std::string& job);
 
 }  // namespace gang

@@ -31,12 +31,43 @@ pid_t parent_of(const fs::path& process) {
   return parent;
 }
 
+// Of all threads; nothing where the kernel keeps no such lists.
+void add_children_of(pid_t process, std::vector<pid_t>& to) {
+  std::error_code error;
+  for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t child; file >> child;) to.push_back(child);
+  }
+}
+
+std::vector<pid_t> listed_descendants() {
+  std::vector<pid_t> found{getpid()};
+  for (std::size_t i = 0; i < found.size(); ++i) add_children_of(found[i], found);
+  found.erase(found.begin());
+  return found;
+}
+
 class signals : public freezer {
 public:
   std::string kind() const override { return "signals"; }
   bool enter() override { return true; }
-  void stop() override { signal_descendants(SIGSTOP); }
-  void go() override { signal_descendants(SIGCONT); }
+  void stop() override { signal_quickly(SIGSTOP); }
+  void go() override { signal_quickly(SIGCONT); }
+  void finish() override { signal_descendants(signal_, sent_); }
+
+private:
+  // By the kernel's lists of children, which are quick to read but may lack some while others end.
+  void signal_quickly(int signal) {
+    signal_ = signal;
+    sent_.clear();
+    for (bool more = true; more;) {
+      more = false;
+      for (const pid_t process : listed_descendants())
+        if (sent_.insert(process).second) more = true, kill(process, signal);
+    }
+  }
+  int signal_ = 0;
+  std::set<pid_t> sent_;
 };
 
 // A cgroup below the one that the keeper is in, so that what limits the keeper limits its job.
@@ -127,8 +158,7 @@ std::vector<pid_t> descendants() {
   return found;
 }
 
-void signal_descendants(int signal) {
-  std::set<pid_t> sent;
+void signal_descendants(int signal, std::set<pid_t> sent) {
   for (bool more = true; more;) {
     more = false;
     for (const pid_t process : descendants())

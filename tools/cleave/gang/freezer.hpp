@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,15 @@ public:
   // May return before the last process has stopped, a moment later.
   virtual void stop() = 0;
   virtual void go() = 0;
+  // After each of them: reaches what they may have missed, which takes longer.
+  virtual void finish() {}
   // When the job has ended.
   virtual void remove() {}
 };
 
 // The calling process's children, their children and so on; those that are gone are left out.
 std::vector<pid_t> descendants();
-// Sends a signal to all of them, also to those that are born meanwhile.
-void signal_descendants(int signal);
+// Sends a signal to all of them, also to those that are born meanwhile. `sent`: not to these.
+void signal_descendants(int signal, std::set<pid_t> sent = {});
 
 }  // namespace gang

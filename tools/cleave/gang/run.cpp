@@ -16,13 +16,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "gang/freezer.hpp"
+#include "gang/link.hpp"
+#include "gang/prompt.hpp"
+#include "gang/remote.hpp"
 
 namespace gang {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
@@ -46,25 +48,28 @@ int status_of(int status) {
 // What is left of a job when its first process has ended.
 void end_rest(freezer& by) {
   by.go();
+  by.finish();
   signal_descendants(SIGTERM);
-  const auto end = clock::now() + patience;
+  const moment end = now() + patience;
   while (waitpid(-1, nullptr, WNOHANG) >= 0)
-    if (clock::now() < end) usleep(10'000);
+    if (now() < end) usleep(10'000);
     else signal_descendants(SIGKILL), usleep(10'000);
 }
 
-// Invariant: only the keeper (or its parent, when the keeper is gone) stops and continues the job,
-// and the job is stopped only while the daemon lives and says so.
+// Invariants: only the keeper (or its parent, when the keeper is gone) stops and continues the job.
+// The job is stopped only while the daemon lives and says so. Whether it runs follows from the plan
+// and the time alone, so it does not matter how long before its moment a change was told.
 class keeper {
 public:
-  keeper(freezer& by, channel daemon, const std::vector<std::string>& command)
-      : by_(by), daemon_(std::move(daemon)), command_(command) {}
+  keeper(freezer& by, channel daemon, const job_settings& job, std::string name)
+      : by_(by), daemon_(std::move(daemon)), job_(job), name_(std::move(name)) {}
 
   int keep(int signals) {
     for (;;) {
+      follow_plan();
       pollfd polled[] = {{signals, POLLIN, 0}, {daemon_.descriptor(), POLLIN, 0}};
-      const int timeout = deadline_ ? 100 : -1;
-      if (poll(polled, connected_ ? 2 : 1, timeout) < 0) continue;
+      const auto timeout = time_to_wait();
+      if (ppoll(polled, connected_ ? 2 : 1, timeout ? &*timeout : nullptr, nullptr) < 0) continue;
       if (connected_ && polled[1].revents != 0) told(daemon_.receive());
       if (polled[0].revents != 0) {
         if (const auto status = signalled(signals)) {
@@ -73,7 +78,7 @@ public:
           return *status;
         }
       }
-      if (deadline_ && clock::now() >= *deadline_) signal_descendants(SIGKILL);
+      if (deadline_ && now() >= *deadline_) signal_descendants(SIGKILL);
     }
   }
 
@@ -86,9 +91,42 @@ private:
       release();
     } else if (message->contains("end")) {
       end(SIGTERM);
-    } else if (message->contains("turn")) {
-      turn(message->value("turn", true));
+    } else if (message->contains("plan")) {
+      plan_.clear();
+      for (const auto& c : message->at("plan"))
+        plan_.push_back({moment(c.at(0).get<std::int64_t>()), c.at(1), c.at(2)});
     }
+  }
+
+  // What is due by the plan is done, once.
+  void follow_plan() {
+    const moment at = now();
+    while (plan_.size() > 1 && plan_[1].at <= at) plan_.erase(plan_.begin());
+    if (plan_.empty() || plan_.front().at > at) return;
+    const phase before = phase_;
+    turn(plan_.front().run);
+    if (phase_ == before) return;
+    const moment done = now();
+    by_.finish();
+    if (!connected_) return;
+    daemon_.send({{"did", plan_.front().run ? "go" : "stop"},
+                  {"turn", plan_.front().number},
+                  {"due", plan_.front().at.count()},
+                  {"at", done.count()}});
+  }
+
+  // Until the next change, or until those that shall end are looked at again.
+  std::optional<timespec> time_to_wait() const {
+    moment until = moment::max();
+    const moment at = now();
+    for (const change& c : plan_)
+      if (c.at > at) until = std::min(until, c.at);
+    if (phase_ == phase::released) until = moment::max();
+    if (deadline_) until = std::min(until, at + std::chrono::milliseconds(100));
+    if (until == moment::max()) return std::nullopt;
+    constexpr long second = 1'000'000'000;
+    const long left = static_cast<long>((until - at).count());
+    return timespec{left / second, left % second};
   }
 
   void turn(bool mine) {
@@ -109,7 +147,7 @@ private:
 
   void release() {
     if (phase_ == phase::queued) start();
-    if (phase_ == phase::stopped) by_.go();
+    if (phase_ == phase::stopped) by_.go(), by_.finish();
     phase_ = phase::released;
   }
 
@@ -117,25 +155,27 @@ private:
   void end(int signal) {
     if (phase_ == phase::queued) _exit(128 + (signal != 0 ? signal : SIGINT));
     release();
-    if (signal != 0) kill(job_, signal);
-    if (!deadline_ && signal != 0) deadline_ = clock::now() + patience;
+    if (signal != 0) kill(first_, signal);
+    if (!deadline_ && signal != 0) deadline_ = now() + patience;
   }
 
   void start() {
-    job_ = fork();
-    if (job_ < 0) {
+    first_ = fork();
+    if (first_ < 0) {
       fmt::print(stderr, "cleave: fork: {}\n", std::strerror(errno));
       _exit(1);
     }
-    if (job_ != 0) return;
+    if (first_ != 0) return;
     const sigset_t set = handled_signals();
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> arguments;
-    for (const std::string& word : command_) arguments.push_back(const_cast<char*>(word.c_str()));
+    if (!name_.empty()) set_environment(job_, name_);
+    for (const std::string& word : job_.command)
+      arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     if (!by_.enter()) fmt::print(stderr, "cleave: {}: {}\n", by_.kind(), std::strerror(errno));
     else execvp(arguments[0], arguments.data());
-    fmt::print(stderr, "cleave: COMMAND: '{}': {}\n", command_[0], std::strerror(errno));
+    fmt::print(stderr, "cleave: COMMAND: '{}': {}\n", job_.command[0], std::strerror(errno));
     _exit(2);
   }
 
@@ -149,30 +189,36 @@ private:
       end(static_cast<int>(of.ssi_signo));
     }
     int status = 0;
-    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
-      if (ended == job_) return status_of(status);
-    return std::nullopt;
+    pid_t ended;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+      if (ended == first_) status_ = status_of(status);
+    const bool rest = ended == 0;
+    return job_.all && rest && !deadline_ ? std::nullopt : status_;
   }
 
   freezer& by_;
   channel daemon_;
-  const std::vector<std::string>& command_;
+  const job_settings& job_;
+  const std::string name_;
+  std::vector<change> plan_;
   phase phase_ = phase::queued;
-  pid_t job_ = 0;
+  pid_t first_ = 0;
+  std::optional<int> status_;  // the first process's, once it has ended
   bool connected_ = true;
-  std::optional<clock::time_point> deadline_;
+  std::optional<moment> deadline_;
 };
 
 // In the keeper, from then on. It ends the job if its parent dies.
-[[noreturn]] void become_keeper(freezer& by, channel daemon,
-                                const std::vector<std::string>& command, pid_t parent) {
+[[noreturn]] void become_keeper(freezer& by, channel daemon, const job_settings& job,
+                                const std::string& name, pid_t parent) {
   prctl(PR_SET_NAME, "gang-keeper");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t set = handled_signals();
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  _exit(keeper(by, std::move(daemon), command).keep(signals.descriptor()));
+  be_prompt(true);
+  _exit(keeper(by, std::move(daemon), job, name).keep(signals.descriptor()));
 }
 
 // In the keeper's parent: passes on what asks for an end, and returns the job's status. If the
@@ -191,21 +237,30 @@ int guard(pid_t keeper, int signals) {
 
 }  // namespace
 
-int run(const std::string& socket, const std::string& stop_by,
-        const std::vector<std::string>& command) {
-  channel daemon = connect_to(socket);
-  const auto by = freezer::make(stop_by);
-  daemon.send({{"do", "run"}, {"command", fmt::format("{}", fmt::join(command, " "))}});
+int run(const job_settings& job) {
+  if (!job.name.empty() && !is_job_name(job.name))
+    throw apps::usage_error(fmt::format(
+        "--job: '{}': expected at most 80 letters, digits, '.', '_' and '-'", job.name));
+  channel daemon = connect_to(job.socket);
+  const auto by = freezer::make(job.stop_by);
+  nlohmann::json request{{"do", "run"},
+                         {"command", fmt::format("{}", fmt::join(job.command, " "))}};
+  if (!job.name.empty()) request["job"] = job.name;
+  daemon.send(request);
   const auto reply = daemon.receive();
   if (!reply || !reply->contains("job"))
-    throw std::runtime_error(fmt::format("{}: the daemon refused the job", socket));
+    throw std::runtime_error(fmt::format(
+        "{}: the daemon refused the job{}", job.socket,
+        reply && reply->contains("error") ? ": " + reply->at("error").get<std::string>() : ""));
+  const bool joined = reply->value("joined", false);
+  const std::string name = joined ? reply->at("job").get<std::string>() : "";
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t set = handled_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   const pid_t self = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0) become_keeper(*by, std::move(daemon), command, self);
+  if (child == 0) become_keeper(*by, std::move(daemon), job, name, self);
   daemon = channel();  // the keeper's alone: its end is the job's
   const int status = guard(child, signals.descriptor());
   if (WIFSIGNALED(status)) end_rest(*by);

@@ -2,40 +2,51 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
+#include <cstring>
+#include <deque>
+#include <fstream>
 #include <list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/command_line.hpp"
 #include "gang/channel.hpp"
-#include "gang/turns.hpp"
+#include "gang/link.hpp"
+#include "gang/peers.hpp"
+#include "gang/prompt.hpp"
 
 namespace gang {
 namespace {
 
 using nlohmann::json;
-using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
-const char* name_of(state s) {
-  switch (s) {
-    case state::waiting: return "waiting";
-    case state::running: return "running";
-    case state::paused: return "paused";
-  }
-  return "";
+constexpr std::size_t most_listed = 250;  // jobs in one answer: it is one packet
+
+// Who that is on this machine. Another machine knows people by name only.
+std::string name_of(uid_t user) {
+  const passwd* const entry = getpwuid(user);
+  return entry != nullptr ? entry->pw_name : fmt::format("uid-{}", user);
 }
 
 // Someone who has connected. The keeper of a job stays as long as its job lives.
 struct client {
   channel to;
-  uid_t user;
-  job_id job = 0;  // 0: none
+  std::string user;
+  std::string job{};  // "": none
   std::string command{};
+  std::vector<change> told{};
   bool gone = false;
+
+  job_id id() const { return part{user, job, {}}.id(); }
 };
 
 // "" if it has no such text.
@@ -44,13 +55,62 @@ std::string text_of(const json& message, const char* name) {
   return found != message.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+std::int64_t number_of(const json& message, const char* name) {
+  const auto found = message.find(name);
+  return found != message.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+// What it says from then on.
+std::vector<change> from(std::vector<change> all, moment now) {
+  while (all.size() > 1 && all[1].at <= now) all.erase(all.begin());
+  return all;
+}
+
+bool say_the_same(const std::vector<change>& a, const std::vector<change>& b, moment now) {
+  const auto x = from(a, now), y = from(b, now);
+  if (x.empty() || y.empty()) return x.empty() && y.empty();
+  const auto begun = [&](const change& c) { return c.at <= now; };
+  return x.front().run == y.front().run && begun(x.front()) == begun(y.front()) &&
+         (begun(x.front()) || x.front().at == y.front().at) &&
+         std::equal(x.begin() + 1, x.end(), y.begin() + 1, y.end());
+}
+
+class statistic {
+public:
+  void add(std::int64_t late_us) {
+    late_us_.push_back(late_us);
+    if (late_us_.size() > most) late_us_.pop_front();
+  }
+  lateness now() const {
+    if (late_us_.empty()) return {};
+    std::vector<std::int64_t> sorted(late_us_.begin(), late_us_.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto n = sorted.size();
+    return {sorted[n / 2], sorted[(n * 99 + 99) / 100 - 1], static_cast<std::int64_t>(n)};
+  }
+
+private:
+  static constexpr std::size_t most = 500;
+  std::deque<std::int64_t> late_us_;
+};
+
 class daemon {
 public:
-  explicit daemon(std::chrono::milliseconds slice) : slice_(slice) {}
+  daemon(const serve_settings& what, link* to_others)
+      : slice_(what.slice),
+        link_(to_others),
+        self_(to_others != nullptr ? to_others->self() : peers::name{}),
+        peers_(self_, what.slice),
+        own_user_(geteuid()) {
+    if (what.log.empty()) return;
+    log_.open(what.log, std::ios::app);
+    if (!log_)
+      throw apps::usage_error(fmt::format("--log: '{}': {}", what.log, std::strerror(errno)));
+  }
 
   void accepted(channel to) {
     const uid_t user = to.user();
-    if (user == 0 || user == geteuid()) clients_.push_back({std::move(to), user});
+    if (user == 0 || user == own_user_) clients_.push_back({std::move(to), name_of(user)});
   }
 
   // What has come from those of `polled`, which are the first clients in their order.
@@ -62,114 +122,272 @@ public:
       if (message) answer(*c, *message);
       else c->gone = true;
     }
-    give_turns();
   }
 
-  void end_of_slice() {
-    if (clock::now() < end_) return;
-    turns_.next();
-    end_ = clock::now() + slice_;
-    give_turns();
+  void hear_others() {
+    if (link_ == nullptr) return;
+    for (const link::heard& h : link_->take()) {
+      if (h.topic.empty()) {
+        peers_.gone(h.from);
+      } else if (h.topic == here_topic) {
+        if (const auto said = decode_here(h.text)) peers_.hear(now(), h.from, *said);
+      } else if (h.topic == turns_topic) {
+        if (const auto said = decode_announcement(h.text))
+          peers_.hear(now(), h.from, *said, link_->ahead());
+      }
+    }
   }
 
-  // Milliseconds until then; -1: nobody waits for it.
-  int until_end_of_slice() const {
-    if (!turns_.contended()) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - clock::now()).count();
-    return static_cast<int>(std::max<decltype(left)>(left, 0));
+  // Does what is due, and brings what the keepers know to what is announced. Returns when it is to
+  // be called next.
+  moment settle() {
+    for (;;) {
+      clients_.remove_if([](const client& c) { return c.gone; });
+      std::erase_if(standing_, [&](const auto& of) { return !has(of.first); });
+      peers_.set_parts(parts());
+      peers_.set_late(late_.now());
+      const moment at = now();
+      if (link_ != nullptr) peers_.set_joined(at, link_->is_joined());
+      const moment next = peers_.step(at, link_ != nullptr ? link_->ahead() : std::nullopt);
+      if (link_ != nullptr) say();
+      const auto orders = peers_.take_orders();
+      for (const order& o : orders) obey(o);
+      if (orders.empty() && tell_keepers()) return next;
+    }
   }
 
   const std::list<client>& clients() const { return clients_; }
 
 private:
+  struct stands {
+    bool paused = false;
+    std::uint64_t version = 0;
+  };
+
+  bool has(const job_id& id) const {
+    return std::any_of(clients_.begin(), clients_.end(),
+                       [&](const client& c) { return !c.job.empty() && c.id() == id; });
+  }
+
+  std::vector<part> parts() const {
+    std::vector<part> all;
+    std::set<job_id> seen;
+    for (const client& c : clients_) {
+      if (c.job.empty() || !seen.insert(c.id()).second) continue;
+      const auto s = standing_.find(c.id());
+      const stands of = s != standing_.end() ? s->second : stands{};
+      all.push_back({c.user, c.job, c.command, of.paused, of.version});
+    }
+    return all;
+  }
+
+  void say() {
+    link_->follow(peers_.leader());
+    if (const auto h = peers_.say_here()) link_->say(here_topic, encode(*h));
+    if (const auto a = peers_.say_announcement()) link_->say(turns_topic, encode(*a));
+  }
+
+  // False if somebody has gone meanwhile.
+  bool tell_keepers() {
+    const moment at = now();
+    bool all = true;
+    for (client& c : clients_) {
+      if (c.job.empty()) continue;
+      auto changes = changes_for(peers_.announced(), c.id(), standing_[c.id()].paused);
+      if (say_the_same(c.told, changes, at)) continue;
+      json told = json::array();
+      for (const change& one : changes) told.push_back({one.at.count(), one.run, one.number});
+      c.gone = !c.to.send({{"plan", told}});
+      c.told = std::move(changes);
+      all &= !c.gone;
+    }
+    return all;
+  }
+
   void answer(client& from, const json& message) {
+    if (message.contains("did")) return note(from, message);
     const std::string what = text_of(message, "do");
-    json reply{{"done", true}};
-    if (what == "run" && from.job == 0) {
-      from.job = ++last_job_;
-      from.command = text_of(message, "command").substr(0, 1000);
-      turns_.add(from.job);
-      reply = {{"job", from.job}};
+    json reply;
+    if (what == "run" && from.job.empty()) {
+      reply = queue(from, message);
     } else if (what == "ps") {
       reply = list();
     } else {
-      reply = command(from, what, message.value("job", json()));
+      reply = command(from, what, text_of(message, "job"));
     }
     if (!from.to.send(reply)) from.gone = true;
   }
 
-  json command(const client& from, const std::string& what, const json& job) {
-    auto at = std::find_if(clients_.begin(), clients_.end(), [&](const client& c) {
-      return c.job != 0 && !c.gone && job.is_number_integer() && c.job == job.get<long>();
-    });
-    if (at == clients_.end()) return {{"error", "no such job"}};
-    if (from.user != 0 && from.user != at->user) return {{"error", "another user's job"}};
-    if (what == "pause" && !turns_.pause(at->job)) return {{"error", "it is paused"}};
-    if (what == "resume" && !turns_.resume(at->job)) return {{"error", "it is not paused"}};
-    if (what == "kill" && !at->to.send({{"end", true}})) at->gone = true;
+  // From a keeper: what it has done, and when.
+  void note(const client& from, const json& message) {
+    const auto due = number_of(message, "due"), at = number_of(message, "at");
+    if (due > 0) late_.add((at - due) / 1000);
+    if (!log_.is_open()) return;
+    const peers::name& leader = peers_.leader();
+    log_ << json{{"node", self_.machine},
+                 {"leader", leader.process},
+                 {"turn", number_of(message, "turn")},
+                 {"job", from.job},
+                 {"did", text_of(message, "did")},
+                 {"due_ns", due},
+                 {"at_ns", at}}
+                .dump()
+         << std::endl;
+  }
+
+  json queue(client& from, const json& message) {
+    std::string name = text_of(message, "job");
+    if (!name.empty() && !is_job_name(name)) return {{"error", "no name for a job"}};
+    if (link_ != nullptr && parts().size() >= most_parts)
+      return {{"error", fmt::format("{} jobs are here already", most_parts)}};
+    if (name.empty()) name = new_name();
+    from.job = name;
+    from.command = shortened(text_of(message, "command"));
+    for (const peers::job& j : peers_.jobs())  // its other parts may be paused
+      if (j.id() == from.id() && !standing_.count(j.id()))
+        standing_[j.id()] = {j.paused, j.version};
+    return {{"job", name}, {"joined", link_ != nullptr}};
+  }
+
+  // Numbers go on from what others still know of a daemon here before this one.
+  std::string new_name() {
+    const std::string prefix = link_ != nullptr ? self_.machine + "." : "";
+    for (const peers::job& j : peers_.jobs()) {
+      if (!j.name.starts_with(prefix)) continue;
+      int number = 0;
+      const char* const end = j.name.data() + j.name.size();
+      const auto read = std::from_chars(j.name.data() + prefix.size(), end, number);
+      if (read.ec == std::errc() && read.ptr == end) last_job_ = std::max(last_job_, number);
+    }
+    return prefix + std::to_string(++last_job_);
+  }
+
+  // A user may leave out this node's name.
+  std::optional<peers::job> find(const std::string& user, const std::string& name) const {
+    std::optional<peers::job> found;
+    for (const std::string& full : {name, self_.machine + "." + name})
+      for (const peers::job& j : peers_.jobs())
+        if (j.name == full && (!found || j.user == user)) found = j;
+    return found;
+  }
+
+  json command(const client& from, const std::string& what, const std::string& name) {
     if (what != "pause" && what != "resume" && what != "kill")
       return {{"error", "expected run, ps, pause, resume or kill"}};
+    const auto job = find(from.user, name);
+    if (!job) return {{"error", "no such job"}};
+    if (from.user != "root" && from.user != job->user) return {{"error", "another user's job"}};
+    if (what == "pause" && job->paused) return {{"error", "it is paused"}};
+    if (what == "resume" && !job->paused) return {{"error", "it is not paused"}};
+    const order o{0, what, job->name, job->user, from.user, job->version + 1};
+    obey(o);
+    if (link_ != nullptr && !peers_.add_order(now(), o))
+      return {{"error", "too much is asked for at once; ask again"}};
     return {{"done", true}};
   }
 
-  json list() const {
-    json jobs = json::array();
-    for (const client& c : clients_)
-      if (c.job != 0 && !c.gone)
-        jobs.push_back({{"job", c.job},
-                        {"state", name_of(turns_.of(c.job))},
-                        {"user", c.user},
-                        {"command", c.command}});
-    return {{"jobs", jobs}, {"slice_ms", slice_.count()}};
-  }
-
-  // Brings what the keepers know to what `turns_` says.
-  void give_turns() {
-    do {
-      for (const client& c : clients_)
-        if (c.gone) turns_.remove(c.job);
-      clients_.remove_if([](const client& c) { return c.gone; });
-      const job_id runs = turns_.running().value_or(0);
-      if (runs == told_) continue;
+  // Its own user's word, by the kernel's; or another's, by the word of that daemon.
+  void obey(const order& o) {
+    if (o.by != o.user && o.by != "root") return;
+    const job_id id = part{o.user, o.job, {}}.id();
+    if (!has(id)) return;
+    stands& of = standing_[id];
+    if (o.what == "kill") {
       for (client& c : clients_)
-        if (c.job != 0 && (c.job == told_ || c.job == runs))
-          c.gone = !c.to.send({{"turn", c.job == runs}});
-      told_ = runs;
-      end_ = clock::now() + slice_;
-    } while (std::any_of(clients_.begin(), clients_.end(), [](const client& c) { return c.gone; }));
+        if (c.id() == id && !c.to.send({{"end", true}})) c.gone = true;
+    } else if (o.version > of.version && (o.what == "pause" || o.what == "resume")) {
+      of = {o.what == "pause", o.version};
+    }
   }
 
-  std::chrono::milliseconds slice_;
+  json list() const {
+    json jobs = json::array(), nodes = json::array();
+    const turn* const current = peers_.announced().at(now());
+    std::size_t left_out = 0;
+    for (const peers::job& j : peers_.jobs()) {
+      if (jobs.size() == most_listed) {
+        ++left_out;
+        continue;
+      }
+      const bool runs = current != nullptr && current->has(j.id());
+      jobs.push_back({{"job", j.name},
+                      {"state", j.paused ? "paused"
+                                : runs   ? "running"
+                                         : "waiting"},
+                      {"user", j.user},
+                      {"nodes", j.nodes},
+                      {"command", j.command}});
+    }
+    json reply{{"slice_ms", peers_.slice_ms()}};
+    if (link_ != nullptr) {
+      for (const peers::node& n : peers_.nodes()) {
+        if (nodes.size() == most_listed) break;
+        nodes.push_back({{"node", n.who.machine},
+                         {"here", n.self},
+                         {"leads", n.who == peers_.leader()},
+                         {"round_trip_us", n.last.round_trip_us},
+                         {"clock_error_us", n.last.error_us},
+                         {"late_us", n.last.late.median_us},
+                         {"late_99_us", n.last.late.most_us},
+                         {"changes", n.last.late.counted}});
+      }
+      reply["nodes"] = std::move(nodes), reply["joined"] = link_->is_joined();
+    }
+    reply["jobs"] = std::move(jobs);
+    if (left_out != 0) reply["left_out"] = left_out;
+    return reply;
+  }
+
+  const std::chrono::milliseconds slice_;
+  link* const link_;  // null: this node alone
+  const peers::name self_;
+  peers peers_;
+  const uid_t own_user_;
   std::list<client> clients_;
-  turns turns_;
-  job_id last_job_ = 0;
-  job_id told_ = 0;  // whose keeper was told last that its turn is; 0: none
-  clock::time_point end_{};
+  std::map<job_id, stands> standing_;  // of this node's parts
+  statistic late_;
+  std::ofstream log_;
+  int last_job_ = 0;
 };
+
+std::optional<timespec> time_until(moment when) {
+  if (when == moment::max()) return std::nullopt;
+  constexpr long second = 1'000'000'000;
+  const long left = static_cast<long>(std::max(when - now(), moment(0)).count());
+  return timespec{left / second, left % second};
+}
 
 }  // namespace
 
-int serve(const std::string& socket, std::chrono::milliseconds slice) {
+int serve(const serve_settings& what) {
   channel lock;
-  const channel listener = listen_at(socket, lock);
+  const channel listener = listen_at(what.socket, lock);
+  const std::unique_ptr<const std::string, void (*)(const std::string*)> made(
+      &what.socket, [](const std::string* path) { unlink(path->c_str()); });
   sigset_t ends;
   sigemptyset(&ends), sigaddset(&ends, SIGINT), sigaddset(&ends, SIGTERM);
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   const channel signals(signalfd(-1, &ends, SFD_CLOEXEC));
-  fmt::print("serves {}\n", socket), std::fflush(stdout);
-  daemon d(slice);
-  for (;;) {
+  be_prompt(false);
+  const auto to_others = what.join.empty() ? nullptr : link::make(what.join);
+  daemon d(what, to_others.get());
+  fmt::print("serves {}{}\n", what.socket,
+             to_others != nullptr ? " as " + to_others->self().machine : ""),
+      std::fflush(stdout);
+  for (moment next = d.settle();;) {
     std::vector<pollfd> polled{{signals.descriptor(), POLLIN, 0},
-                               {listener.descriptor(), POLLIN, 0}};
+                               {listener.descriptor(), POLLIN, 0},
+                               {to_others != nullptr ? to_others->descriptor() : -1, POLLIN, 0}};
     const std::size_t first = polled.size();
     for (const client& c : d.clients()) polled.push_back({c.to.descriptor(), POLLIN, 0});
-    if (poll(polled.data(), polled.size(), d.until_end_of_slice()) < 0) continue;
+    const auto timeout = time_until(next);
+    if (ppoll(polled.data(), polled.size(), timeout ? &*timeout : nullptr, nullptr) < 0) continue;
     if (polled[0].revents != 0) break;
     d.read(polled, first);
-    d.end_of_slice();
+    d.hear_others();
+    next = d.settle();
     if (polled[1].revents != 0) d.accepted(accept_from(listener));
   }
-  unlink(socket.c_str());
   return 0;
 }
 

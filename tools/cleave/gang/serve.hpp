@@ -1,6 +1,5 @@
-// The gang's daemon: one thread that says to each job's keeper when the job's turn is. It stops no
-// process itself, so nothing stays stopped when it dies: every keeper sees its end and continues
-// its job.
+// The gang's daemon: it says to each job's keeper when the job's turns are. It stops no process
+// itself, so nothing stays stopped when it dies: every keeper sees its end and continues its job.
 #pragma once
 
 #include <chrono>
@@ -8,8 +7,15 @@
 
 namespace gang {
 
+struct serve_settings {
+  std::string socket;
+  std::chrono::milliseconds slice{100};
+  std::string join;  // a key file; "": this node alone
+  std::string log;   // a file for all that keepers do, a line of JSON each; "": none
+};
+
 // Serves until SIGINT or SIGTERM; returns the exit status. Throws apps::usage_error if it cannot
 // begin.
-int serve(const std::string& socket, std::chrono::milliseconds slice);
+int serve(const serve_settings& what);
 
 }  // namespace gang

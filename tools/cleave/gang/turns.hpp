@@ -1,62 +1,108 @@
-// Whose turn it is: round robin among the jobs that are not paused.
+// Whose turn it is: round robin among the jobs that are not paused. Jobs that share no node run in
+// the same turn.
 #pragma once
 
 #include <algorithm>
 #include <deque>
-#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace gang {
 
-using job_id = int;
+using job_id = std::string;
+using node_set = std::set<std::string>;
 
 //            next, or whoever ran has left
 //      +-----------------------------------+
 //      v                                   |
-//   running ------- next ----------> waiting <--- add
+//   running ------- next ----------> waiting <--- place
 //      |                               |  ^
 //      +------ pause ---> paused <-----+  |
 //                            +-- resume --+
 enum class state { waiting, running, paused };
 
-// Invariant: if any job is not paused, exactly one runs. It is the first of the ring by
-// construction, so nothing has to be kept in step with it. Owned by the daemon's only thread.
+// Invariants:
+// 1. Of jobs that share a node at most one runs.
+// 2. Whoever waits shares a node with one that runs and stands before it.
+// 3. Whoever has run stands behind all who have waited: everybody's turn comes.
+// Who runs follows from the order alone, so nothing has to be kept in step with it. Owned by the
+// daemon's only thread.
 class turns {
 public:
-  void add(job_id job) { ring_.push_back(job); }
-  void remove(job_id job) { std::erase(ring_, job), std::erase(paused_, job); }
+  static constexpr std::size_t most_together = 64;  // jobs in one turn: it is told in one message
 
-  // The slice is over.
+  // A new job, the last in the ring; or where it is by now.
+  void place(const job_id& job, node_set nodes) {
+    for (auto* list : {&ring_, &paused_})
+      for (entry& e : *list)
+        if (e.job == job) {
+          e.nodes = std::move(nodes);
+          return;
+        }
+    ring_.push_back({job, std::move(nodes)});
+  }
+  void remove(const job_id& job) {
+    const auto is = [&](const entry& e) { return e.job == job; };
+    std::erase_if(ring_, is), std::erase_if(paused_, is);
+  }
+
+  // The slice is over: those that ran go to the end.
   void next() {
-    if (!ring_.empty()) std::rotate(ring_.begin(), ring_.begin() + 1, ring_.end());
+    const auto ran = running();
+    std::stable_partition(ring_.begin(), ring_.end(), [&](const entry& e) {
+      return std::find(ran.begin(), ran.end(), e.job) == ran.end();
+    });
   }
   // Both return whether it changed anything: the job is there, and in the other state.
-  bool pause(job_id job) {
-    if (std::erase(ring_, job) == 0) return false;
-    paused_.push_back(job);
-    return true;
-  }
-  bool resume(job_id job) {
-    if (std::erase(paused_, job) == 0) return false;
-    ring_.push_back(job);
-    return true;
-  }
+  bool pause(const job_id& job) { return move(job, ring_, paused_); }
+  bool resume(const job_id& job) { return move(job, paused_, ring_); }
 
-  std::optional<job_id> running() const {
-    return ring_.empty() ? std::nullopt : std::optional(ring_.front());
+  // In the ring's order.
+  std::vector<job_id> running() const {
+    std::vector<job_id> jobs;
+    node_set taken;
+    for (const entry& e : ring_) {
+      if (jobs.size() == most_together) break;
+      const auto is_taken = [&](const std::string& node) { return taken.count(node) != 0; };
+      if (std::any_of(e.nodes.begin(), e.nodes.end(), is_taken)) continue;
+      taken.insert(e.nodes.begin(), e.nodes.end());
+      jobs.push_back(e.job);
+    }
+    return jobs;
   }
   // Whether the end of the slice would change anything.
-  bool contended() const { return ring_.size() > 1; }
+  bool contended() const { return ring_.size() > running().size(); }
+  // Of all that are there, in no order.
+  std::vector<job_id> jobs() const {
+    std::vector<job_id> all;
+    for (const auto* list : {&ring_, &paused_})
+      for (const entry& e : *list) all.push_back(e.job);
+    return all;
+  }
   // Of a job that is there.
-  state of(job_id job) const {
-    if (running() == job) return state::running;
-    return std::find(ring_.begin(), ring_.end(), job) != ring_.end() ? state::waiting
-                                                                     : state::paused;
+  state of(const job_id& job) const {
+    const auto is = [&](const entry& e) { return e.job == job; };
+    if (std::any_of(paused_.begin(), paused_.end(), is)) return state::paused;
+    const auto run = running();
+    return std::find(run.begin(), run.end(), job) != run.end() ? state::running : state::waiting;
   }
 
 private:
-  std::deque<job_id> ring_;
-  std::vector<job_id> paused_;
+  struct entry {
+    job_id job;
+    node_set nodes;
+  };
+  static bool move(const job_id& job, std::deque<entry>& from, std::deque<entry>& to) {
+    const auto at =
+        std::find_if(from.begin(), from.end(), [&](const entry& e) { return e.job == job; });
+    if (at == from.end()) return false;
+    to.push_back(std::move(*at));
+    from.erase(at);
+    return true;
+  }
+
+  std::deque<entry> ring_, paused_;
 };
 
 }  // namespace gang

@@ -1,0 +1,264 @@
+#include "gang/peers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gang {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr moment say_every = 200ms, say_least = 20ms, gone_after = 1s;
+constexpr moment listen_first = 3 * say_every;  // then all who are there have been heard
+constexpr moment orders_last = 3s;
+// A turn is announced so long before it begins, besides the longest way there and back.
+constexpr moment least_ahead = 8ms, most_ahead = 400ms, unknown_trip = 20ms;
+constexpr std::size_t told_again = 6;
+constexpr std::size_t longest_announcement = 30 << 10;
+
+}  // namespace
+
+peers::peers(name self, std::chrono::milliseconds slice)
+    : self_(std::move(self)), slice_(slice), leader_(self_) {}
+
+void peers::set_parts(std::vector<part> parts) {
+  if (parts == parts_) return;
+  parts_ = std::move(parts);
+  changed_ = true;
+}
+
+void peers::set_joined(moment now, bool joined) {
+  if (joined == joined_.has_value()) return;
+  joined_.reset();
+  if (joined) joined_ = now, changed_ = true;
+}
+
+bool peers::add_order(moment now, order o) {
+  if (orders_.size() >= most_orders) return false;
+  o.number = ++last_order_;
+  orders_.emplace_back(now + orders_last, std::move(o));
+  changed_ = true;
+  return true;
+}
+
+void peers::hear(moment now, const name& from, const here& h) {
+  if (from == self_) return;
+  const auto at = others_.find(from);
+  if (at == others_.end() && others_.size() + 1 >= most_nodes) return;
+  heard& of = at != others_.end() ? at->second : others_[from];
+  if (at == others_.end()) {
+    of.since = of.counted_in = now;
+    changed_ = true;  // it shall know of this one at once
+  }
+  of.last = h;
+  of.at = now;
+  for (const order& o : h.orders)
+    if (o.number > of.last_order) of.last_order = o.number, asked_.push_back(o);
+  for (const part& theirs : h.parts)
+    for (part& own : parts_)
+      if (own.id() == theirs.id() && theirs.version > own.version) {
+        asked_.push_back(
+            {0, theirs.paused ? "pause" : "resume", own.job, own.user, own.user, theirs.version});
+      }
+}
+
+void peers::hear(moment now, const name& from, const announcement& a,
+                 std::optional<clock_offset::estimate> ahead) {
+  const auto at = others_.find(from);
+  if (at == others_.end()) return;
+  heard& of = at->second;
+  if (std::find(a.led.begin(), a.led.end(), self_.process) == a.led.end()) return;
+  of.counted_in = now;
+  if (from != leader_ || !ahead) return;
+  for (const turn& t : a.turns) {
+    if (t.number <= of.last_turn) continue;
+    of.last_turn = t.number;
+    plan_.add({t.number, t.at - ahead->offset, t.jobs});
+  }
+}
+
+void peers::gone(const name& who) { others_.erase(who); }
+
+bool peers::may_lead(moment now) const { return joined_ && now - *joined_ >= listen_first; }
+
+peers::name peers::elected(moment now) const {
+  name first = self_;
+  bool found = may_lead(now);
+  for (const auto& [who, of] : others_) {
+    if (!of.last.may_lead || now - of.counted_in > gone_after) continue;
+    if (!found || who < first) first = who, found = true;
+  }
+  return first;
+}
+
+void peers::follow(moment now, const name& leader) {
+  if (leader == leader_) return;
+  leader_ = leader;
+  changed_ = true;
+  if (!leads()) {  // it is known from its beginning
+    others_[leader].last_turn = 0;
+    ring_ = turns();
+    return;
+  }
+  // It goes on from where the one before has stopped.
+  told_.clear();
+  if (!plan_.turns().empty()) {
+    const turn& last = plan_.turns().back();
+    told_ = last.jobs;
+    last_at_ = last.at;
+  }
+  slice_end_ = std::max(now, last_at_) + slice();
+}
+
+// Few turns are announced and have not begun: the last ones fit into one message.
+moment peers::slice() const { return std::max<moment>(slice_, ahead_of_time() / 3); }
+
+moment peers::ahead_of_time() const {
+  if (others_.empty()) return moment(0);
+  moment trip = 0s;
+  for (const auto& [who, of] : others_) {
+    const auto us = std::chrono::microseconds(of.last.round_trip_us);
+    trip = std::max<moment>(trip, us.count() == 0 ? unknown_trip : moment(us));
+  }
+  return std::min<moment>(least_ahead + trip, most_ahead);
+}
+
+// All jobs into the ring: those that run by what was announced last before others.
+void peers::place_jobs() {
+  const auto all = jobs();
+  const auto find = [&](const job_id& id) {
+    return std::find_if(all.begin(), all.end(), [&](const job& j) { return j.id() == id; });
+  };
+  for (const job_id& id : ring_.jobs())
+    if (find(id) == all.end()) ring_.remove(id);
+  const auto place = [&](const job& j) {
+    ring_.place(j.id(), j.nodes);
+    if (j.paused) ring_.pause(j.id());
+    else ring_.resume(j.id());
+  };
+  for (const job_id& id : told_)
+    if (const auto at = find(id); at != all.end()) place(*at);
+  for (const job& j : all) place(j);
+}
+
+void peers::announce(moment at) {
+  told_ = ring_.running();
+  last_at_ = at;
+  const turn next{++number_, at, told_};
+  plan_.add(next);
+  last_turns_.push_back(next);
+  if (last_turns_.size() > told_again) last_turns_.pop_front();
+  say_announcement_ = true;
+}
+
+void peers::lead(moment now) {
+  place_jobs();
+  const moment ahead = ahead_of_time();
+  const auto soonest = [&] {  // turns are in their order, and 1 ms apart where there are others
+    return std::max(now + ahead, ahead > moment(0) ? last_at_ + 1ms : last_at_);
+  };
+  if (const auto runs = ring_.running(); runs != told_) {  // somebody has come, gone or grown
+    const bool begins = runs.empty() || told_.empty() || runs.front() != told_.front();
+    announce(soonest());
+    if (begins) slice_end_ = last_at_ + slice();
+  }
+  while (ring_.contended() && now >= slice_end_ - ahead) {
+    ring_.next();
+    const moment least = now + ahead * 3 / 4;
+    announce(std::max({slice_end_, least, last_at_ + 1us}));
+    slice_end_ = last_at_ + slice();
+  }
+}
+
+moment peers::step(moment now, std::optional<clock_offset::estimate> ahead) {
+  ahead_ = ahead.value_or(clock_offset::estimate{});
+  std::erase_if(others_, [&](const auto& of) { return now - of.second.at > gone_after; });
+  std::erase_if(orders_, [&](const auto& of) { return now > of.first; });
+  follow(now, elected(now));
+  if (leads()) lead(now);
+  plan_.prune(now);
+
+  may_lead_ = may_lead(now);
+  if (std::exchange(changed_, false)) here_at_ = std::min(here_at_, said_at_ + say_least);
+  if (joined_ && now >= here_at_) {
+    say_here_ = true;
+    said_at_ = now;
+    here_at_ = now + say_every;
+  }
+  if (leads() && now >= announce_at_) say_announcement_ = true;
+  if (say_announcement_) announce_at_ = now + say_every;
+
+  moment next = joined_ ? here_at_ : moment::max();
+  if (joined_ && !may_lead(now)) next = std::min(next, *joined_ + listen_first);
+  if (leads() && !others_.empty()) next = std::min(next, announce_at_);
+  if (leads() && ring_.contended()) next = std::min(next, slice_end_ - ahead_of_time());
+  for (const auto& [who, of] : others_) next = std::min(next, of.at + gone_after + 1ms);
+  return next;
+}
+
+std::optional<here> peers::say_here() {
+  if (!std::exchange(say_here_, false)) return std::nullopt;
+  here h;
+  h.may_lead = may_lead_;
+  h.slice_ms = static_cast<std::uint32_t>(slice_.count());
+  if (!leads()) {
+    h.round_trip_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.round_trip).count();
+    h.error_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.error).count();
+  }
+  h.late = late_;
+  h.parts = parts_;
+  if (h.parts.size() > most_parts) h.parts.resize(most_parts);
+  for (const auto& [until, o] : orders_) h.orders.push_back(o);
+  return h;
+}
+
+std::optional<announcement> peers::say_announcement() {
+  if (!std::exchange(say_announcement_, false) || !joined_ || others_.empty()) return std::nullopt;
+  announcement a;
+  for (const auto& [who, of] : others_) a.led.push_back(who.process);
+  a.turns.assign(last_turns_.begin(), last_turns_.end());
+  while (a.turns.size() > 1 && encode(a).size() > longest_announcement)
+    a.turns.erase(a.turns.begin());
+  return a;
+}
+
+std::vector<order> peers::take_orders() { return std::exchange(asked_, {}); }
+
+std::uint32_t peers::slice_ms() const {
+  const auto at = others_.find(leader_);
+  return at != others_.end() ? at->second.last.slice_ms
+                             : static_cast<std::uint32_t>(slice_.count());
+}
+
+std::vector<peers::node> peers::nodes() const {
+  std::vector<node> all;
+  here own;
+  own.slice_ms = static_cast<std::uint32_t>(slice_.count());
+  if (!leads()) {
+    own.round_trip_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.round_trip).count();
+    own.error_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.error).count();
+  }
+  own.late = late_, own.parts = parts_;
+  all.push_back({self_, true, std::move(own)});
+  for (const auto& [who, of] : others_) all.push_back({who, false, of.last});
+  std::sort(all.begin(), all.end(), [](const node& a, const node& b) { return a.who < b.who; });
+  return all;
+}
+
+std::vector<peers::job> peers::jobs() const {
+  std::map<job_id, job> all;
+  const auto add = [&](const std::string& machine, const std::vector<part>& parts) {
+    for (const part& p : parts) {
+      job& j = all.try_emplace(p.id(), job{p.user, p.job, p.command}).first->second;
+      if (p.version >= j.version) j.paused = p.paused, j.version = p.version;
+      j.nodes.insert(machine);
+    }
+  };
+  add(self_.machine, parts_);
+  for (const auto& [who, of] : others_) add(who.machine, of.last.parts);
+  std::vector<job> list;
+  for (auto& [id, j] : all) list.push_back(std::move(j));
+  return list;
+}
+
+}  // namespace gang

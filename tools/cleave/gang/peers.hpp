@@ -1,0 +1,123 @@
+// One daemon among those of its gang, as a state machine without clocks, sockets and NATS: who
+// leads, and whose turn it is.
+//
+// Invariants:
+// 1. Whoever leads is found from what is heard alone: the first by name of those who may lead and
+//    were heard within the last second, or oneself. So all who hear the same follow the same.
+// 2. Whoever leads is followed only by those whom it counts in. A node that is not heard, or hears
+//    nobody, leads itself: its jobs go on.
+// 3. A turn is announced before it begins, and every announcement tells the last turns again: a
+//    message that is late or lost costs nothing as long as the next one is in time.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gang/messages.hpp"
+
+namespace gang {
+
+class peers {
+public:
+  // A daemon: its machine, and the process there. Several users' daemons may be on one machine.
+  struct name {
+    std::string machine, process;
+    auto operator<=>(const name&) const = default;
+  };
+
+  peers(name self, std::chrono::milliseconds slice);
+
+  // What this node has of jobs now.
+  void set_parts(std::vector<part> parts);
+  // Whether messages go through: from then on it listens.
+  void set_joined(moment now, bool joined);
+  // Told to all for a while. False if there are too many at once.
+  bool add_order(moment now, order o);
+  // Told with the next word.
+  void set_late(lateness late) { late_ = late; }
+
+  void hear(moment now, const name& from, const here& h);
+  // `ahead`: of the leader's clock. Without it nothing is known of when its turns are.
+  void hear(moment now, const name& from, const announcement& a,
+            std::optional<clock_offset::estimate> ahead);
+  // It has gone, by the relay's word.
+  void gone(const name& who);
+
+  // Does what is due. Returns when something is due next, if nothing is heard before.
+  moment step(moment now, std::optional<clock_offset::estimate> ahead);
+
+  // What is to be said to all, once.
+  std::optional<here> say_here();
+  std::optional<announcement> say_announcement();
+  // What others have asked of this node's parts, once.
+  std::vector<order> take_orders();
+
+  const plan& announced() const { return plan_; }
+  // Whom it follows: itself, if it leads.
+  const name& leader() const { return leader_; }
+  bool leads() const { return leader_ == self_; }
+  std::uint32_t slice_ms() const;
+
+  // For lists.
+  struct node {
+    name who;
+    bool self = false;
+    here last;
+  };
+  std::vector<node> nodes() const;
+  struct job {
+    std::string user, name, command;
+    bool paused = false;
+    std::uint64_t version = 0;
+    node_set nodes{};  // machines
+    job_id id() const { return name + " " + user; }
+  };
+  std::vector<job> jobs() const;
+
+private:
+  struct heard {
+    here last;
+    moment at{}, since{};
+    moment counted_in{};          // when it said so last, as a leader
+    std::uint64_t last_turn = 0;  // of its turns
+    std::uint64_t last_order = 0;
+  };
+
+  bool may_lead(moment now) const;
+  name elected(moment now) const;
+  void follow(moment now, const name& leader);
+  void lead(moment now);
+  void place_jobs();
+  void announce(moment at);
+  moment ahead_of_time() const;
+  moment slice() const;
+
+  const name self_;
+  const std::chrono::milliseconds slice_;
+  std::vector<part> parts_;
+  std::vector<std::pair<moment, order>> orders_;  // until then they are said
+  std::vector<order> asked_;                      // by others
+  std::map<name, heard> others_;
+  std::optional<moment> joined_;  // since then
+  name leader_;
+  plan plan_;
+  lateness late_;
+  clock_offset::estimate ahead_;
+  bool changed_ = false;  // there is something new to say
+  bool may_lead_ = false;
+  std::uint64_t last_order_ = 0;
+  bool say_here_ = false, say_announcement_ = false;
+  moment here_at_{}, said_at_{}, announce_at_{};
+
+  // As a leader.
+  turns ring_;
+  std::vector<job_id> told_;  // who runs by its last announcement
+  std::uint64_t number_ = 0;
+  std::deque<turn> last_turns_;
+  moment last_at_{}, slice_end_{};
+};
+
+}  // namespace gang

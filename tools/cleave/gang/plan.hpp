@@ -1,0 +1,66 @@
+// What was announced: from which moment on which jobs run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "gang/clock_offset.hpp"
+#include "gang/turns.hpp"
+
+namespace gang {
+
+struct turn {
+  std::uint64_t number = 0;
+  moment at{};  // it begins
+  std::vector<job_id> jobs{};
+
+  bool has(const job_id& job) const {
+    return std::find(jobs.begin(), jobs.end(), job) != jobs.end();
+  }
+};
+
+// Invariant: sorted by their beginnings; whose turn it is at a moment is said by the last one that
+// has begun then, so it does not matter when somebody looks.
+class plan {
+public:
+  // It replaces what was to begin then or later.
+  void add(turn next) {
+    std::erase_if(turns_, [&](const turn& t) { return t.at >= next.at; });
+    turns_.push_back(std::move(next));
+  }
+  // Forgets what was over by then.
+  void prune(moment now) {
+    while (turns_.size() > 1 && turns_[1].at <= now) turns_.erase(turns_.begin());
+  }
+  const std::vector<turn>& turns() const { return turns_; }
+  // Nothing before the first.
+  const turn* at(moment now) const {
+    const turn* found = nullptr;
+    for (const turn& t : turns_)
+      if (t.at <= now) found = &t;
+    return found;
+  }
+
+private:
+  std::vector<turn> turns_;
+};
+
+// What one keeper knows of it.
+struct change {
+  moment at{};
+  bool run = false;
+  std::uint64_t number = 0;  // of the turn
+  bool operator==(const change&) const = default;
+};
+
+// Changes only, after the first; `paused`: it never runs.
+inline std::vector<change> changes_for(const plan& p, const job_id& job, bool paused) {
+  if (paused) return {{moment(0), false, 0}};
+  std::vector<change> all;
+  for (const turn& t : p.turns())
+    if (all.empty() || all.back().run != t.has(job)) all.push_back({t.at, t.has(job), t.number});
+  return all;
+}
+
+}  // namespace gang

@@ -1,0 +1,33 @@
+#include "gang/prompt.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace gang {
+namespace {
+
+// As the kernel has it: libraries before glibc 2.41 do not.
+struct attributes {
+  std::uint32_t size = sizeof(attributes), policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 100'000;  // nanoseconds
+  std::uint64_t deadline = 0, period = 0;
+};
+
+}  // namespace
+
+void be_prompt(bool alone) noexcept {
+  const sched_param lowest{1};
+  if (sched_setscheduler(0, SCHED_RR | (alone ? SCHED_RESET_ON_FORK : 0), &lowest) == 0) return;
+  constexpr std::uint64_t reset_on_fork = 1;
+  attributes short_slice;
+  if (alone) short_slice.flags = reset_on_fork;
+  syscall(SYS_sched_setattr, 0, &short_slice, 0u);
+}
+
+}  // namespace gang

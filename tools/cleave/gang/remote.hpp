@@ -1,0 +1,25 @@
+// The parts of a job on other nodes: MPI's launchers start them by `cleave gang remote`, which takes
+// the place of ssh and puts them into the job there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gang/run.hpp"
+
+namespace gang {
+
+// In the job's first process: launchers of Open MPI, PRRTE and Hydra reach other nodes through
+// `remote`. What was set before, or ssh, is what it uses.
+void set_environment(const job_settings& job, const std::string& name);
+
+// As ssh: options, a host, and a command for that host's shell. Becomes the remote shell; returns
+// the exit status if it cannot. Throws apps::usage_error.
+int remote(const std::vector<std::string>& arguments);
+
+// The words that `remote` becomes. Throws apps::usage_error if there is no host or no command.
+std::vector<std::string> remote_command(const std::vector<std::string>& shell,
+                                        const std::vector<std::string>& inside,
+                                        const std::vector<std::string>& arguments);
+
+}  // namespace gang
