@@ -278,6 +278,18 @@ TEST_F(supervised, leaves_at_once_when_told_twice) {
   EXPECT_TRUE(server.is_done());
 }
 
+TEST_F(supervised, tells_who_asks_of_its_jobs_at_once) {
+  begin();
+  hear(there, who{});
+  EXPECT_TRUE(port.of<notice>().empty());  // nobody could join it yet
+  server.root_joined(now, job);
+  hear(there, who{});
+  const auto notices = port.of<notice>();
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_EQ(notices[0].job, job);
+  EXPECT_EQ(notices[0].hash, "1f");
+}
+
 TEST_F(supervised, says_what_it_does) {
   begin();
   hear(there, notice{other, "queens", "1f", {"9"}, false});

@@ -202,6 +202,8 @@ int serve(const access& who, const std::filesystem::path& key, const serve_setti
   words environment = {"CLEAVE_KEY=" + std::filesystem::absolute(key).string()};
   if (what.workers != 0) environment.push_back("CLEAVE_WORKERS=" + std::to_string(what.workers));
   const std::uint32_t workers = what.workers != 0 ? what.workers : what.usual_workers;
+  const nats::who asks;
+  by.tell_all(std::string(kind_of(asks)), encode(asks));
   server s(by, {by.self(), what.program, cleave::machine::in_hexadecimal(what.hash), workers},
            std::move(environment));
   std::fprintf(stderr, "cleave: %s offers %s to site %s, %u worker%s; Ctrl-C leaves\n",

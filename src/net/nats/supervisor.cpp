@@ -57,6 +57,10 @@ void supervisor::on(moment now, const endpoint& from, const who&) {
                            seconds_since(h.since, now), h.said.workers, h.said.computing,
                            h.said.tasks_in, h.said.tasks_out});
   port_.send(from, mine);
+  // It may be a server that has come just now, and does not wait for the next announcement.
+  for (const auto& [job, r] : rooted_)
+    if (r.is == rooted::state::running && r.joined)
+      port_.send(from, notice{job, self_.program, self_.hash, r.arguments, false});
 }
 
 /// Of that submitter; a job is nobody else's.
