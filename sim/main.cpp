@@ -26,6 +26,7 @@ struct scale_options {
   std::vector<std::string> strategies;
   std::string sites = "four", plot;
   int cost = 40, depth = 13, tree_seed = 29, seed = 1, killed_every = 0;
+  int back_after = 0, told_after = 3'000, queens = 0;
   bool json = false, progress = false;
 };
 
@@ -75,7 +76,7 @@ std::size_t index_of(const std::string& option, const std::string& name, const N
 }
 
 std::vector<sim::scale_run> runs_of(const scale_options& o) {
-  static constexpr std::string_view sites[] = {"four", "grown", "many", "three"};
+  static constexpr std::string_view sites[] = {"four", "grown", "many", "three", "one"};
   std::vector<std::string> wanted = o.strategies;
   if (wanted.empty()) wanted.assign(std::begin(sim::asking_names), std::end(sim::asking_names));
   std::vector<sim::scale_run> runs;
@@ -88,6 +89,8 @@ std::vector<sim::scale_run> runs_of(const scale_options& o) {
       run.node_cost = cleave::net::instant(o.cost);
       run.seed = static_cast<std::uint64_t>(o.seed);
       run.killed_every = cleave::net::instant(1'000 * o.killed_every);
+      run.back_after = cleave::net::instant(1'000 * o.back_after);
+      run.told_after = cleave::net::instant(1'000 * o.told_after);
       runs.push_back(run);
     }
   }
@@ -119,7 +122,8 @@ nlohmann::json json_of(const sim::scale_result& r) {
 
 int run_scale(const scale_options& o) {
   const std::vector<sim::scale_run> runs = runs_of(o);
-  const sim::tree work = sim::uts_tree(o.depth, o.tree_seed);
+  const sim::tree work = o.queens != 0 ? sim::queens_tree(static_cast<unsigned>(o.queens))
+                                       : sim::uts_tree(o.depth, o.tree_seed);
   if (!o.json) {
     fmt::print("{} nodes, {} us each: {:.0f} s by one worker\n", work.nodes(), o.cost,
                1e-6 * o.cost * work.nodes());
@@ -168,7 +172,7 @@ int main(int argc, char** argv) try {
   scale_options s;
   scale.option_numbers("--workers", s.workers, 1, 65'536, "How many (default: 4 to 256)");
   scale.option_list("--strategies", "NAME", s.strategies, "Whom to ask (default: all)");
-  scale.option("--sites", "NAME", s.sites, "four, grown, many or three (default: four)");
+  scale.option("--sites", "NAME", s.sites, "four, grown, many, three or one (default: four)");
   scale.option_number("--cost", s.cost, 1, 1'000'000,
                       "Microseconds for each node of the tree (default: 40)");
   scale.option_number("--depth", s.depth, 1, 14, "Of the tree (default: 13, which is UTS's T1L)");
@@ -177,6 +181,12 @@ int main(int argc, char** argv) try {
                       "Of what is random in the run (default: 1)");
   scale.option_number("--killed-every", s.killed_every, 0, 1'000'000,
                       "Milliseconds from one node's death to the next one's (default: 0, none)");
+  scale.option_number("--back-after", s.back_after, 0, 1'000'000,
+                      "Milliseconds from a death until another node joins (default: 0, a tenth)");
+  scale.option_number("--told-after", s.told_after, 0, 1'000'000,
+                      "Milliseconds until the others hear of a death (default: 3000)");
+  scale.option_number("--queens", s.queens, 0, 14,
+                      "The tree of a search for that many queens instead (default: 0, UTS's)");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
   scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");

@@ -19,7 +19,8 @@ std::vector<place> nodes_of(const layout& l) {
   std::vector<place> nodes;
   const bool many = l.what == layout::kind::many;
   const bool three = l.what == layout::kind::three;
-  const unsigned most = many ? 16 : 8, sites = many ? 64 : three ? 3 : 4;
+  const bool one = l.what == layout::kind::one;
+  const unsigned most = many ? 16 : one ? 1 : 8, sites = many ? 64 : three ? 3 : one ? 1 : 4;
   for (unsigned site = 0; site < sites; ++site) {
     unsigned here = (l.workers + sites - 1 - site) / sites;
     if (l.what == layout::kind::grown)
@@ -69,10 +70,11 @@ net::strategy strategy_of(asking whom) {
 }
 
 /// Each time another node is killed, at random but for the seed. Its successor, at a new address,
-/// is there a tenth of that time later.
+/// is there some time later.
 void add_kills(std::vector<happening>& plan, std::vector<place>& nodes, const scale_run& run,
                instant until) {
   net::random_numbers random(run.seed);
+  const instant back = run.back_after.count() != 0 ? run.back_after : run.killed_every / 10;
   std::vector<unsigned> alive;
   for (unsigned n = 1; n < nodes.size(); ++n) alive.push_back(n);
   for (instant at = run.killed_every; at < until; at += run.killed_every) {
@@ -80,7 +82,7 @@ void add_kills(std::vector<happening>& plan, std::vector<place>& nodes, const sc
     const auto successor = static_cast<unsigned>(nodes.size());
     nodes.push_back(nodes[victim]);
     plan.push_back({happening::kind::crash, at, victim, 0, {}, false});
-    plan.push_back({happening::kind::join, at + run.killed_every / 10, successor, 0, {}, false});
+    plan.push_back({happening::kind::join, at + back, successor, 0, {}, false});
     victim = successor;
   }
 }
@@ -116,8 +118,7 @@ scale_result run_scale(const tree& work, const scale_run& run,
   const bool killed = run.killed_every.count() != 0 && nodes.size() > 1;
   if (killed) add_kills(plan, nodes, run, 4 * alone);
   w.tells_losses = killed;
-  // As transports do that only hear nothing more of a node.
-  w.told_after = instant(3'000'000);
+  w.told_after = run.told_after;
   const report r = world(work, w).run(plan, 4 * alone);
   if (!r.violation.empty()) throw std::runtime_error("the simulation went wrong: " + r.violation);
   if (killed ? r.busy < alone : r.busy != alone) {

@@ -17,7 +17,8 @@ struct layout {
     grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the
             ///< paper's figure 7
     many,   ///< 64 sites around a hub
-    three   ///< those of `make sites`: a hub and two at the paper's round trips, 100 Mbit/s
+    three,  ///< those of `make sites`: a hub and two at the paper's round trips, 100 Mbit/s
+    one     ///< a single site, whose nodes have one worker each
   } what = kind::four;
   unsigned workers = 4;
 };
@@ -39,7 +40,10 @@ struct scale_run {
   asking whom = asking::near_first;
   instant node_cost{40};
   std::uint64_t seed = 1;
-  instant killed_every{};  ///< a node other than the root's, and another one joins; 0: none
+  instant killed_every{};         ///< a node other than the root's, and another one joins; 0: none
+  instant back_after{};           ///< the other one; 0: a tenth of that
+  instant told_after{3'000'000};  ///< of a node that was killed, as by a transport that only hears
+                                  ///< nothing more of it
 };
 
 struct scale_result {

@@ -25,10 +25,12 @@ struct given_task {
   address to = 0;
   std::uint64_t attempt = 0;
   std::uint64_t depth = 0;
-  unsigned losses = 0;     ///< of nodes that had it before
-  instant since{};         ///< when it was sent
-  std::uint64_t beat = 0;  ///< the owner's last heartbeat before it was sent
-  unsigned missing = 0;    ///< heartbeats in a row that should have named it and did not
+  unsigned losses = 0;      ///< of nodes that had it before
+  instant since{};          ///< when it was sent
+  bool is_long = false;     ///< and has been there for too long since
+  bool unanswered = false;  ///< a request for a part of it, and nothing has come since
+  std::uint64_t beat = 0;   ///< the owner's last heartbeat before it was sent
+  unsigned missing = 0;     ///< heartbeats in a row that should have named it and did not
 };
 
 /// Whose task it is, beyond doubt.
@@ -127,6 +129,7 @@ struct sent_request {
   asker who = 0;
   std::uint64_t wanted = 0;  ///< the task that went out; 0: anything
   state is = state::open;
+  instant since{};
   instant until{};  ///< open: gives up waiting; late: forgets it
 
   void give_up(instant forget_at) {
@@ -148,12 +151,13 @@ struct request_slot {
   state is = state::free;
   address from = 0;
   std::uint64_t request = 0;
-  bool orphan = false;  ///< its asker is lost
+  bool anything = true;  ///< will do; else a part of one task
+  bool orphan = false;   ///< its asker is lost
   instant until{};
 
-  void open(address who, std::uint64_t number, instant at_most) {
+  void open(address who, std::uint64_t number, bool any, instant at_most) {
     assert(is == state::free);
-    *this = {state::asked, who, number, false, at_most};
+    *this = {state::asked, who, number, any, false, at_most};
   }
   void close() {
     assert(is == state::asked);

@@ -32,4 +32,28 @@ private:
   std::int64_t losses_ = 0;
 };
 
+/// How often a task has to be split before it is given, so that it does not take too long. Each
+/// division halves what is left, at least; where that is nearly done, it is far less.
+class least_depth {
+public:
+  std::uint64_t value() const { return depth_; }
+
+  void took_long(std::uint64_t depth) {
+    if (depth < depth_) return;
+    ++depth_;
+    short_ = 0;
+  }
+  void took_a_moment(std::uint64_t depth) {
+    if (depth > depth_ || ++short_ < in_a_row || depth_ == 0) return;
+    --depth_;
+    short_ = 0;
+  }
+
+private:
+  static constexpr unsigned in_a_row = 8;
+
+  std::uint64_t depth_ = 0;
+  unsigned short_ = 0;
+};
+
 }  // namespace cleave::net

@@ -27,11 +27,12 @@ struct identity {
 struct settings {
   instant none_after{1'000};  ///< a request that no worker has served by then is answered `none`
   instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
+  instant give_up_near{100'000};     ///< of a node of the same site
   instant forget_after{30'000'000};  ///< nor expected at all, after this
   instant heartbeat_every{200'000};
   instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks
-  instant short_life{20'000'000};  ///< of nodes: then those that are silent are likely dead
-  unsigned silent_beats = 3;       ///< for so many heartbeats
+  instant short_life{20'000'000};  ///< of nodes: then who does not answer is likely dead
+  unsigned tasks_in_life = 16;     ///< and one task is to take no more than such a part of it
   instant resend_after{100'000};   ///< a result without rack; doubles up to lost_after
   instant ask_again_after{500};    ///< nothing was found; doubles up to ask_again_at_most
   instant ask_again_at_most{20'000};
@@ -131,13 +132,15 @@ private:
   void on(instant, address, const net::report&) {}
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
   hungry_worker taker_of(std::uint64_t request);
+  void judge(instant now);
+  bool stays(instant now, const traveller& t);
   address hint_for(address from) const;
   void set_leaving(address who, peer& p, bool leaves);
   void spread(address last, const bytes& values);
 
   // protocol_asking.hpp: requests of this node
   void pursue(instant now);
-  bool likely_lost(instant now, const given_task& t) const;
+  bool likely_lost(const given_task& t) const;
   void take_all_back(hunger& h);
   void ask_any(instant now, asker who, hunger& h);
   void take_back(instant now, asker who, hunger& h);
@@ -182,6 +185,7 @@ private:
   instant leave_by_{};
   std::map<address, peer> peers_;
   lifetimes lives_;
+  least_depth least_depth_;
   reachable_peers reachable_;   ///< of those, without those of other programs
   std::set<address> leaving_;   ///< of those: they are asked first
   std::set<address> fetchers_;  ///< of those: they ask for data

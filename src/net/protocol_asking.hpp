@@ -27,7 +27,7 @@ void node<Policy>::pursue(instant now) {
   if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) return;
   for (auto& [who, h] : hungry_) {
     const auto awaited = given_.find(h.wanted);
-    if (awaited != given_.end() && likely_lost(now, awaited->second)) {
+    if (awaited != given_.end() && likely_lost(awaited->second)) {
       take_all_back(h);
       continue;
     }
@@ -48,11 +48,10 @@ void node<Policy>::take_back(instant now, asker who, hunger& h) {
   if (at != given_.end()) request(now, who, h, at->second.to, {h.wanted, at->second.attempt});
 }
 
-/// Where nodes live short, who has said nothing for some heartbeats is more likely dead than slow.
+/// Where nodes live short, who has not answered is more likely dead than slow.
 template <class Policy>
-bool node<Policy>::likely_lost(instant now, const given_task& t) const {
-  const instant silent = now - std::max(peers_.at(t.to).heard, t.since);
-  return lives_.mean() < how_.short_life && silent > how_.silent_beats * how_.heartbeat_every;
+bool node<Policy>::likely_lost(const given_task& t) const {
+  return t.unanswered && lives_.mean() < how_.short_life;
 }
 
 /// Who waits for a task that will hardly end where it is runs it again, all of it: a part of it
@@ -84,7 +83,10 @@ void node<Policy>::ask_any(instant now, asker who, hunger& h) {
 template <class Policy>
 void node<Policy>::request(instant now, asker who, hunger& h, address to, task_key wanted) {
   h.request = ++last_request_;
-  sent_[h.request] = {to, who, wanted.task, sent_request::state::open, now + how_.give_up_after};
+  const auto at = peers_.find(to);
+  const bool far = at == peers_.end() || at->second.how_far == distance::far;
+  const instant until = now + (far ? how_.give_up_after : how_.give_up_near);
+  sent_[h.request] = {to, who, wanted.task, sent_request::state::open, now, until};
   send(to, treq{h.request, wanted});
 }
 
@@ -144,6 +146,9 @@ void node<Policy>::give_up(instant now) {
       ++at;
     } else if (r.is == sent_request::state::open) {
       r.give_up(now + how_.forget_after);
+      const auto awaited = given_.find(r.wanted);
+      if (awaited != given_.end() && awaited->second.to == r.to && peers_.at(r.to).heard < r.since)
+        awaited->second.unanswered = true;
       in_vain(now, at->first, r);
       ++at;
     } else {

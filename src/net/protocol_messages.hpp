@@ -113,7 +113,7 @@ void node<Policy>::on(instant now, address from, const treq& m) {
   unsigned slot = 0;
   while (slot < slot_count && slots_[slot].is != request_slot::state::free) ++slot;
   if (!wanted || slot == slot_count) return send(from, none{m.request, hint_for(from)});
-  slots_[slot].open(from, m.request, now + how_.none_after);
+  slots_[slot].open(from, m.request, *wanted == 0, now + how_.none_after);
   core_.ask(slot, *wanted);
 }
 
@@ -127,16 +127,42 @@ address node<Policy>::hint_for(address from) const {
   return best == nullptr ? 0 : best->to + 1;
 }
 
+/// Which of the tasks that are away take too long for how nodes live.
+template <class Policy>
+void node<Policy>::judge(instant now) {
+  if (lives_.mean() >= how_.short_life) return;
+  const instant at_most = lives_.mean() / how_.tasks_in_life;
+  for (auto& [id, t] : given_) {
+    if (t.is_long || now - t.since <= at_most) continue;
+    t.is_long = true;
+    least_depth_.took_long(t.depth);
+  }
+}
+
+/// Where nodes live short, a task that takes long is likely lost with its thief. At the root's node
+/// it stays, and its parts are given; elsewhere it would be lost as well.
+template <class Policy>
+bool node<Policy>::stays(instant now, const traveller& t) {
+  if (self_.self != 0 || lives_.mean() >= how_.short_life) return false;
+  judge(now);
+  return t.depth < least_depth_.value();
+}
+
 template <class Policy>
 void node<Policy>::answered(instant now, unsigned slot, const traveller& t) {
   if (member_ == membership::left) return;
   const request_slot s = slots_[slot];
+  if (s.anything && s.is == request_slot::state::asked && stays(now, t)) {
+    core_.again(t.id, losses_to_stay);
+    slots_[slot].until = now + how_.none_after;
+    return core_.ask(slot, 0);
+  }
   free_slot(slot);
   if (s.orphan) {
     if (!policy_.has(mutation::late_answer_lost)) core_.again(t.id, t.losses);
   } else {
     const std::uint64_t attempt = ++last_attempt_;
-    given_[t.id] = {s.from, attempt, t.depth, t.losses, now, last_beat_, 0};
+    given_[t.id] = {s.from, attempt, t.depth, t.losses, now, false, false, last_beat_, 0};
     peer& p = peers_[s.from];
     p.starves_until = p.nothing_until = {};
     p.state.busy = std::max(p.state.busy, 1U);
@@ -216,7 +242,7 @@ void node<Policy>::on(instant now, address from, const none& m) {
 // Results.
 
 template <class Policy>
-void node<Policy>::on(instant, address from, const rslt& m) {
+void node<Policy>::on(instant now, address from, const rslt& m) {
   send(from, rack{m.key});
   const auto at = given_.find(m.key.task);
   const bool mine =
@@ -227,6 +253,8 @@ void node<Policy>::on(instant, address from, const rslt& m) {
     return;
   }
   if (m.how == ending::refused) return give_again(at);
+  if (now - at->second.since <= lives_.mean() / how_.tasks_in_life)
+    least_depth_.took_a_moment(at->second.depth);
   given_.erase(at);
   // First the bound, then what was computed under it.
   core_.merge(m.shared);

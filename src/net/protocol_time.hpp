@@ -63,7 +63,7 @@ void node<Policy>::gone(instant now, address who) {
 /// heartbeats name tasks that are cancelled.
 template <class Policy>
 void node<Policy>::lost(instant now, address who) {
-  if (!peers_.at(who).leaving && with_tasks().count(who) != 0) lives_.lost();
+  if (!peers_.at(who).leaving && with_tasks().count(who) != 0) lives_.lost(), judge(now);
   for (auto at = given_.begin(); at != given_.end();) {
     const auto current = at++;
     if (current->second.to != who || policy_.has(mutation::forget_lost_thief)) continue;

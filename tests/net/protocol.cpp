@@ -186,7 +186,8 @@ struct ProtocolAmongTheDying : Protocol {
     hear(rslt{key, ending::value, {}, {}});  // it lives after all
     EXPECT_TRUE(core.calls.empty());
   }
-  instant enough() const { return (n.how().silent_beats + 2) * n.how().heartbeat_every; }
+  /// For a request for a part of it to be answered, if it is at all.
+  instant enough() const { return 2 * n.how().give_up_near; }
   std::uint64_t number = 100;
 };
 
@@ -194,10 +195,22 @@ TEST_F(ProtocolAmongTheDying, TakesAllBackFromWhoIsLikelyToBeLost) {
   n.peer_lost(now, 3);
   n.starving(now, 4, 9);
   EXPECT_EQ(sent<treq>().back().wanted, key);
-  pass_with_beats(5);
-  EXPECT_TRUE(sent<cancel>().empty());  // it lives
+  pass(enough() / 4);
+  hear(none{sent<treq>().back().request, 0});  // it lives
+  pass(enough() / 4);
+  EXPECT_GT(sent<treq>().size(), 1U);
+  EXPECT_TRUE(sent<cancel>().empty());
   pass(enough());
   expect_taken_back();
+}
+
+TEST_F(ProtocolAmongTheDying, TakesNothingBackFromWhoIsHeard) {
+  n.peer_lost(now, 3);
+  n.starving(now, 4, 9);
+  pass(enough() / 4);
+  hear(heartbeat{++number, 0, false, {2, 1, 0}, {key}});  // only its answer is lost
+  pass(n.how().give_up_near);
+  EXPECT_TRUE(sent<cancel>().empty());
 }
 
 TEST_F(ProtocolAmongTheDying, TakesAllBackOnlyForWhoWaitsForIt) {
@@ -206,6 +219,7 @@ TEST_F(ProtocolAmongTheDying, TakesAllBackOnlyForWhoWaitsForIt) {
   pass(enough());
   EXPECT_TRUE(sent<cancel>().empty());
   n.starving(now, 5, 9);
+  pass(enough());
   expect_taken_back();
 }
 
@@ -229,6 +243,76 @@ TEST_F(ProtocolAmongTheDying, DoesNotTakeALeaveForALoss) {
   n.starving(now, 4, 9);
   pass(enough());
   EXPECT_TRUE(sent<cancel>().empty());
+}
+
+/// The root's node, among nodes that live for some seconds.
+struct ProtocolOfTheRoot : testing::Test {
+  fake_core core;
+  fake_network network;
+  node<> n{{0, 11, 5}, {}, core, network};
+  instant now{1000};
+  std::uint64_t last = 0;
+
+  ProtocolOfTheRoot() {
+    n.peer_found(now, 2, distance::same_site);
+    beat();
+  }
+  void beat() { n.receive(now, 2, {5, 22, 11, heartbeat{++last, 0, false, {2, 1, 0}, {}}}); }
+  void ask() { n.receive(now, 2, {5, 22, 11, treq{++last, {}}}); }
+  /// A worker splits a task of this depth for a request: whether it is given.
+  bool gives(std::uint64_t id, std::uint64_t depth) {
+    ask();
+    core.calls.clear();
+    n.answered(now, 0, {id, 1, depth, {}});
+    return n.given().count(id) != 0;
+  }
+  /// One that was given a while ago is lost with its node, which another one takes the place of.
+  void lose_one() {
+    now += instant(1'900'000);
+    n.peer_lost(now, 2);
+    beat();
+  }
+};
+
+TEST_F(ProtocolOfTheRoot, KeepsWhatTakesLongerThanNodesLive) {
+  EXPECT_TRUE(gives(8, 0));
+  lose_one();
+  EXPECT_FALSE(gives(9, 0));
+  EXPECT_EQ(core.calls, (std::vector<std::string>{"again 9", "ask 0 for 0"}));
+  EXPECT_EQ(core.last_losses, losses_to_stay);  // it stays
+  n.answered(now, 0, {10, 1, 1, {}});           // a part of it, for the same request
+  EXPECT_EQ(n.given().count(10), 1U);
+}
+
+TEST_F(ProtocolOfTheRoot, GivesWhatTakesAMoment) {
+  EXPECT_TRUE(gives(8, 0));
+  lose_one();
+  for (std::uint64_t id = 10; id < 18; ++id) {
+    EXPECT_FALSE(gives(1, 0));
+    n.answered(now, 0, {id, 1, 1, {}});
+    const task_key key{id, n.given().at(id).attempt};
+    n.receive(now, 2, {5, 22, 11, rslt{key, ending::value, {}, {}}});
+  }
+  EXPECT_TRUE(gives(9, 0));  // eight in a row took no time
+}
+
+TEST_F(ProtocolOfTheRoot, GivesAPartOfATaskWhateverItTakes) {
+  n.starving(now, 4, 0);
+  n.receive(now, 2, {5, 22, 11, task{1, {9, 1}, 1, 3, {}, {}}});
+  EXPECT_TRUE(gives(8, 0));
+  lose_one();
+  n.starving(now, 5, 0);
+  n.receive(now, 2, {5, 22, 11, task{2, {9, 2}, 1, 3, {}, {}}});
+  n.receive(now, 2, {5, 22, 11, treq{++last, {9, 2}}});
+  n.answered(now, 0, {10, 1, 0, {}});
+  EXPECT_EQ(n.given().count(10), 1U);
+}
+
+TEST_F(ProtocolAmongTheDying, GivesWhatItWouldLoseItself) {
+  n.peer_lost(now + n.how().heartbeat_every * 10, 3);
+  hear(treq{2, {}});
+  n.answered(now, 0, {10, 1, 0, {}});
+  EXPECT_EQ(n.given().count(10), 1U);
 }
 
 TEST_F(Protocol, DoesNotTakeARefusalForALoss) {

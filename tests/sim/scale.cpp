@@ -36,6 +36,25 @@ TEST(Scale, ManySitesShareALargerOne) {
   EXPECT_EQ(r.busy.size(), 64U);
 }
 
+// As tests/nats/churn.sh: four nodes of one worker each, of which all but the root's are killed, one
+// each second. 50 s by one worker; 33 s on average while tasks were given without regard to how long
+// they take.
+TEST(Scale, WorkIsDoneWhileNodesAreKilled) {
+  const sim::tree work = sim::queens_tree(12);
+  constexpr unsigned seeds = 8;
+  double seconds = 0;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    sim::scale_run run{
+        {sim::layout::kind::one, 4}, sim::asking::near_first, sim::instant(58), seed};
+    run.killed_every = sim::instant(1'000'000);
+    run.back_after = sim::instant(600'000);
+    run.told_after = sim::instant(700'000);
+    seconds += sim::run_scale(work, run).seconds / seeds;
+  }
+  EXPECT_LT(seconds, 25);
+  EXPECT_GT(seconds, 50.0 / 4);
+}
+
 TEST(Scale, ARunRepeatsExactly) {
   const sim::tree work = sim::uts_tree(7, 19);
   const auto run = [&](std::uint64_t seed) {
