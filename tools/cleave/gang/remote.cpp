@@ -64,6 +64,12 @@ void set_environment(const job_settings& job, const std::string& name) {
   for (const char* const of : agents) set(of, agent.string());
 }
 
+void keep_signals_from_launchers() {
+  for (const char* const of :
+       {"OMPI_MCA_ess_base_forward_signals", "PRTE_MCA_ess_base_forward_signals"})
+    setenv(of, "none", 0);  // unless the user has said something
+}
+
 std::vector<std::string> remote_command(const std::vector<std::string>& shell,
                                         const std::vector<std::string>& inside,
                                         const std::vector<std::string>& arguments) {

@@ -12,6 +12,9 @@ namespace gang {
 // In the job's first process: launchers of Open MPI, PRRTE and Hydra reach other nodes through
 // `remote`. What was set before, or ssh, is what it uses.
 void set_environment(const job_settings& job, const std::string& name);
+// There too, of a job that is stopped by signals: Open MPI's mpirun and PRRTE would forward SIGCONT
+// to nodes that they have not reached yet, and give up.
+void keep_signals_from_launchers();
 
 // As ssh: options, a host, and a command for that host's shell. Becomes the remote shell; returns
 // the exit status if it cannot. Throws apps::usage_error.

@@ -170,6 +170,7 @@ private:
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> arguments;
     if (!name_.empty()) set_environment(job_, name_);
+    if (by_.kind() == "signals") keep_signals_from_launchers();
     for (const std::string& word : job_.command)
       arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
