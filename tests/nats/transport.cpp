@@ -191,6 +191,8 @@ TEST_F(nodes, that_say_it_less_often_are_waited_for_longer) {
   seldom.tell_all("job.7", net::nats::encode(p));
   ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 1; }));
   p.every = 500;  // three seconds
+  // An answer that was sent before that, and comes after it.
+  seldom.send({{"here", "m0"}, "7-0"}, "here", net::nats::encode(p));
   often.tell_all("job.7", net::nats::encode(p));
   ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 2; }));
   while (root->found()) {}

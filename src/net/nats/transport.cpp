@@ -338,7 +338,9 @@ void nats_transport::hear_here(known_member who, const letter& said, bool is_new
   const std::string_view text(reinterpret_cast<const char*>(said.content.data()),
                               said.content.size());
   if (decode(text, of) != nullptr) return;
-  who->second.silence = longest_silence(of);
+  // An answer may come after what was told to all later: two subscriptions.
+  const auto longest = longest_silence(of);
+  who->second.silence = said.to_all ? longest : std::max(who->second.silence, longest);
   const bool goes = !of.here;
   if (goes && !said.to_all) {
     departed_.insert(who->first);
