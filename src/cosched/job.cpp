@@ -183,8 +183,8 @@ void begin_job(int thread_level) noexcept {
   const bool one_node = size_of(m, here_all) == size_of(m, m.world);
   auto shared = share_node(m, here_all);
   if (shared != nullptr) measured = share_costs(*shared, me);
-  const nanoseconds usual =
-      s.by == policy::logp ? measured.wake + round_trip(m, here_all, me) : 2 * measured.wake;
+  const nanoseconds usual = s.by == policy::logp ? measured.wake + round_trip(m, here_all, me)
+                                                 : 2 * measured.context_switch;
   m.Comm_free(&here_all);
   if (!all(m, progress::watch(), m.world))
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
@@ -198,6 +198,7 @@ void begin_job(int thread_level) noexcept {
                                                    : free_spin_for(measured.wake);
   here.start(std::move(shared), static_cast<unsigned>(me), progress::tests,
              spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
+             s.free_spin >= 0 ? allowance::without_limit() : allowance(),
              thread_level == MPI_THREAD_MULTIPLE);
   if (!one_node) stand_aside("the job has ranks on several nodes");
   if (was_spawned(m)) stand_aside("the job was spawned by another");

@@ -8,6 +8,9 @@
 namespace cleave::cosched {
 namespace {
 
+/// A wake-up that takes longer than that was late: an idle CPU takes 35 us, some take 100.
+constexpr nanoseconds late_from = 150'000;
+
 /// A different address in every thread.
 thread_local char this_thread;
 
@@ -24,12 +27,12 @@ nanoseconds later(nanoseconds at, nanoseconds by) noexcept {
 }  // namespace
 
 void rank::start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin_time spinning,
-                 nanoseconds free_spin, bool many_threads) {
+                 nanoseconds free_spin, allowance free_time, bool many_threads) {
   node_ = std::move(shared), me_ = me;
   waiter_.emplace(node_->of(me).bell, node_->sleepers(), me, tests);
   spinning_ = spinning;
-  free_spin_ = free_spin;
-  late_from_ = 3 * spinning.block_cost() + 50'000;
+  free_spin_ = free_spin, free_time_ = free_time;
+  found_at_ = now();
   thread_ = many_threads ? &this_thread : nullptr;
   state_.store(state::active, std::memory_order_relaxed);
 }
@@ -83,15 +86,21 @@ void rank::begin_spin(nanoseconds at) noexcept {
   begin_ = at, until_ = later(at, spinning_->next());
 }
 
+/// `saved`: the time that it would have taken to sleep instead.
+void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
+  counts_.spin_time += at - begin_;
+  if (longer_ && at - longer_from_ > saved) free_time_.spend(at - longer_from_ - saved);
+}
+
 bool rank::spun_enough(nanoseconds at) noexcept {
   constexpr nanoseconds gap = 20'000;  // no look takes so long that finds nothing
   if (!longer_) {
     if (at < until_) return false;
-    if (later(begin_, free_spin_) <= at) return true;
+    if (later(begin_, free_spin_) <= at || !free_time_.is_left()) return true;
     switches_ = involuntary_switches();
     others_want_.switches(at, switches_);
     if (others_want_.is_wanted(at)) return true;
-    longer_ = true, until_ = begin_ + free_spin_, looked_ = at;
+    longer_ = true, longer_from_ = looked_ = at, until_ = begin_ + free_spin_;
     ++counts_.longer;
     return false;
   }
@@ -105,9 +114,10 @@ void rank::found_something() noexcept {
   if (!spins_) return;
   spins_ = false;
   waiter_->found();
-  const nanoseconds wait = now() - begin_;
-  counts_.spin_time += wait;
-  if (!slept_) spinning_->saw(wait);
+  const nanoseconds at = now();
+  found_at_ = at;
+  end_spin(at, spinning_->block_cost());
+  if (!slept_) spinning_->saw(at - begin_);
   ++(slept_ ? counts_.slept : counts_.spun);
   if (slept_ && late_) ++counts_.late;
 
@@ -120,6 +130,7 @@ void rank::found_nothing() noexcept {
   const nanoseconds at = now();
   if (!spins_) {
     ++counts_.waits;
+    free_time_.earn(at - found_at_);
     begin_spin(at);
   }
   const auto phase = waiter_->now();
@@ -134,13 +145,14 @@ void rank::found_nothing() noexcept {
   const nanoseconds woke = now();
   const bool rung = woken == waiter<platform>::woken::rung;
   ++counts_.sleeps;
-  counts_.spin_time += at - begin_, counts_.sleep_time += woke - at;
+  end_spin(at, 0);
+  counts_.sleep_time += woke - at;
   if (rung_for_nothing_) ++counts_.for_nothing;
   if (late_) ++counts_.timeouts;
   if (rung) {
     const nanoseconds rung_at = node_->of(me_).rung_at.load(std::memory_order_relaxed);
     spinning_->saw(rung_at - begin_);
-    if (woke - rung_at > late_from_) others_want_.late(woke);
+    if (woke - rung_at > late_from) others_want_.late(woke);
   }
   slept_ = true, late_ = !rung, rung_for_nothing_ = rung;
   begin_spin(woke);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cosched/allowance.hpp"
 #include "cosched/clock.hpp"
 #include "cosched/demand.hpp"
 #include "cosched/node.hpp"
@@ -38,9 +39,9 @@ public:
 
   enum class state : unsigned { absent, active, aside };
 
-  /// `free_spin`: for how long to spin on a CPU that nobody else wants.
+  /// `free_spin`: for how long to spin on a CPU that nobody else wants, as long as `free_time` lasts.
   void start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin_time spinning,
-             nanoseconds free_spin, bool many_threads);
+             nanoseconds free_spin, allowance free_time, bool many_threads);
   /// Any thread.
   void stand_aside() noexcept;
   /// No more sleeping, ringing or counting.
@@ -68,6 +69,7 @@ public:
 
 private:
   void begin_spin(nanoseconds at) noexcept;
+  void end_spin(nanoseconds at, nanoseconds saved) noexcept;
   bool spun_enough(nanoseconds at) noexcept;
   void ring() noexcept;
 
@@ -88,10 +90,12 @@ private:
   nanoseconds begin_ = 0, until_ = 0;
   demand others_want_;
   nanoseconds free_spin_ = 0;
-  bool longer_ = false;        // this spin has been made longer
-  nanoseconds looked_ = 0;     // then: the last look
-  std::int64_t switches_ = 0;  // and this thread's involuntary switches before it
-  nanoseconds late_from_ = 0;  // a wake-up that takes longer than that was late
+  allowance free_time_;          // for that
+  nanoseconds found_at_ = 0;     // the end of the last wait
+  bool longer_ = false;          // this spin has been made longer
+  nanoseconds longer_from_ = 0;  // then: since when,
+  nanoseconds looked_ = 0;       // the last look
+  std::int64_t switches_ = 0;    // and this thread's involuntary switches before it
   counts counts_;
 };
 

@@ -10,7 +10,7 @@ namespace cleave::cosched {
 
 using nanoseconds = std::int64_t;
 
-/// `two_phase`: always the same time, twice a wake-up. `logp`: always the same, a round trip (2 L +
+/// `two_phase`: always the same time, twice a context switch. `logp`: always the same, a round trip (2 L +
 /// 4 o of the LogP model) and a wake-up, so that an answer is seen from whoever must be woken for
 /// it (Arpaci-Dusseau, Culler, Mainwaring, "Scheduling with implicit information in distributed
 /// systems", 1998). `adaptive`: learns it.
@@ -19,10 +19,10 @@ enum class policy : unsigned { spin, block, two_phase, logp, adaptive };
 std::optional<policy> policy_named(std::string_view name) noexcept;
 const char* name_of(policy p) noexcept;
 
-/// For how long to spin on a CPU that nobody else wants: there spinning costs nothing but
-/// electricity, and a wake-up its time. Bounded, so that a long wait leaves the CPU idle.
+/// For how long to spin on a CPU that nobody else wants: there spinning takes time from nobody, and
+/// a wake-up its own. Four of them: of a longer wait it is a small part.
 constexpr nanoseconds free_spin_for(nanoseconds wake) noexcept {
-  return 20 * wake < 1'500'000 ? 20 * wake : 1'500'000;
+  return 4 * wake < 400'000 ? 4 * wake : 400'000;
 }
 
 /// Chooses among some fixed times by the multiplicative weights of Littlestone and Warmuth ("The

@@ -1,4 +1,5 @@
 #include "cosched/demand.hpp"
+#include "cosched/allowance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -79,9 +80,37 @@ TEST(demand, forgives) {
   EXPECT_EQ(part_wanted(d, 0, ms, begin + 300 * ms, begin + 1000 * ms), 0);
 }
 
+// One that waits long in every step burns no more than its part of what it worked.
+TEST(allowance, is_a_part_of_the_work) {
+  allowance a;
+  nanoseconds burnt = 0;
+  for (int step = 0; step < 10'000; ++step) {
+    a.earn(ms);
+    if (a.is_left()) a.spend(ms / 7), burnt += ms / 7;
+  }
+  const double part = static_cast<double>(burnt) / static_cast<double>(10'000 * ms);
+  EXPECT_LT(part, 1.0 / allowance::one_in + 0.001);
+  EXPECT_GT(part, 0.9 / allowance::one_in);
+}
+
+TEST(allowance, is_kept_for_a_burst_only) {
+  allowance a;
+  a.earn(1'000'000 * ms);
+  a.spend(allowance::most);
+  EXPECT_FALSE(a.is_left());
+  a.earn(ms);
+  EXPECT_TRUE(a.is_left());
+}
+
+TEST(allowance, without_limit) {
+  allowance a = allowance::without_limit();
+  a.spend(1'000'000 * ms);
+  EXPECT_TRUE(a.is_left());
+}
+
 TEST(demand, free_spin) {
-  EXPECT_EQ(free_spin_for(35'000), 700'000);
-  EXPECT_EQ(free_spin_for(100'000), 1'500'000);
+  EXPECT_EQ(free_spin_for(35'000), 140'000);
+  EXPECT_EQ(free_spin_for(200'000), 400'000);
 }
 
 }  // namespace

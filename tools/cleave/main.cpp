@@ -261,11 +261,11 @@ int main(int argc, char** argv) try {
   start.option_choice("--policy", job.policy, {"spin", "block", "two-phase", "logp", "adaptive"},
                       "How ranks wait: spin, block, two-phase (default), logp or adaptive");
   start.option_number("--spin", job.spin, 0, 1'000'000,
-                      "Microseconds that two-phase and logp spin (default: twice what a wake-up "
-                      "takes; logp: a wake-up and a round trip)");
+                      "Microseconds that two-phase and logp spin (default: twice what a context "
+                      "switch takes; logp: a wake-up and a round trip)");
   start.option_number("--free-spin", job.free_spin, 0, 1'000'000,
-                      "Microseconds to spin on a CPU that nobody else wants (default: 20 wake-ups, "
-                      "at most 1500; 0: no longer than elsewhere)");
+                      "Microseconds to spin on a CPU that nobody else wants (default: 4 wake-ups, "
+                      "in vain for 1/30 of the time at most; 0: no longer than elsewhere)");
   start.option("--report", "FILE", job.report,
                "Where the counts of all waits go when the job ends, as JSON; -: to the terminal");
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
