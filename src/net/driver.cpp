@@ -213,7 +213,9 @@ void driver::hear_of_peers(instant at) {
     changed = true;
     protocol_->peer_found(at, *peer, carries_->how_far(*peer));
   }
-  if (changed) nodes_ = static_cast<unsigned>(carries_->peers().size() + 1);
+  // Who is gone has done its part, of which it does not tell any more.
+  if (changed)
+    nodes_ = std::max(nodes_.load(), static_cast<unsigned>(carries_->peers().size() + 1));
 }
 
 void driver::show(instant at) {
