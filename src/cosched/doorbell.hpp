@@ -34,8 +34,12 @@ public:
     const ticket bits = w == waits_for::message ? announced | for_message : announced;
     return word_.fetch_or(bits, std::memory_order_seq_cst) | bits;
   }
-  /// Blocks until the ticket has changed, or for as long as the platform does.
-  void sleep(ticket t) noexcept { Platform::block(word_, t); }
+  /// Blocks as block(word, t) does: until the ticket has changed, or something else has happened;
+  /// returns what it returns.
+  template <class Block>
+  auto sleep(ticket t, Block block) noexcept {
+    return block(word_, t);
+  }
   /// Takes an announcement back. False if it was rung meanwhile.
   bool withdraw(ticket t) noexcept {
     return word_.compare_exchange_strong(t, t & ~bits_of_wait, std::memory_order_acq_rel,
@@ -45,18 +49,17 @@ public:
   // Everybody.
 
   /// After a fence. Wakes the owner if it has announced, and if what was done can be what it waits
-  /// for: `sent` says that a message may have been sent to it. Calls about_to_wake() before that;
-  /// returns whether this call did.
-  template <class F>
-  bool ring(bool sent, F about_to_wake) noexcept {
+  /// for: `sent` says that a message may have been sent to it. Wakes by wake(word), and returns
+  /// whether this call did.
+  template <class Wake>
+  bool ring(bool sent, Wake wake) noexcept {
     ticket t = word_.load(std::memory_order_relaxed);
     if ((t & announced) == 0 || (!sent && (t & for_message) != 0)) return false;
     // Fails if another rang first, or the owner went on: either way it will test once more.
     if (!word_.compare_exchange_strong(t, (t & ~bits_of_wait) + one_ring, std::memory_order_acq_rel,
                                        std::memory_order_relaxed))
       return false;
-    about_to_wake();
-    Platform::wake(word_);
+    wake(word_);
     return true;
   }
 
@@ -81,18 +84,37 @@ void ring_others(const board<Platform>& sleepers, unsigned me, Ring ring) {
   });
 }
 
+/// How a sleep in poll() ended.
+enum class polled { rung, event, late };
+
+/// How a rank sleeps whom other nodes send to as well: in poll(), on the descriptors that MPI asks
+/// about itself, and on a socket that the ranks of its own node send to after they have rung. What
+/// lies in that socket may be older than the announcement; only the word tells who was rung.
+/// `Sockets`: drain() empties it; poll() blocks until one of all these is ready, or for as long as
+/// it may. Returns whether something happened that is no ring.
+template <class Word, class Ticket, class Sockets>
+bool sleep_in_poll(const Word& word, Ticket t, Sockets& sockets) {
+  for (;;) {
+    sockets.drain();  // before the word is read: who rings after that is found by poll()
+    if (word.load(std::memory_order_acquire) != t) return false;  // partner: ring
+    const polled by = sockets.poll();
+    if (by != polled::rung) return by == polled::event;
+  }
+}
+
 /// A rank's wait, told step by step: it does not loop, because the loop is MPI's own.
 ///
 ///                 enough spun                  nothing found in so many tests
 ///     spinning ---------------> announced ----------------------------------> asleep
 ///         ^                         | progress, or the end of the wait          |
 ///         +-------------------------+-------------------------------------------+ rung, or long
-///         enough
+///         enough                                                                  or an event
 template <class Platform>
 class waiter {
 public:
   enum class phase : unsigned { spinning, announced, asleep };
-  enum class woken { no, rung, late };  // late: the time that a sleep may take was over
+  /// `event`: by something that is no ring; `late`: the time that a sleep may take was over.
+  enum class woken { no, rung, event, late };
 
   waiter(doorbell<Platform>& own, board<Platform>& sleepers, unsigned me, unsigned tests) noexcept
       : bell_(&own), sleepers_(&sleepers), me_(me), tests_(tests) {}
@@ -100,9 +122,10 @@ public:
   phase now() const noexcept { return phase_; }
 
   /// One test of everything that the wait may end by has found nothing. Sleeps if it was the last
-  /// one, after before_sleep(), which rings the others for all that was done since.
-  template <class F>
-  woken tested(bool spun_enough, waits_for what, F before_sleep) {
+  /// one, by block(word, ticket), after before_sleep(), which rings the others for all that was
+  /// done since. `block` returns whether something has happened that is no ring.
+  template <class F, class Block>
+  woken tested(bool spun_enough, waits_for what, F before_sleep, Block block) {
     if (phase_ == phase::spinning) {
       if (spun_enough) announce(what);
       return woken::no;
@@ -111,8 +134,8 @@ public:
     if (--left_ != 0) return woken::no;
     before_sleep();
     phase_ = phase::asleep;
-    bell_->sleep(ticket_);
-    return stop() ? woken::late : woken::rung;
+    const bool event = bell_->sleep(ticket_, block);
+    return !stop() ? woken::rung : event ? woken::event : woken::late;
   }
   /// Something was found, or the wait is over.
   void found() {

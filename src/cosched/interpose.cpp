@@ -64,7 +64,7 @@ MPI_Request no_request() noexcept {
 /// The kinds of calls: what a call may do for others and waits for, from its arguments; and which
 /// requests it starts or completes. Where nothing is known, everybody may be waiting for it.
 ///
-/// Ranks of a job that sleep are on one node, so a rank's number in the world is that on the node.
+/// Ranks are known by their numbers in the world.
 namespace kinds {
 
 template <std::size_t N, class... A>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cosched/descriptors.hpp"
 #include "cosched/rank.hpp"
 
 /// What the parts of libcleave-cosched know of each other. One build for each MPI.
@@ -24,6 +25,14 @@ extern const unsigned tests;
 extern const char* const libraries[];
 /// Once, when MPI is initialized. False if this MPI cannot be watched.
 bool watch() noexcept;
+/// In a job on several nodes: MPI must ask in each look whether others have sent something.
+void ask_always() noexcept;
+
+/// Around each of MPI's looks at everything: what it asks about meanwhile is kept in `asked`.
+void begin_look() noexcept;
+/// Returns whether something was there from another node.
+bool end_look() noexcept;
+extern descriptors asked;
 
 }  // namespace progress
 }  // namespace cleave::cosched

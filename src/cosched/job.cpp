@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "cosched/clock.hpp"
 #include "cosched/costs.hpp"
@@ -40,9 +42,13 @@ struct mpi {
   // NOLINTBEGIN(readability-identifier-naming): MPI's own names
   CLEAVE_REAL(Comm_rank);
   CLEAVE_REAL(Comm_size);
+  CLEAVE_REAL(Comm_split);
   CLEAVE_REAL(Comm_split_type);
   CLEAVE_REAL(Comm_free);
   CLEAVE_REAL(Comm_get_parent);
+  CLEAVE_REAL(Comm_group);
+  CLEAVE_REAL(Group_free);
+  CLEAVE_REAL(Group_translate_ranks);
   CLEAVE_REAL(Send);
   CLEAVE_REAL(Recv);
   CLEAVE_REAL(Bcast);
@@ -162,6 +168,43 @@ nanoseconds round_trip(const mpi& m, MPI_Comm here_all, int me) {
   return least <= most ? least : usual;
 }
 
+/// The numbers in the world of the ranks of this node.
+std::vector<int> in_world(const mpi& m, MPI_Comm here_all) {
+  MPI_Group node, world;
+  m.Comm_group(here_all, &node), m.Comm_group(m.world, &world);
+  std::vector<int> from(static_cast<std::size_t>(size_of(m, here_all))), to(from.size());
+  std::iota(from.begin(), from.end(), 0);
+  m.Group_translate_ranks(node, static_cast<int>(from.size()), from.data(), world, to.data());
+  m.Group_free(&node), m.Group_free(&world);
+  return to;
+}
+
+/// Whether messages of other nodes come through descriptors that MPI asks about: the first ranks of
+/// two nodes send each other some, and see. The network of the others will be the same.
+bool come_by_descriptors(const mpi& m, MPI_Comm here_all) {
+  constexpr int trips = 3;
+  progress::asked.watch();
+  progress::ask_always();
+  MPI_Comm firsts = m.no_ranks;
+  m.Comm_split(m.world, rank_in(m, here_all) == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
+  if (firsts == m.no_ranks) return true;
+  const int me = rank_in(m, firsts), other = me ^ 1;
+  bool seen = true;
+  char none = 0;
+  const auto receive = [&] { m.Recv(&none, 1, m.byte, other, 0, firsts, MPI_STATUS_IGNORE); };
+  for (int i = 0; i < trips && other < size_of(m, firsts); ++i) {
+    if (i == 0 && me > other) receive();
+    const std::uint64_t before = progress::asked.events();
+    m.Send(&none, 1, m.byte, other, 0, firsts);
+    if (i == trips - 1 && me > other) break;
+    receive();
+    // The first one makes the connection, in whichever way.
+    if (i > 0) seen = seen && progress::asked.events() != before;
+  }
+  m.Comm_free(&firsts);
+  return seen;
+}
+
 bool was_spawned(const mpi& m) {
   MPI_Comm parent = m.no_ranks;
   m.Comm_get_parent(&parent);
@@ -183,24 +226,37 @@ void begin_job(int thread_level) noexcept {
   const bool one_node = size_of(m, here_all) == size_of(m, m.world);
   auto shared = share_node(m, here_all);
   if (shared != nullptr) measured = share_costs(*shared, me);
+  std::unique_ptr<network> others;
+  if (!one_node && shared != nullptr)
+    others = network::make(shared->name(), static_cast<unsigned>(me), in_world(m, here_all),
+                           progress::asked);
   const nanoseconds usual = s.by == policy::logp ? measured.wake + round_trip(m, here_all, me)
                                                  : 2 * measured.context_switch;
+  const bool watched = all(m, progress::watch(), m.world);
+  const bool reached = one_node || !watched || come_by_descriptors(m, here_all);
   m.Comm_free(&here_all);
-  if (!all(m, progress::watch(), m.world))
+  if (!watched)
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
   if (!all(m, shared != nullptr, m.world))
     return tell(m, "no shared memory for the ranks of a node; calls wait as without cosched");
+  // Those that had to wait just now know what MPI asks about.
+  const bool all_reached = one_node || all(m, others != nullptr && reached, m.world);
   chosen = s.by;
   const nanoseconds fixed = s.spin >= 0 ? s.spin : usual;
   const bool two_phases = s.by != policy::spin && s.by != policy::block;
   const nanoseconds free_spin = !two_phases        ? 0
                                 : s.free_spin >= 0 ? s.free_spin
                                                    : free_spin_for(measured.wake);
-  here.start(std::move(shared), static_cast<unsigned>(me), progress::tests,
+  here.start(std::move(shared), std::move(others), static_cast<unsigned>(me), progress::tests,
              spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
              s.free_spin >= 0 ? allowance::without_limit() : allowance(),
              thread_level == MPI_THREAD_MULTIPLE);
-  if (!one_node) stand_aside("the job has ranks on several nodes");
+  if (!all_reached) {
+    here.stand_aside();
+    tell(m,
+         "the job's nodes are not connected by what poll() can wait for; its calls wait as without "
+         "cosched");
+  }
   if (was_spawned(m)) stand_aside("the job was spawned by another");
 }
 

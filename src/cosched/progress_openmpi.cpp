@@ -15,7 +15,7 @@ const char* const libraries[] = {"libmpi.so.40", nullptr};
 
 namespace {
 
-thread_local bool looking = false, found = false;
+thread_local bool in_look = false, found = false;
 
 }  // namespace
 
@@ -27,6 +27,13 @@ bool watch() noexcept {
   return true;
 }
 
+/// Otherwise it asks now and then only, until it has talked to another node.
+void ask_always() noexcept {
+  auto* const tell =
+      reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress_event_users_increment"));
+  if (tell != nullptr) tell();
+}
+
 }  // namespace cleave::cosched::progress
 
 using namespace cleave::cosched;
@@ -34,17 +41,21 @@ using namespace cleave::cosched;
 // Open MPI 4 returns nothing, later versions an int: what is in the register is passed on.
 extern "C" [[gnu::visibility("default")]] int opal_progress() {
   static auto* const real = reinterpret_cast<int (*)()>(next_function("opal_progress"));
-  if (!here.is_watched()) return real();
-  progress::looking = progress::found = true;
+  if (!here.is_watched() && !progress::asked.is_watched()) return real();
+  progress::in_look = progress::found = true;
+  progress::begin_look();
   const int result = real();
-  progress::looking = false;
-  progress::found ? here.found_something() : here.found_nothing();
+  const bool came = progress::end_look();
+  progress::in_look = false;
+  if (!here.is_watched()) return result;
+  // What came from another node does not count as found in Open MPI 4.
+  progress::found || came ? here.found_something() : here.found_nothing();
   return result;
 }
 
 extern "C" [[gnu::visibility("default")]] int sched_yield() noexcept {
   static auto* const real = reinterpret_cast<int (*)()>(next_function("sched_yield"));
-  if (!progress::looking) return real();
+  if (!progress::in_look) return real();
   progress::found = false;
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "cosched/rank.hpp"
 
 #include <sys/resource.h>
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <utility>
@@ -26,9 +27,10 @@ nanoseconds later(nanoseconds at, nanoseconds by) noexcept {
 
 }  // namespace
 
-void rank::start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin_time spinning,
-                 nanoseconds free_spin, allowance free_time, bool many_threads) {
-  node_ = std::move(shared), me_ = me;
+void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, unsigned me,
+                 unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
+                 bool many_threads) {
+  node_ = std::move(shared), network_ = std::move(others), me_ = me;
   waiter_.emplace(node_->of(me).bell, node_->sleepers(), me, tests);
   spinning_ = spinning;
   free_spin_ = free_spin, free_time_ = free_time;
@@ -40,17 +42,26 @@ void rank::start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin
 void rank::stand_aside() noexcept {
   state expected = state::active;
   if (!state_.compare_exchange_strong(expected, state::aside)) return;
-  node_->of(me_).bell.ring(true, [] {});  // the thread that sleeps goes on, and sleeps no more
+  // The thread that sleeps goes on, and sleeps no more.
+  node_->of(me_).bell.ring(true, [this](const auto& word) { wake(me_, word); });
+}
+
+void rank::wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept {
+  if (network_ != nullptr) network_->wake(i);
+  else platform::wake(word);
 }
 
 void rank::ring() noexcept {
   owes_ring_ = false;
   ring_others<platform>(node_->sleepers(), me_, [this](unsigned i) {
     slot& other = node_->of(i);
-    const bool sent = call_.for_all || now_is() == state::aside || static_cast<int>(i) == call_.to;
-    // The time before the wake-up: who wakes reads it at once.
-    const bool woke =
-        other.bell.ring(sent, [&] { other.rung_at.store(now(), std::memory_order_relaxed); });
+    const int in_world = network_ != nullptr ? network_->in_world(i) : static_cast<int>(i);
+    const bool sent = call_.for_all || now_is() == state::aside || in_world == call_.to;
+    const bool woke = other.bell.ring(sent, [&](const auto& word) {
+      // Before the wake-up: who wakes reads it at once.
+      other.rung_at.store(now(), std::memory_order_relaxed);
+      wake(i, word);
+    });
     if (woke && now_is() == state::active) ++counts_.rings;
   });
 }
@@ -135,15 +146,26 @@ void rank::found_nothing() noexcept {
   }
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);
-  if (!enough) return machine::pause();
+  // What another node sends from now on must end the sleep.
+  if (!enough || (network_ != nullptr && !network_->can_sleep())) return machine::pause();
   // What was found can be answered some looks later, which counts as nothing.
-  const auto woken = waiter_->tested(enough, call_.what, [this] {
-    if (std::exchange(owes_last_ring_, false)) ring();
-  });
-  if (woken == waiter<platform>::woken::no) return;
+  nanoseconds slept = at;
+  const auto before_sleep = [&] {
+    if (!std::exchange(owes_last_ring_, false)) return;
+    ring();
+    slept = now();
+  };
+  const auto block = [this](const auto& word, std::uint32_t ticket) {
+    if (network_ != nullptr) return network_->sleep(word, ticket);
+    platform::block(word, ticket);
+    return false;
+  };
+  using woken = waiter<platform>::woken;
+  const woken by = waiter_->tested(enough, call_.what, before_sleep, block);
+  if (by == woken::no) return;
 
   const nanoseconds woke = now();
-  const bool rung = woken == waiter<platform>::woken::rung;
+  const bool rung = by == woken::rung;
   ++counts_.sleeps;
   end_spin(at, 0);
   counts_.sleep_time += woke - at;
@@ -153,8 +175,12 @@ void rank::found_nothing() noexcept {
     const nanoseconds rung_at = node_->of(me_).rung_at.load(std::memory_order_relaxed);
     spinning_->saw(rung_at - begin_);
     if (woke - rung_at > late_from) others_want_.late(woke);
+  } else if (by == woken::event) {
+    // Nobody tells when that was: a wake-up ago, as far as the sleep is that long.
+    spinning_->saw(std::max(slept, woke - spinning_->block_cost()) - begin_);
+    ++counts_.events;
   }
-  slept_ = true, late_ = !rung, rung_for_nothing_ = rung;
+  slept_ = true, late_ = by == woken::late, rung_for_nothing_ = rung;
   begin_spin(woke);
 }
 

@@ -3,6 +3,7 @@
 #include "cosched/allowance.hpp"
 #include "cosched/clock.hpp"
 #include "cosched/demand.hpp"
+#include "cosched/network.hpp"
 #include "cosched/node.hpp"
 #include "cosched/report.hpp"
 #include "cosched/spin_time.hpp"
@@ -32,16 +33,18 @@ public:
     /// Whoever waits may wait for something that this call does. Otherwise: for `to`, and for those
     /// that wait for more than messages.
     bool for_all = true;
-    int to = nobody;  // the rank of this node that it sends to
+    int to = nobody;  // the rank, in the world, that it sends to
     waits_for what = waits_for::anything;
   };
   static constexpr int nobody = -1;
 
   enum class state : unsigned { absent, active, aside };
 
-  /// `free_spin`: for how long to spin on a CPU that nobody else wants, as long as `free_time` lasts.
-  void start(std::unique_ptr<node> shared, unsigned me, unsigned tests, spin_time spinning,
-             nanoseconds free_spin, allowance free_time, bool many_threads);
+  /// `others`: null if all ranks are on this node. `free_spin`: for how long to spin on a CPU that
+  /// nobody else wants, as long as `free_time` lasts.
+  void start(std::unique_ptr<node> shared, std::unique_ptr<network> others, unsigned me,
+             unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
+             bool many_threads);
   /// Any thread.
   void stand_aside() noexcept;
   /// No more sleeping, ringing or counting.
@@ -72,9 +75,11 @@ private:
   void end_spin(nanoseconds at, nanoseconds saved) noexcept;
   bool spun_enough(nanoseconds at) noexcept;
   void ring() noexcept;
+  void wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept;
 
   std::atomic<state> state_{state::absent};
   std::unique_ptr<node> node_;
+  std::unique_ptr<network> network_;
   unsigned me_ = 0;
   std::optional<waiter<platform>> waiter_;
   std::optional<spin_time> spinning_;

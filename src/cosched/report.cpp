@@ -26,11 +26,11 @@ std::string as_text(const report& r) {
       "  %lld blocking calls, %lld waits: %lld ended while spinning, %lld after sleeping, %lld of "
       "them "
       "by the net\n"
-      "  %lld sleeps, %lld ended for nothing, %lld after the longest time; %lld rings; "
-      "%lld waits spun longer, on a free CPU\n"
+      "  %lld sleeps, %lld ended by other nodes, %lld for nothing, %lld after the longest time; "
+      "%lld rings; %lld waits spun longer, on a free CPU\n"
       "  %.3f s spun, %.3f s slept\n",
       name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
-      r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps),
+      r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps), n(c.events),
       n(c.for_nothing), n(c.timeouts), n(c.rings), n(c.longer), seconds(c.spin_time),
       seconds(c.sleep_time));
 }
@@ -41,11 +41,12 @@ std::string as_json(const report& r) {
   return format(
       "{\"policy\":\"%s\",\"spin_time_us\":%.3f,\"context_switch_us\":%.3f,\"wake_us\":%.3f,"
       "\"ranks\":%d,\"calls\":%lld,\"waits\":%lld,\"ended_spinning\":%lld,\"ended_sleeping\":%lld,"
-      "\"ended_late\":%lld,\"sleeps\":%lld,\"for_nothing\":%lld,\"timeouts\":%lld,\"rings\":%lld,"
+      "\"ended_late\":%lld,\"sleeps\":%lld,\"by_other_nodes\":%lld,\"for_nothing\":%lld,"
+      "\"timeouts\":%lld,\"rings\":%lld,"
       "\"spun_longer\":%lld,"
       "\"spun_s\":%.6f,\"slept_s\":%.6f}",
       name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
-      r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps),
+      r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps), n(c.events),
       n(c.for_nothing), n(c.timeouts), n(c.rings), n(c.longer), seconds(c.spin_time),
       seconds(c.sleep_time));
 }

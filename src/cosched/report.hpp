@@ -18,11 +18,12 @@ struct counts {
   std::int64_t for_nothing = 0;  // sleeps that ended by a ring, after which nothing was found
   std::int64_t timeouts =
       0;                    // sleeps that ended by the net, at whose end there was nothing to find
+  std::int64_t events = 0;  // sleeps that ended because another node sent something
   std::int64_t rings = 0;   // others rung
   std::int64_t longer = 0;  // waits that spun longer because nobody else wanted the CPU
   std::int64_t spin_time = 0, sleep_time = 0;
 
-  static constexpr int fields = 12;
+  static constexpr int fields = 13;
 };
 static_assert(sizeof(counts) == counts::fields * sizeof(std::int64_t));
 

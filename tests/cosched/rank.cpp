@@ -36,8 +36,8 @@ struct job {
   }
   void start(policy by, nanoseconds free_spin) {
     for (unsigned i = 0; i < ranks; ++i)
-      of[i].start(std::move(rest[i]), i, tests, spin_time(by, 20'000, 20'000, i + 1), free_spin,
-                  allowance(), false);
+      of[i].start(std::move(rest[i]), nullptr, i, tests, spin_time(by, 20'000, 20'000, i + 1),
+                  free_spin, allowance(), false);
   }
 
   // MPI_Send and MPI_Recv of one message.

@@ -129,6 +129,63 @@ struct posted : job<2> {
   }
 };
 
+// Jobs on several nodes. Rank 0 is on another one if it uses deliver(): what it sends comes to the
+// receiver's socket at any time.
+
+/// A message from another node, and nothing else.
+struct from_a_node : job<2, sockets> {
+  void run(unsigned i) { i == 0 ? beds.deliver(1) : wait_for_node(1, waits_for::message); }
+};
+
+/// Forth and back between two nodes.
+struct between_nodes : job<2, sockets> {
+  void run(unsigned i) {
+    if (i == 0) beds.deliver(1);
+    wait_for_node(i);
+    if (i == 1) beds.deliver(0);
+  }
+};
+
+/// The two are on one node, and sleep in poll() for another one's sake: a ring that was late for
+/// one sleep lies in the socket at the next one.
+struct neighbours : job<2, sockets> {
+  void run(unsigned i) {
+    if (i == 0) {
+      call_send(0, messages[0], 1);
+      wait(0, messages[1], nobody, waits_for::message);
+      call_send(0, messages[2], 1);
+    } else {
+      wait(1, messages[0], nobody, waits_for::message);
+      call_send(1, messages[1], 0);
+      wait(1, messages[2], nobody, waits_for::message);
+    }
+  }
+};
+
+/// A rank waits for a message of its own node and for one of another, in whichever order they come.
+template <bool NodeFirst>
+struct both_kinds : job<3, sockets> {
+  void run(unsigned i) {
+    if (i == 0) return beds.deliver(1);
+    if (i == 2) return call_send(2, messages[0], 1);
+    if (NodeFirst) wait_for_node(1);
+    wait(1, messages[0], nobody, waits_for::message);
+    if (!NodeFirst) wait_for_node(1);
+  }
+};
+using node_first = both_kinds<true>;
+using node_last = both_kinds<false>;
+
+/// What comes from another node is passed on within this one.
+struct passed_on : job<3, sockets> {
+  void run(unsigned i) {
+    if (i == 0) return beds.deliver(1);
+    if (i == 2) return wait(2, messages[0], nobody, waits_for::message);
+    wait_for_node(1, waits_for::message);
+    call_send(1, messages[0], 2);
+  }
+};
+
 template <class World>
 outcome explore(fault f) {
   broken = f;
@@ -156,6 +213,12 @@ TEST(doorbell, chain) { holds<chain>(); }
 TEST(doorbell, to_one) { holds<to_one>(); }
 TEST(doorbell, long_send) { holds<long_send>(); }
 TEST(doorbell, posted) { holds<posted>(); }
+TEST(doorbell, from_a_node) { holds<from_a_node>(); }
+TEST(doorbell, between_nodes) { holds<between_nodes>(); }
+TEST(doorbell, neighbours) { holds<neighbours>(); }
+TEST(doorbell, node_first) { holds<node_first>(); }
+TEST(doorbell, node_last) { holds<node_last>(); }
+TEST(doorbell, passed_on) { holds<passed_on>(); }
 TEST(doorbell, a_name_left_on_the_board_is_harmless) { holds<ping_pong>(fault::board_left); }
 
 /// Breaks one thing; the explorer must say so.
@@ -180,5 +243,10 @@ TEST(broken_doorbell, no_receiver) { finds<to_one>(fault::no_receiver); }
 TEST(broken_doorbell, no_receiver_of_a_long_message) { finds<long_send>(fault::no_receiver); }
 TEST(broken_doorbell, wrong_wait) { finds<posted>(fault::wrong_wait); }
 TEST(broken_doorbell, wrong_wait_for_a_waiter) { finds<long_send>(fault::wrong_wait); }
+TEST(broken_doorbell, only_own_socket) { finds<from_a_node>(fault::only_own_socket); }
+TEST(broken_doorbell, only_descriptors) { finds<neighbours>(fault::only_descriptors); }
+TEST(broken_doorbell, drained_after_all) { finds<neighbours>(fault::drained_after_all); }
+TEST(broken_doorbell, ring_to_word) { finds<neighbours>(fault::ring_to_word); }
+TEST(broken_doorbell, no_test_again_beside_a_node) { finds<passed_on>(fault::no_test_again); }
 
 }  // namespace

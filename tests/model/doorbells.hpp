@@ -28,6 +28,11 @@ enum class fault {
   board_not_set,  // an announcement that the board does not know of
   no_receiver,    // a send does not say to whom
   wrong_wait,     // who waits for an answer to what it sent says that it waits for a message
+  // Of a rank that other nodes send to.
+  only_own_socket,    // its sleep does not wait for MPI's descriptors
+  only_descriptors,   // nor for the socket that it is rung by
+  drained_after_all,  // the socket is emptied after the word was compared
+  ring_to_word,       // who rings wakes it at the word, where it does not sleep
 };
 inline fault broken = fault::none;
 
@@ -75,14 +80,83 @@ struct platform {
 /// A place for one message: what is in MPI's shared memory. Sending is an ordinary store.
 using message = model::atomic<std::uint32_t>;
 
-template <unsigned Ranks>
+/// Where ranks sleep that are all on one node: on the words of their doorbells.
+struct words {
+  using word = platform::atomic<std::uint32_t>;
+  bool look(unsigned) { return false; }
+  bool received(unsigned) const { return false; }
+  void wake(unsigned, word& w) { platform::wake(w); }
+  bool block(unsigned, word& w, std::uint32_t ticket) {
+    platform::block(w, ticket);
+    return false;
+  }
+  std::string name(const void*) const { return {}; }
+};
+
+/// Where they sleep in a job on several nodes: network.cpp. What is ready, of the sockets of each:
+/// the lowest bit is for the one that it is rung by, the other one for MPI's. The kernel changes
+/// and wakes in one step, and so does poll() compare and sleep.
+struct sockets {
+  using word = platform::atomic<std::uint32_t>;
+  static constexpr std::uint32_t ring = 1, data = 2;
+  static constexpr unsigned most = 3;
+
+  std::array<model::atomic<std::uint32_t>, most> ready;
+  std::array<std::uint64_t, most> got{};  // by MPI, each its owner's
+
+  void deliver(unsigned to, std::uint32_t what = data) {
+    ready[to].fetch_or(what);
+    ready[to].wake();
+  }
+  /// MPI takes what is there. Returns whether there was something.
+  bool look(unsigned me) {
+    if ((ready[me].load() & data) == 0) return false;
+    ready[me].fetch_and(ring);
+    return got[me] = 1, true;
+  }
+  bool received(unsigned me) const { return got[me] != 0; }
+  void wake(unsigned i, word& w) {
+    if (broken == fault::ring_to_word) platform::wake(w);
+    else deliver(i, ring);
+  }
+  bool block(unsigned me, word& w, std::uint32_t ticket) {
+    const asleep sleep{*this, me};
+    return cleave::cosched::sleep_in_poll(w, ticket, sleep);
+  }
+
+  struct asleep {
+    sockets& all;
+    unsigned me;
+
+    void drain() const {
+      if (broken != fault::drained_after_all) all.ready[me].fetch_and(data);
+    }
+    cleave::cosched::polled poll() const {
+      using cleave::cosched::polled;
+      if (broken == fault::drained_after_all) all.ready[me].fetch_and(data);
+      const std::uint32_t ignored = broken == fault::only_own_socket    ? data
+                                    : broken == fault::only_descriptors ? ring
+                                                                        : 0;
+      std::uint32_t now = 0;
+      while (((now = all.ready[me].load()) & ~ignored) == 0) all.ready[me].block(now);
+      return (now & data) != 0 ? polled::event : polled::rung;
+    }
+  };
+  std::string name(const void* at) const {
+    for (unsigned i = 0; i < most; ++i)
+      if (at == &ready[i]) return "sockets " + std::to_string(i);
+    return {};
+  }
+};
+
+template <unsigned Ranks, class Beds = words>
 struct job {
   job() : sleepers(Ranks) {}
 
   std::array<cleave::cosched::doorbell<platform>, Ranks> bells;
   cleave::cosched::board<platform> sleepers;
   std::array<message, 4> messages;
-  std::uint64_t ended = 0;
+  [[no_unique_address]] Beds beds;
 
   unsigned threads() const { return Ranks; }
   void check() const {}
@@ -92,8 +166,9 @@ struct job {
   using waits_for = cleave::cosched::waits_for;
 
   void ring(unsigned me, unsigned to) {  // rank::ring, and rank::call::to
-    cleave::cosched::ring_others<platform>(
-        sleepers, me, [&](unsigned i) { bells[i].ring(to == all || to == i, [] {}); });
+    cleave::cosched::ring_others<platform>(sleepers, me, [&](unsigned i) {
+      bells[i].ring(to == all || to == i, [&](auto& word) { beds.wake(i, word); });
+    });
   }
   void end_call(unsigned me, unsigned to = all) {  // rank::end_call
     if (broken != fault::no_ring_after_call) ring(me, to);
@@ -111,10 +186,18 @@ struct job {
   /// in a later look, which does not count as one that has found something.
   [[gnu::noinline]] void wait(unsigned me, message& m, message* asked = nullptr,
                               message* answer = nullptr, bool later = false) {
-    wait(me, m, all, waits_for::anything, asked, answer, later);
+    wait(me, &m, all, waits_for::anything, asked, answer, later);
   }
-  /// In a call to `to`, that waits for that.
-  [[gnu::noinline]] void wait(unsigned me, message& m, unsigned to, waits_for what,
+  void wait(unsigned me, message& m, unsigned to, waits_for what, message* asked = nullptr,
+            message* answer = nullptr) {
+    wait(me, &m, to, what, asked, answer);
+  }
+  /// For what another node sends it.
+  void wait_for_node(unsigned me, waits_for what = waits_for::anything) {
+    wait(me, nullptr, what == waits_for::message ? nobody : all, what);
+  }
+  /// In a call to `to`, that waits for m, or for another node.
+  [[gnu::noinline]] void wait(unsigned me, message* m, unsigned to, waits_for what,
                               message* asked = nullptr, message* answer = nullptr,
                               bool later = false) {
     if (broken == fault::wrong_wait) what = waits_for::message;
@@ -126,7 +209,16 @@ struct job {
           broken == fault::no_ring_before_sleep || broken == fault::no_ring_in_wait;
       if (std::exchange(owes_last, false) && !omitted) ring(me, to);
     };
-    while (m.load(std::memory_order_acquire) == 0) {
+    const auto block = [&](auto& word, std::uint32_t ticket) {
+      return beds.block(me, word, ticket);
+    };
+    for (;;) {
+      const bool fresh = beds.look(me);
+      if (m == nullptr ? beds.received(me) : m->load(std::memory_order_acquire) != 0) break;
+      if (fresh) {
+        w.found();
+        continue;
+      }
       if (!seen && asked->load() != 0) {
         seen = owes = owes_last = true;
         if (!later) send(*answer), answered = true;
@@ -136,9 +228,9 @@ struct job {
       if (owes && broken != fault::no_ring_in_wait) ring(me, to);  // rank::found_nothing
       owes = false;
       if (seen && !answered) send(*answer), answered = true;
-      w.tested(true, what, before_sleep);
+      w.tested(true, what, before_sleep, block);
       if (broken == fault::no_test_again && w.now() == phase::announced)
-        w.tested(true, what, before_sleep);
+        w.tested(true, what, before_sleep, block);
     }
     w.found();
     end_call(me, to);
@@ -153,7 +245,8 @@ struct job {
       if (in(bells[i])) return "doorbell " + std::to_string(i);
     for (unsigned i = 0; i < messages.size(); ++i)
       if (in(messages[i])) return "message " + std::to_string(i);
-    return "board";
+    const std::string bed = beds.name(at);
+    return bed.empty() ? "board" : bed;
   }
 };
 

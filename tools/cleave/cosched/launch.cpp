@@ -27,6 +27,15 @@ fs::path found_in_path(const std::string& program) {
   return {};
 }
 
+/// Open MPI's own launcher, and not srun for one.
+bool is_orterun(const std::string& launcher) {
+  std::error_code error;
+  const std::string name = fs::canonical(found_in_path(launcher), error).filename();
+  // Told by a parameter which variables to pass, it accepts no others.
+  return (name == "orterun" || name == "prterun") &&
+         std::getenv("OMPI_MCA_mca_base_env_list") == nullptr;
+}
+
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
 
 }  // namespace
@@ -72,6 +81,14 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   if (what.free_spin >= 0) set("CLEAVE_COSCHED_FREE_SPIN", std::to_string(what.free_spin));
   if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
   std::vector<std::string> words = what.command;
+  if (is_orterun(program)) {
+    // To other nodes it passes only what it is told to; MPICH's passes everything.
+    std::vector<std::string> passed;
+    for (const char* name : {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN",
+                             "CLEAVE_COSCHED_FREE_SPIN", "CLEAVE_COSCHED_REPORT"})
+      if (std::getenv(name) != nullptr) passed.insert(passed.end(), {"-x", name});
+    words.insert(words.begin() + 1, passed.begin(), passed.end());
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -1,0 +1,75 @@
+#include "cosched/network.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <utility>
+
+#include "cosched/clock.hpp"
+#include "cosched/platform.hpp"
+
+namespace cleave::cosched {
+
+network::network(int socket, std::string_view name, std::vector<int> in_world,
+                 const descriptors& of_mpi)
+    : socket_(socket), name_(name), in_world_(std::move(in_world)), of_mpi_(&of_mpi) {}
+
+network::~network() { close(socket_); }
+
+/// In the abstract namespace: nothing is left behind, however the job ends.
+network::address network::address_of(std::string_view name, unsigned i) noexcept {
+  address a{};
+  a.name.sun_family = AF_UNIX;
+  char* const begin = a.name.sun_path + 1;  // what begins with zero is abstract
+  char* const end = a.name.sun_path + sizeof a.name.sun_path;
+  constexpr std::ptrdiff_t digits = 11;
+  char* at =
+      std::copy_n(name.begin(),
+                  std::min(static_cast<std::ptrdiff_t>(name.size()), end - begin - digits), begin);
+  *at++ = '/';
+  at = std::to_chars(at, end, i).ptr;
+  a.length = static_cast<socklen_t>(at - reinterpret_cast<char*>(&a.name));
+  return a;
+}
+
+std::unique_ptr<network> network::make(std::string_view name, unsigned me,
+                                       std::vector<int> in_world, const descriptors& of_mpi) {
+  const int own = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (own < 0) return nullptr;
+  const address a = address_of(name, me);
+  if (bind(own, reinterpret_cast<const sockaddr*>(&a.name), a.length) != 0) {
+    close(own);
+    return nullptr;
+  }
+  return std::unique_ptr<network>(new network(own, name, std::move(in_world), of_mpi));
+}
+
+void network::wake(unsigned i) const noexcept {
+  const address a = address_of(name_, i);
+  (void)sendto(socket_, nullptr, 0, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&a.name),
+               a.length);
+}
+
+bool network::sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket) {
+  end_ = now() + std::chrono::nanoseconds(platform::longest_sleep).count();
+  return sleep_in_poll(word, ticket, *this);
+}
+
+void network::drain() const noexcept {
+  char none = 0;
+  while (recv(socket_, &none, sizeof none, MSG_DONTWAIT | MSG_TRUNC) >= 0) continue;
+}
+
+polled network::poll() {
+  const nanoseconds left = std::max<nanoseconds>(0, end_ - now());
+  waited_for_.assign(of_mpi_->all().begin(), of_mpi_->all().end());
+  waited_for_.push_back({socket_, POLLIN, 0});
+  constexpr nanoseconds second = 1'000'000'000;
+  const timespec limit{left / second, left % second};
+  const int ready = ppoll(waited_for_.data(), waited_for_.size(), &limit, nullptr);
+  if (ready <= 0) return polled::late;  // or a signal, which the program may wait for
+  return waited_for_.back().revents == 0 || ready > 1 ? polled::event : polled::rung;
+}
+
+}  // namespace cleave::cosched

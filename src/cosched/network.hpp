@@ -1,0 +1,68 @@
+#pragma once
+
+#include "cosched/descriptors.hpp"
+#include "cosched/doorbell.hpp"
+#include "cosched/spin_time.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleave::cosched {
+
+/// How a rank sleeps in a job on several nodes. Whatever another node does for it arrives through
+/// descriptors, which poll() waits for. And so do the rings of its own node: a datagram without
+/// contents to a socket of its own, because poll() cannot wait for a word.
+///
+/// A stranger's datagram counts for nothing: who was rung is told by the doorbell's word only, in
+/// memory that is the user's own. One that finds the socket full is not missed: the socket is ready
+/// then.
+class network {
+public:
+  /// `name`: the same on all ranks of the node, and nowhere else. `in_world`: their numbers in the
+  /// world. Null if there is no socket to be had.
+  static std::unique_ptr<network> make(std::string_view name, unsigned me,
+                                       std::vector<int> in_world, const descriptors& of_mpi);
+  ~network();
+  network(const network&) = delete;
+  network& operator=(const network&) = delete;
+
+  int in_world(unsigned i) const noexcept { return in_world_[i]; }
+  /// Of rank i of this node, after it was rung. Any thread.
+  void wake(unsigned i) const noexcept;
+
+  // The owner only.
+
+  /// Whether it is known what to wait for: MPI has asked in this look.
+  bool can_sleep() const noexcept { return !of_mpi_->all().empty(); }
+  /// Until the word is not the ticket any more (false), or another node has sent something (true);
+  /// for as long as the platform does at most.
+  bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket);
+
+  /// The parts of a sleep: doorbell.hpp.
+  void drain() const noexcept;
+  polled poll();
+
+private:
+  network(int socket, std::string_view name, std::vector<int> in_world, const descriptors& of_mpi);
+
+  struct address {
+    sockaddr_un name;
+    socklen_t length;
+  };
+  static address address_of(std::string_view name, unsigned i) noexcept;
+
+  const int socket_;
+  const std::string name_;
+  const std::vector<int> in_world_;
+  const descriptors* const of_mpi_;
+  nanoseconds end_ = 0;             // of the sleep that is under way
+  std::vector<pollfd> waited_for_;  // kept for its memory
+};
+
+}  // namespace cleave::cosched
