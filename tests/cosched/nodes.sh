@@ -10,16 +10,37 @@ source "$CLEAVE_SOURCE_DIR/tests/nodes.bash"
 programs=$CLEAVE_BINARY_DIR/tests/programs
 nodes_start 2
 
+# job MPI COMMAND…: runs it on the nodes, its output in $work/got. MPICH 4.0 over TCP now and then hangs in MPI_Finalize, with cosched
+# or without: a rank waits for what another one must do, which looks no more. So its jobs may be over when they have printed.
+job() {
+  local mpi=$1 id k printed=0
+  shift
+  on_head timeout 120 "$@" >"$work/got" 2>"$work/err" &
+  id=$!
+  for ((k = 0; k < 1200; ++k)); do
+    kill -0 "$id" 2>/dev/null || break
+    if [[ $mpi == mpich && -s $work/got ]] && ((++printed > 50)); then
+      echo "$mpi hangs in MPI_Finalize"
+      pkill -TERM -P "$id"
+      wait "$id"
+      return 0
+    fi
+    sleep 0.1
+  done
+  wait "$id"
+}
 # plain MPI RANKS PROGRAM [ARGUMENT…]: on all nodes; under cosched with the options of that: `options`.
 plain() {
-  launch_on_nodes "$@"
-  on_head timeout 120 "${command[@]}"
+  launch_on_nodes "$1" "$2" stdbuf -oL "${@:3}"
+  job "$1" "${command[@]}"
 }
 cosched() {
-  launch_on_nodes "$@"
+  launch_on_nodes "$1" "$2" stdbuf -oL "${@:3}"
   rm -f "$work/report"
-  on_head timeout 120 "$bin/cleave" cosched "${options[@]}" --report "$work/report" "${command[@]}"
+  job "$1" "$bin/cleave" cosched "${options[@]}" --report "$work/report" "${command[@]}"
 }
+# Open MPI's launcher warns when a node is quick.
+quiet() { ! grep -v 'plm:rsh: Warning: setpgid' "$work/err"; }
 
 # few_late WHAT: it waited and slept, and hardly a wait ended by the net.
 few_late() {
@@ -34,27 +55,27 @@ few_late() {
 for mpi in "${mpis[@]}"; do
   [[ $mpi == openmpi || $mpi == mpich ]] || continue
   for ranks in 2 4; do
-    expected=$(plain "$mpi" "$ranks" "$programs/cosched-calls-$mpi" 2>"$work/err") ||
-      fail "$mpi, $ranks ranks, without cosched: $(cat "$work/err")"
+    plain "$mpi" "$ranks" "$programs/cosched-calls-$mpi" || fail "$mpi, $ranks ranks, without cosched: $(cat "$work/err")"
+    expected=$(cat "$work/got")
     for policy in block two-phase adaptive; do
       options=(--policy "$policy" --free-spin 0)
-      got=$(cosched "$mpi" "$ranks" "$programs/cosched-calls-$mpi" 2>"$work/err") ||
-        fail "$mpi, $ranks ranks, $policy: exit status: $(cat "$work/err")"
-      [[ $got == "$expected" ]] || fail "$mpi, $ranks ranks, $policy: '$got', expected '$expected'"
-      [[ ! -s $work/err ]] || fail "$mpi, $ranks ranks, $policy: $(cat "$work/err")"
+      cosched "$mpi" "$ranks" "$programs/cosched-calls-$mpi" || fail "$mpi, $ranks ranks, $policy: exit status"
+      [[ $(cat "$work/got") == "$expected" ]] || fail "$mpi, $ranks ranks, $policy: '$(cat "$work/got")', expected '$expected'"
+      quiet || fail "$mpi, $ranks ranks, $policy: $(cat "$work/err")"
       few_late "$mpi, $ranks ranks, $policy"
     done
   done
 
   # Two seconds each in a receive, a barrier and a sum.
   options=()
-  read -r cpu wall < <(cosched "$mpi" 2 "$programs/cosched-imbalance-$mpi" 6000 2>"$work/err")
+  cosched "$mpi" 2 "$programs/cosched-imbalance-$mpi" 6000
+  read -r cpu wall <"$work/got"
   echo "$mpi: $cpu s of CPU time in $wall s"
   awk "BEGIN { exit !($cpu < 0.05 * $wall && $wall > 5) }" || fail "$mpi: waiting took $cpu s of CPU time in $wall s: $(cat "$work/err")"
 
   for program in cg ft; do
-    cosched "$mpi" 4 "$bin/$program-$mpi" S --json >"$work/out" 2>"$work/err" || fail "$mpi, $program: $(cat "$work/out" "$work/err")"
-    grep -q '"verified":true' "$work/out" || fail "$mpi, $program: $(cat "$work/out")"
+    cosched "$mpi" 4 "$bin/$program-$mpi" S --json || fail "$mpi, $program: $(cat "$work/err")"
+    grep -q '"verified":true' "$work/got" || fail "$mpi, $program: $(cat "$work/got")"
     few_late "$mpi, $program"
   done
 
@@ -62,7 +83,8 @@ for mpi in "${mpis[@]}"; do
   if command -v "$compiler" >/dev/null &&
     "$compiler" -o "$work/fortran" "$CLEAVE_SOURCE_DIR/tests/cosched/programs/fortran.f90" -J "$work" 2>"$work/err"; then
     options=(--policy block)
-    [[ $(cosched "$mpi" 2 "$work/fortran" 2>"$work/err") == 21.000000 ]] || fail "$mpi, Fortran: $(cat "$work/err")"
+    cosched "$mpi" 2 "$work/fortran"
+    [[ $(cat "$work/got") == 21.000000 ]] || fail "$mpi, Fortran: $(cat "$work/err")"
     few_late "$mpi, Fortran"
   else
     echo "no Fortran for $mpi"
