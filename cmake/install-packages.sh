@@ -23,11 +23,11 @@ build() {
 }
 # Sites: relays and the plug-in for them.
 sites() {
-  want nats-server relay_server nats-server
+  want nats-server in_sbin nats-server
   want libnats-dev header nats/nats.h
   want libssl-dev header openssl/evp.h
 }
-relay_server() { program "$1" || file "/usr/sbin/$1"; }  # /usr/sbin is not in everybody's PATH
+in_sbin() { program "$1" || file "/usr/sbin/$1"; }  # /usr/sbin is not in everybody's PATH
 tests() {
   build
   sites
@@ -67,6 +67,7 @@ case $job in
     tests
     study
     mpi
+    want iproute2 in_sbin ip
     want lammps program lmp
     want python3-mpi4py file /usr/lib/python3/dist-packages/mpi4py
     want chromium program chromium

@@ -33,6 +33,7 @@ nodes_held=()
 
 nodes_start() {
   local i tool
+  PATH=$PATH:/usr/sbin
   ((EUID == 0)) || nodes_skip "nodes on one machine are namespaces, which need root"
   for tool in ip unshare nsenter setpriv; do
     command -v "$tool" >/dev/null || nodes_skip "nodes on one machine need $tool (Debian: iproute2, util-linux)"

@@ -54,12 +54,14 @@ few_late() {
 
 for mpi in "${mpis[@]}"; do
   [[ $mpi == openmpi || $mpi == mpich ]] || continue
+  calls=("$programs/cosched-calls-$mpi" 1)
+  [[ $mpi != openmpi ]] || calls+=(no-windows)  # Open MPI 4.1 has no one-sided calls over TCP
   for ranks in 2 4; do
-    plain "$mpi" "$ranks" "$programs/cosched-calls-$mpi" || fail "$mpi, $ranks ranks, without cosched: $(cat "$work/err")"
+    plain "$mpi" "$ranks" "${calls[@]}" || fail "$mpi, $ranks ranks, without cosched: $(cat "$work/err")"
     expected=$(cat "$work/got")
     for policy in block two-phase adaptive; do
       options=(--policy "$policy" --free-spin 0)
-      cosched "$mpi" "$ranks" "$programs/cosched-calls-$mpi" || fail "$mpi, $ranks ranks, $policy: exit status"
+      cosched "$mpi" "$ranks" "${calls[@]}" || fail "$mpi, $ranks ranks, $policy: exit status"
       [[ $(cat "$work/got") == "$expected" ]] || fail "$mpi, $ranks ranks, $policy: '$(cat "$work/got")', expected '$expected'"
       quiet || fail "$mpi, $ranks ranks, $policy: $(cat "$work/err")"
       few_late "$mpi, $ranks ranks, $policy"

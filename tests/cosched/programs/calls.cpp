@@ -183,9 +183,11 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 1;
+  const bool windows = argc <= 2;  // some MPIs have no one-sided calls over TCP
   for (int i = 0; i < rounds; ++i) {
     for (const int n : {0, 1, 2, 7, 129, 1'025, 20'000}) {
-      if (n > 0) sums(n), moves(n), one_sided(n);
+      if (n > 0) sums(n), moves(n);
+      if (n > 0 && windows) one_sided(n);
       messages(n);
     }
     for (const int n : {200'001}) messages(n);

@@ -84,9 +84,9 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   if (is_orterun(program)) {
     // To other nodes it passes only what it is told to; MPICH's passes everything.
     std::vector<std::string> passed;
-    for (const char* name : {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN",
-                             "CLEAVE_COSCHED_FREE_SPIN", "CLEAVE_COSCHED_REPORT"})
-      if (std::getenv(name) != nullptr) passed.insert(passed.end(), {"-x", name});
+    for (const char* variable : {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN",
+                                 "CLEAVE_COSCHED_FREE_SPIN", "CLEAVE_COSCHED_REPORT"})
+      if (std::getenv(variable) != nullptr) passed.insert(passed.end(), {"-x", variable});
     words.insert(words.begin() + 1, passed.begin(), passed.end());
   }
   std::vector<char*> arguments;
