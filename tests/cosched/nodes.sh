@@ -21,8 +21,10 @@ job() {
     kill -0 "$id" 2>/dev/null || break
     if [[ $mpi == mpich && -s $work/got ]] && ((++printed > 50)); then
       echo "$mpi hangs in MPI_Finalize"
+      cp "$work/got" "$work/printed"
       pkill -TERM -P "$id"
       wait "$id"
+      mv "$work/printed" "$work/got"
       return 0
     fi
     sleep 0.1
