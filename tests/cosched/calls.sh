@@ -20,7 +20,8 @@ for mpi in "${mpis[@]}"; do
       [[ $got == "$expected" ]] || fail "$mpi, $ranks ranks, $policy: '$got', expected '$expected'"
       [[ ! -s $work/err ]] || fail "$mpi, $ranks ranks, $policy: $(cat "$work/err")"
       late=$(counted ended_late) waits=$(counted waits) sleeps=$(counted sleeps)
-      ((late * 1000 <= waits)) || fail "$mpi, $ranks ranks, $policy: $late of $waits waits ended by the net"
+      # One may: on a busy machine who rings can be off its CPU for as long as the net waits.
+      ((late <= 1 + waits / 1000)) || fail "$mpi, $ranks ranks, $policy: $late of $waits waits ended by the net"
       case $policy in
         spin) ((sleeps == 0)) || fail "$mpi, $ranks ranks, spin: $sleeps sleeps" ;;
         *) ((sleeps > 0)) || fail "$mpi, $ranks ranks, $policy: no sleep" ;;

@@ -48,7 +48,8 @@ quiet() { ! grep -v 'plm:rsh: Warning: setpgid' "$work/err"; }
 few_late() {
   local late waits sleeps others
   late=$(counted ended_late) waits=$(counted waits) sleeps=$(counted sleeps) others=$(counted by_other_nodes)
-  ((late * 1000 <= waits)) || fail "$1: $late of $waits waits ended by the net"
+  # One may: on a busy machine who rings can be off its CPU for as long as the net waits.
+  ((late <= 1 + waits / 1000)) || fail "$1: $late of $waits waits ended by the net"
   ((sleeps > 0)) || fail "$1: no sleep"
   ((others > 0)) || fail "$1: no sleep was ended by another node"
   echo "$1: $(cat "$work/report")"
