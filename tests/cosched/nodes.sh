@@ -22,9 +22,11 @@ job() {
     if [[ $mpi == mpich && -s $work/got ]] && ((++printed > 50)); then
       echo "$mpi hangs in MPI_Finalize"
       cp "$work/got" "$work/printed"
+      cp "$work/err" "$work/said"
       pkill -TERM -P "$id"
       wait "$id"
       mv "$work/printed" "$work/got"
+      mv "$work/said" "$work/err"
       return 0
     fi
     sleep 0.1
