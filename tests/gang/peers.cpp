@@ -262,8 +262,9 @@ TEST(peers, do_not_follow_who_does_not_count_them_in) {
     b.hear(t, a, announcement{{"gang-c"}, {{1, t, {}}}}, clock_offset::estimate{});
     b.step(t, std::nullopt);
     if (t > 102s) {
-      EXPECT_TRUE(b.leads());
-      EXPECT_TRUE(b.announced().at(t)->has(part{"alice", "x", ""}.id()));
+      ASSERT_TRUE(b.leads());
+      ASSERT_NE(b.announced().at(t), nullptr);
+      ASSERT_TRUE(b.announced().at(t)->has(part{"alice", "x", ""}.id()));
     }
   }
 }
@@ -281,7 +282,7 @@ TEST_P(gang_of, three_obeys) {
   w.run_until(108s);
   EXPECT_EQ(w.ran.count({1, "x"}) + w.ran.count({2, "x"}), 0u);
   EXPECT_GT((w.ran[{1, "y"}]), 900ms);
-  queue(w, "x", {0});  // a part that comes later
+  queue(w, "x", {0});  // a part that comes when nobody says the order any more
   w.run_until(110s);
   clear(w);
   w.run_until(111s);
@@ -290,6 +291,115 @@ TEST_P(gang_of, three_obeys) {
   w.daemons[2].due = {};
   w.run_until(114s);
   for (const std::size_t node : {0u, 1u}) EXPECT_TRUE(w.daemons[node].killed.count("x")) << node;
+}
+
+// Of parts that differ, the newer word holds, wherever it was said.
+TEST(peers, believe_the_newer_word) {
+  for (const bool newer_paused : {false, true})
+    for (const char* machine : {"a", "c"}) {
+      peers b({"b", "gang-b"}, 100ms);
+      b.set_joined(100s, true);
+      b.set_parts({{"alice", "x", "./app", !newer_paused, 3}});
+      here other;
+      other.parts = {{"alice", "x", "./app", newer_paused, 4}};
+      b.hear(101s, {machine, "gang-other"}, other);
+      b.step(101s, std::nullopt);
+      ASSERT_EQ(b.jobs().size(), 1u);
+      EXPECT_EQ(b.jobs()[0].paused, newer_paused);
+      const auto orders = b.take_orders();
+      ASSERT_EQ(orders.size(), 1u);
+      EXPECT_EQ(orders[0].what, newer_paused ? "pause" : "resume");
+      EXPECT_EQ(orders[0].version, 4u);
+      other.parts[0].paused = !newer_paused, other.parts[0].version = 2;
+      b.set_parts({{"alice", "x", "./app", newer_paused, 4}});
+      b.hear(101s, {machine, "gang-other"}, other);  // it has not heard of it yet
+      EXPECT_EQ(b.jobs()[0].paused, newer_paused);
+      EXPECT_TRUE(b.take_orders().empty());
+      other.parts[0].user = "mallory";  // another job, whatever its name
+      other.parts[0].version = 5;
+      b.hear(102s, {machine, "gang-other"}, other);
+      EXPECT_TRUE(b.take_orders().empty());
+      EXPECT_EQ(b.jobs().size(), 2u);
+    }
+}
+
+// Whoever takes over goes on with whose turn it is: nobody is stopped for that.
+TEST(peers, take_over_in_the_middle_of_a_turn) {
+  for (const char* runs : {"x", "y"}) {
+    peers b({"b", "gang-b"}, 100ms);
+    b.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
+    b.set_joined(100s, true);
+    here leader;
+    leader.may_lead = true;
+    const peers::name a{"a", "gang-a"};
+    b.hear(101s, a, leader);
+    b.step(101s, std::nullopt);
+    const gang::job_id id = part{"alice", runs, ""}.id();
+    b.hear(101s, a, announcement{{"gang-b"}, {{7, 101s, {id}}}}, clock_offset::estimate{});
+    b.gone(a);
+    b.step(101s + 1ms, std::nullopt);
+    EXPECT_TRUE(b.leads());
+    for (moment t = 101s + 1ms; t < 101s + 90ms; t += 10ms) {
+      b.step(t, std::nullopt);
+      ASSERT_TRUE(b.announced().at(t)->has(id)) << runs;
+    }
+    b.step(101s + 150ms, std::nullopt);
+    EXPECT_FALSE(b.announced().at(101s + 150ms)->has(id)) << runs;
+  }
+}
+
+// Each announcement tells the last turns again, in their order.
+TEST(peers, tell_the_last_turns_again) {
+  peers a({"a", "gang-a"}, 100ms);
+  a.set_joined(100s, true);
+  a.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
+  std::optional<announcement> last;
+  for (moment t = 100s; t < 102s; t += 10ms) {
+    a.hear(t, {"b", "gang-b"}, here{});
+    a.step(t, std::nullopt);
+    if (auto said = a.say_announcement()) last = std::move(said);
+  }
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->led, std::vector<std::string>{"gang-b"});
+  ASSERT_GE(last->turns.size(), 4u);
+  for (std::size_t i = 1; i < last->turns.size(); ++i) {
+    EXPECT_EQ(last->turns[i].number, last->turns[i - 1].number + 1);
+    EXPECT_GT(last->turns[i].at, last->turns[i - 1].at);
+    EXPECT_NE(last->turns[i].jobs, last->turns[i - 1].jobs);
+  }
+}
+
+// A new one listens before it leads, though it is the first by name.
+TEST(peers, listen_before_they_lead) {
+  peers a({"a", "gang-a"}, 100ms);
+  a.set_joined(100s, true);
+  here leader;
+  leader.may_lead = true;
+  for (moment t = 100s; t < 100s + 500ms; t += 50ms) {
+    a.hear(t, {"b", "gang-b"}, leader);
+    a.step(t, std::nullopt);
+    EXPECT_FALSE(a.leads());
+    const auto h = a.say_here();
+    EXPECT_FALSE(h && h->may_lead);
+  }
+  for (moment t = 100s + 500ms; t < 101s; t += 50ms)
+    a.hear(t, {"b", "gang-b"}, leader), a.step(t, std::nullopt);
+  EXPECT_TRUE(a.leads());
+}
+
+// Whoever is silent is not there: neither it nor its jobs.
+TEST(peers, forget_who_is_silent) {
+  peers b({"b", "gang-b"}, 100ms);
+  b.set_joined(100s, true);
+  here other;
+  other.parts = {{"alice", "x", "./app"}};
+  b.hear(100s, {"a", "gang-a"}, other);
+  EXPECT_EQ(b.jobs().size(), 1u);
+  const moment next = b.step(100s, std::nullopt);
+  EXPECT_LE(next, 101s + 1ms);
+  b.step(101s + 1ms, std::nullopt);
+  EXPECT_TRUE(b.jobs().empty());
+  EXPECT_EQ(b.nodes().size(), 1u);
 }
 
 // What can be said at most fits into one message, and what is none is not understood.
