@@ -107,6 +107,35 @@ refused=$("${gang[@]}" --socket "$work/s.socket" serve --join "$work/stranger.cl
 refuses "cleave: --join: $work/none: expected a key file: No such file or directory" cleave gang --socket "$work/s.socket" serve --join "$work/none"
 [[ ! -e $work/s.socket ]] || fail "a socket is left"
 
+if ((EUID == 0)); then
+  echo "# another user's daemon in the same gang"
+  chmod 711 "$work"
+  mkdir -m 700 "$work/theirs"
+  invite relay theirs
+  cp "$work/theirs.cleave" "$work/theirs/key" && chown -R 65534 "$work/theirs"
+  theirs() { setpriv --reuid 65534 --clear-groups "${gang[@]}" --socket "$work/theirs/socket" "$@"; }
+  setpriv --reuid 65534 --clear-groups "${gang[@]}" --socket "$work/theirs/socket" serve --join "$work/theirs/key" >"$work/theirs.out" 2>&1 &
+  theirs=$!
+  until_said theirs.out 'serves .*'
+  they_see() { theirs ps --json | grep -q "\"job\":\"$y_name\""; }
+  patiently they_see || fail "another user's daemon does not see $y_name"
+  for what in pause kill; do
+    theirs "$what" "$y_name" 2>"$work/err" && fail "another user may $what"
+    [[ $(cat "$work/err") == "cleave: JOB: $y_name: another user's job" ]] || fail "another user: $what: $(cat "$work/err")"
+  done
+  # The same name is another job: it can be paused alone.
+  setpriv --reuid 65534 --clear-groups "${gang[@]}" --socket "$work/theirs/socket" run --stop-by signals --job named sleep 1000 2>"$work/theirs.err" &
+  same=$!
+  their_job() { theirs ps --json | grep -q '"job":"named","nodes":\["here.theirs"\]'; }
+  patiently their_job || fail "another user's job: $(theirs ps --json; cat "$work/theirs.err")"
+  theirs pause named || fail "another user's own job"
+  goes_on named.a "another user's job has its name" && goes_on named.b "another user's job has its name"
+  theirs kill named
+  ended "$same" 143 "another user's job"
+  kill "$theirs"
+  ended "$theirs" 0 "another user's daemon"
+fi
+
 kill "${parts[@]}" "$y"
 wait "${parts[@]}" 2>/dev/null
 ended "$y" 143 "ended"

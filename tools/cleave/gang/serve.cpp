@@ -232,7 +232,8 @@ private:
                  {"due_ns", due},
                  {"at_ns", at}}
                 .dump()
-         << std::endl;
+         << '\n'
+         << std::flush;
   }
 
   json queue(client& from, const json& message) {
