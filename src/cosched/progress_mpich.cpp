@@ -111,6 +111,7 @@ extern "C" [[gnu::visibility("default")]] unsigned ucp_worker_progress(void* wor
   static auto* const real =
       reinterpret_cast<unsigned (*)(void*)>(next_function("ucp_worker_progress"));
   if (!here.is_watched() && !progress::asked.is_watched()) return real(worker);
+  here.about_to_look();
   progress::begin_look();
   const unsigned events = real(worker);
   const bool came = progress::end_look();

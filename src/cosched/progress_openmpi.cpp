@@ -42,6 +42,7 @@ using namespace cleave::cosched;
 extern "C" [[gnu::visibility("default")]] int opal_progress() {
   static auto* const real = reinterpret_cast<int (*)()>(next_function("opal_progress"));
   if (!here.is_watched() && !progress::asked.is_watched()) return real();
+  here.about_to_look();
   progress::in_look = progress::found = true;
   progress::begin_look();
   const int result = real();

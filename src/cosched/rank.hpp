@@ -62,6 +62,11 @@ public:
 
   /// Whether the progress hook must tell what was found.
   bool is_watched() const noexcept { return now_is() != state::absent; }
+  /// MPI is about to look at everything, which can take long: a look may copy a long message. Rings
+  /// for what was done before.
+  void about_to_look() noexcept {
+    if (owes_ring_ && blocking_calls_ != 0 && now_is() == state::active) ring();
+  }
   /// MPI has looked at everything that makes this call go on, and found nothing. May block.
   void found_nothing() noexcept;
   /// It has found something, and may have sent something.

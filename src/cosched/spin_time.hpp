@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,9 +21,10 @@ std::optional<policy> policy_named(std::string_view name) noexcept;
 const char* name_of(policy p) noexcept;
 
 /// For how long to spin on a CPU that nobody else wants: there spinning takes time from nobody, and
-/// a wake-up its own. Four of them: of a longer wait it is a small part.
+/// a wake-up its own. Four of them: of a longer wait it is a small part. At least four usual ones,
+/// because where no CPU was idle when the job began, the wake-up was measured too short.
 constexpr nanoseconds free_spin_for(nanoseconds wake) noexcept {
-  return 4 * wake < 400'000 ? 4 * wake : 400'000;
+  return std::clamp<nanoseconds>(4 * wake, 120'000, 400'000);
 }
 
 /// Chooses among some fixed times by the multiplicative weights of Littlestone and Warmuth ("The

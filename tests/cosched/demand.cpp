@@ -109,6 +109,7 @@ TEST(allowance, without_limit) {
 }
 
 TEST(demand, free_spin) {
+  EXPECT_EQ(free_spin_for(1'000), 120'000);
   EXPECT_EQ(free_spin_for(35'000), 140'000);
   EXPECT_EQ(free_spin_for(200'000), 400'000);
 }
