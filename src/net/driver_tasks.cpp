@@ -63,6 +63,11 @@ bool driver::tell_given(instant at) {
       protocol_->unanswered(at, g.slot);
       continue;
     }
+    // It is half of what the parts that went out of the same task before it had left.
+    g.given->generation +=
+        static_cast<std::uint32_t>(std::count_if(out_.begin(), out_.end(), [&](const auto& one) {
+          return one.second->parent == g.given->parent;
+        }));
     const std::uint64_t id = ++last_out_;
     out_[id] = g.given;
     tell_answer(at, g.slot, {id, 0});
