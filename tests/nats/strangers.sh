@@ -135,6 +135,10 @@ done
 wait_for honest k1.log
 grep -q forged k1.log && fail "the relay above speaks for machines of this site: $(cat k1.log)"
 
+echo "# a relay whose key the one above has taken back says so, once"
+says 0 "^kobe: revoked$" "$cleave" revoke kobe --folder chiba
+logged 1 "^cleave relay: the relay above, tls://.*: it refuses this relay's key \(is it revoked\?\); trying again$" kobe.log
+
 echo "# nobody waits for the silent one"
 for name in silent_nodes silent_submit; do
   wait "${of[$name]}"
