@@ -59,7 +59,7 @@ public:
     socket_ = descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (*socket_ < 0) throw std::runtime_error("no socket");
     at_ = state::outside, greeting_.clear();
-    connect(*socket_, reinterpret_cast<const sockaddr*>(&to_), sizeof to_);
+    static_cast<void>(connect(*socket_, reinterpret_cast<const sockaddr*>(&to_), sizeof to_));
     ++count_.knocks;
   }
   clock_type::time_point back_at() const { return back_at_; }
