@@ -324,7 +324,7 @@ TEST_F(messages, to_a_relay_that_falls_silent_in_TLS_are_given_up) {
   connection::settings quick;
   quick.tries = 2, quick.between_tries = 10ms, quick.answer_within = 200ms;
   try {
-    connection(a, "one", quick);
+    const connection made(a, "one", quick);
     FAIL() << "connected";
   } catch (const net::nats::unreachable& e) {
     EXPECT_EQ(e.what(), "relay " + url + ": it does not answer in the middle of TLS");
