@@ -32,7 +32,7 @@ void ask_always() noexcept;
 void begin_look() noexcept;
 /// Returns whether something was there from another node.
 bool end_look() noexcept;
-extern descriptors asked;
+extern descriptors& asked;
 
 }  // namespace progress
 }  // namespace cleave::cosched

@@ -1,6 +1,7 @@
 // Stands in front of poll() and epoll_wait(), by which MPI asks without waiting whether other nodes
 // have sent something: Open MPI by poll() within libevent, MPICH by epoll_wait() within UCX. (Both
 // can be told to use the other one.)
+#undef _FORTIFY_SOURCE  // would define poll() here, too
 #include <poll.h>
 #include <sys/epoll.h>
 #include <utility>
@@ -9,7 +10,7 @@
 
 namespace cleave::cosched::progress {
 
-constinit descriptors asked;
+descriptors& asked = *new descriptors;  // for ever: programs may end MPI when they end themselves
 namespace {
 thread_local bool looking = false;
 }
