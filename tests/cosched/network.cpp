@@ -196,7 +196,7 @@ TEST(network, strangers_count_for_nothing) {
   waits.join();
   EXPECT_EQ(received, 2);
   const counts& c = j.of[0].counted();
-  EXPECT_EQ(c.late, 0);
+  EXPECT_LE(c.late, 1);  // who rings may be taken off its CPU before it does
   EXPECT_EQ(c.slept, 2);
   EXPECT_EQ(c.sleeps - c.timeouts, 2) << "a stranger ended a sleep";
   close(stranger);
