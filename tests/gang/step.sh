@@ -82,6 +82,7 @@ ip netns exec "$space-r" "$cleave" relay --folder "$work/far" --site here --host
 until_said far.err 'cleave relay: ready: .*'
 rm "$work"/[bc].cleave
 invite far b c
+kind=signals  # `ip netns exec` hides cgroups
 at=(ip netns exec "$space-b") && serve b
 at=(ip netns exec "$space-c")
 if unshare --time --monotonic 1000 --fork --kill-child true 2>/dev/null; then

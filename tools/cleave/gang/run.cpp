@@ -111,7 +111,8 @@ private:
     if (!connected_) return;
     daemon_.send({{"did", plan_.front().run ? "go" : "stop"},
                   {"turn", plan_.front().number},
-                  {"due", plan_.front().at.count()},
+                  // A part that has come in the middle of its turn is not late.
+                  {"due", before == phase::queued ? 0 : plan_.front().at.count()},
                   {"at", done.count()}});
   }
 
