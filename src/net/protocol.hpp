@@ -32,6 +32,7 @@ struct settings {
   instant heartbeat_every{200'000};
   instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks
   instant short_life{20'000'000};  ///< of nodes: then who does not answer is likely dead
+  unsigned silent_beats = 3;       ///< or has said nothing for so many heartbeats
   unsigned tasks_in_life = 16;     ///< and one task is to take no more than such a part of it
   instant resend_after{100'000};   ///< a result without rack; doubles up to lost_after
   instant ask_again_after{500};    ///< nothing was found; doubles up to ask_again_at_most
@@ -140,7 +141,7 @@ private:
 
   // protocol_asking.hpp: requests of this node
   void pursue(instant now);
-  bool likely_lost(const given_task& t) const;
+  bool likely_lost(instant now, const given_task& t) const;
   void take_all_back(hunger& h);
   void ask_any(instant now, asker who, hunger& h);
   void take_back(instant now, asker who, hunger& h);

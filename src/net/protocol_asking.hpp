@@ -27,7 +27,7 @@ void node<Policy>::pursue(instant now) {
   if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) return;
   for (auto& [who, h] : hungry_) {
     const auto awaited = given_.find(h.wanted);
-    if (awaited != given_.end() && likely_lost(awaited->second)) {
+    if (awaited != given_.end() && likely_lost(now, awaited->second)) {
       take_all_back(h);
       continue;
     }
@@ -48,10 +48,13 @@ void node<Policy>::take_back(instant now, asker who, hunger& h) {
   if (at != given_.end()) request(now, who, h, at->second.to, {h.wanted, at->second.attempt});
 }
 
-/// Where nodes live short, who has not answered is more likely dead than slow.
+/// Where nodes live short, who has not answered, or has said nothing for some heartbeats, is more
+/// likely dead than slow.
 template <class Policy>
-bool node<Policy>::likely_lost(const given_task& t) const {
-  return t.unanswered && lives_.mean() < how_.short_life;
+bool node<Policy>::likely_lost(instant now, const given_task& t) const {
+  if (lives_.mean() >= how_.short_life) return false;
+  const instant silent = now - std::max(peers_.at(t.to).heard, t.since);
+  return t.unanswered || silent > how_.silent_beats * how_.heartbeat_every;
 }
 
 /// Who waits for a task that will hardly end where it is runs it again, all of it: a part of it
