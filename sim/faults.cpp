@@ -24,7 +24,7 @@ net::settings protocol_settings(random& r, instant latency) {
   s.heartbeat_every = std::max(instant(5'000), latency * between(r, 1, 4));
   s.lost_after = 6 * s.heartbeat_every + 4 * latency;
   s.give_up_after = between(r, 0, 3) == 0 ? latency : 4 * latency + instant(20'000);
-  s.give_up_near = s.give_up_after;
+  s.give_up_soon = s.give_up_after;
   s.forget_after = 20 * s.heartbeat_every;
   s.short_life = 10 * s.lost_after;
   s.resend_after = 3 * latency + instant(2'000);

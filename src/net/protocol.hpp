@@ -27,7 +27,7 @@ struct identity {
 struct settings {
   instant none_after{1'000};  ///< a request that no worker has served by then is answered `none`
   instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
-  instant give_up_near{100'000};     ///< of a node of the same site
+  instant give_up_soon{100'000};     ///< of a node of the same site, or where nodes live short
   instant forget_after{30'000'000};  ///< nor expected at all, after this
   instant heartbeat_every{200'000};
   instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks

@@ -87,8 +87,9 @@ template <class Policy>
 void node<Policy>::request(instant now, asker who, hunger& h, address to, task_key wanted) {
   h.request = ++last_request_;
   const auto at = peers_.find(to);
-  const bool far = at == peers_.end() || at->second.how_far == distance::far;
-  const instant until = now + (far ? how_.give_up_after : how_.give_up_near);
+  const bool near = at != peers_.end() && at->second.how_far != distance::far;
+  const bool soon = near || lives_.mean() < how_.short_life;
+  const instant until = now + (soon ? how_.give_up_soon : how_.give_up_after);
   sent_[h.request] = {to, who, wanted.task, sent_request::state::open, now, until};
   send(to, treq{h.request, wanted});
 }

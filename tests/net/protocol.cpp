@@ -187,7 +187,7 @@ struct ProtocolAmongTheDying : Protocol {
     EXPECT_TRUE(core.calls.empty());
   }
   /// For a request for a part of it to be answered, if it is at all.
-  instant enough() const { return 2 * n.how().give_up_near; }
+  instant enough() const { return 2 * n.how().give_up_soon; }
   std::uint64_t number = 100;
 };
 
@@ -209,7 +209,7 @@ TEST_F(ProtocolAmongTheDying, TakesNothingBackFromWhoIsHeard) {
   n.starving(now, 4, 9);
   pass(enough() / 4);
   hear(heartbeat{++number, 0, false, {2, 1, 0}, {key}});  // only its answer is lost
-  pass(n.how().give_up_near);
+  pass(n.how().give_up_soon);
   EXPECT_TRUE(sent<cancel>().empty());
 }
 
