@@ -97,8 +97,7 @@ private:
 class daemon {
 public:
   daemon(const serve_settings& what, link* to_others)
-      : slice_(what.slice),
-        link_(to_others),
+      : link_(to_others),
         self_(to_others != nullptr ? to_others->self() : peers::name{}),
         peers_(self_, what.slice),
         own_user_(geteuid()) {
@@ -339,7 +338,6 @@ private:
     return reply;
   }
 
-  const std::chrono::milliseconds slice_;
   link* const link_;  // null: this node alone
   const peers::name self_;
   peers peers_;
