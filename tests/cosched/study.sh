@@ -23,7 +23,7 @@ shows() {
 for mpi in "${mpis[@]}"; do
   [[ $mpi == openmpi || $mpi == mpich ]] || continue
   parts=mixed ways=two-phase timelines=0  # each run takes a second, and under load several
-  [[ $mpi != openmpi ]] || parts=outsider,bsp,timeline ways=gang,two-phase timelines=6
+  [[ $mpi != openmpi ]] || parts=outsider,bsp,timeline ways=gang,two-phase timelines=3
   study --mpi "$mpi" --parts "$parts" --ways "$ways" -o "$work/$mpi" || fail "$mpi: exit status $?: $(cat "$work/err")"
   cat "$work/out"
   grep -q ' runs in each of 1 pass, with ' "$work/err" || fail "$mpi: no plan: $(head -c 300 "$work/err")"
@@ -66,7 +66,7 @@ for signal in INT TERM; do
   grep -q '"part": "alone"' "$work/$signal/cosched.json" || fail "SIG$signal: nothing is kept"
 done
 shows TERM 'Interrupted: no pass of 1000 is whole'
-study --mpi "$mpi" --parts mixed --passes 1000 --time-limit 8 -o "$work/limit" || fail "--time-limit: exit status $?: $(cat "$work/err")"
+study --mpi "$mpi" --parts mixed --passes 1000 --time-limit 6 -o "$work/limit" || fail "--time-limit: exit status $?: $(cat "$work/err")"
 grep -q '"out_of_time": true' "$work/limit/cosched.json" || fail "--time-limit: it does not say so: $(cat "$work/out")"
 pgrep -f -- "$bin/(cg|ft|bsp)-.*cleave-study-" >"$work/left" && fail "left behind: $(cat "$work/left")"
 
