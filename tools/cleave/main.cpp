@@ -238,9 +238,8 @@ int main(int argc, char** argv) try {
   apps::command_line shared(command, "cosched",
                             "Run MPI jobs side by side, under each way to share the machine");
   shared.flag("--quick", sharing.what.quick, "Small sizes, fewer cases and one pass");
-  shared.flag(
-      "--figures", sharing.what.figures,
-      "Only what the goals need (docs/coscheduling.md): about six minutes for three passes");
+  shared.flag("--figures", sharing.what.figures,
+              "Only what the goals need (docs/coscheduling.md): some ten minutes for three passes");
   shared.option_choice("--mpi", sharing.mpi, {"openmpi", "mpich"},
                        "Whose MPI (default: the first that is here)");
   const auto some = [](const std::vector<std::string>& names) {

@@ -186,7 +186,7 @@ public:
   }
 
 private:
-  double seconds() const { return quick_ ? 0.2 : 1.5; }
+  double seconds() const { return quick_ ? 0.2 : 1.2; }
 
   std::vector<ended> run_once(const std::vector<job>& jobs, const way& by, bool outsider,
                               double limit) {
