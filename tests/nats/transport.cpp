@@ -152,6 +152,16 @@ TEST_F(nodes, one_that_is_killed_is_missed_soon) {
   EXPECT_EQ(root->lost(), 1u);
 }
 
+TEST_F(nodes, answer_a_new_one_directly) {
+  const auto root = open("0", "here.m0");
+  net::nats::connection one(by->machine("m1"), "7-1");
+  one.tell_all("job.7", net::nats::encode(net::nats::presence{}));
+  std::optional<net::nats::letter> answer;  // it does not listen to what is told to all
+  ASSERT_TRUE(until({root.get()}, [&] { return (answer = one.receive()).has_value(); }));
+  EXPECT_EQ(answer->topic, "here");
+  EXPECT_EQ(answer->from.process, "7-0");
+}
+
 TEST_F(nodes, say_less_often_that_they_are_there_the_more_they_are) {
   const auto root = open("0", "here.m0"), one = open("1f", "here.m1");
   net::nats::connection many(by->machine("m2"), "client-1");
