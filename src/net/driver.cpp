@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <random>
 #include <stdexcept>
 #include <utility>
+
+#include "machine/random.hpp"
 
 namespace cleave::net {
 namespace {
@@ -17,11 +18,6 @@ constexpr instant patience{100};
 constexpr instant longest_pause{50'000};
 /// What this node does is shown to others so often.
 constexpr instant show_every{250'000};
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32 | device()) | 1;
-}
 
 }  // namespace
 
@@ -76,7 +72,8 @@ void driver::live(const opener& make) {
   try {
     auto opened = make();
     if (opened != nullptr) nodes_ = static_cast<unsigned>(opened->peers().size() + 1);
-    if (opened != nullptr) self_ = {opened->self(), random_number(), detail::program_hash()};
+    if (opened != nullptr)
+      self_ = {opened->self(), machine::random_bits() | 1, detail::program_hash()};
     lock.lock();
     carries_ = std::move(opened);
   } catch (...) {
@@ -139,7 +136,8 @@ void driver::loop() {
     protocol_->peer_found(now(), peer, carries_->how_far(peer));
   auto ending = [this] {
     std::lock_guard lock(mutex_);
-    counted_.nodes = nodes_;
+    // Who is gone has done its part, of which it does not tell any more.
+    counted_.nodes = std::max(counted_.nodes, nodes_.load());
     counted_.carried = carries_->counted();
     counted_.tasks_out = last_out_, counted_.tasks_in = tasks_in_;
     return stopping_.load();
@@ -213,9 +211,7 @@ void driver::hear_of_peers(instant at) {
     changed = true;
     protocol_->peer_found(at, *peer, carries_->how_far(*peer));
   }
-  // Who is gone has done its part, of which it does not tell any more.
-  if (changed)
-    nodes_ = std::max(nodes_.load(), static_cast<unsigned>(carries_->peers().size() + 1));
+  if (changed) nodes_ = static_cast<unsigned>(carries_->peers().size() + 1);
 }
 
 void driver::show(instant at) {

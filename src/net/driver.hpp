@@ -66,7 +66,7 @@ public:
   /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
   void stop();
   node_counters counted() const;
-  /// Processes of the job, as many as there were at a time. Any thread.
+  /// Processes of the job, as there are now. Any thread.
   unsigned nodes() const noexcept { return nodes_; }
 
   // Of the job; any thread but the driver's own.

@@ -783,7 +783,7 @@ TEST_F(nodes, answer_what_they_have_done) {
   EXPECT_EQ(j.root().link().inquire(false, 200ms).size(), 1u);
   j.network.kill(2, true);
   EXPECT_TRUE(soon([&] { return j.root().link().inquire(false, 200ms).empty(); }));
-  EXPECT_EQ(j.root().link().nodes(), 3u);  // of which two are silent
+  EXPECT_EQ(j.root().link().counted().nodes, 3u);  // of which two are silent
 }
 
 // ---- bad weather
