@@ -50,7 +50,8 @@ unsigned grow_uts(tree& t, const apps::uts::tree& uts, const apps::uts::node& n,
   return height + 1;
 }
 
-/// The boards that come of one with so many free rows; columns and diagonals that are taken, by bits.
+/// The boards that come of one with so many free rows; columns and diagonals that are taken, by
+/// bits.
 unsigned grow_queens(tree& t, std::uint32_t all, std::uint32_t columns, std::uint32_t left,
                      std::uint32_t right, unsigned& repeats) {
   const std::size_t self = t.size.size();

@@ -52,8 +52,8 @@ template <int Round>
 }  // namespace sha1_detail
 
 // The message is host-order words, so few that they fill one block with their padding, which is
-// constant. One function with all rounds: left to itself GCC makes four of them, and hands the state
-// on in memory, which takes half as long again.
+// constant. One function with all rounds: left to itself GCC makes four of them, and hands the
+// state on in memory, which takes half as long again.
 template <class... Words>
 [[gnu::noinline]] digest sha1(Words... message) {
   constexpr std::uint32_t words = sizeof...(message);

@@ -56,7 +56,8 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 ///         +-------------------press(insist)--------------^
 ///
 /// It rings one worker that computes, then all, insists, and asks other nodes before it blocks for
-/// long; at once where nobody else computes. Whatever is rung finds the request on the board: it was posted before.
+/// long; at once where nobody else computes. Whatever is rung finds the request on the board: it
+/// was posted before.
 template <class Platform>
 class open_request {
 public:

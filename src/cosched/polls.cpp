@@ -1,7 +1,6 @@
 // Stands in front of poll() and epoll_wait(), by which MPI asks without waiting whether other nodes
 // have sent something: Open MPI by poll() within libevent, MPICH by epoll_wait() within UCX. (Both
 // can be told to use the other one.)
-#undef _FORTIFY_SOURCE  // would define poll() here, too
 #include <poll.h>
 #include <sys/epoll.h>
 #include <utility>

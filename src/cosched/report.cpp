@@ -27,7 +27,8 @@ std::string as_text(const report& r) {
       "them "
       "by the net\n"
       "  %lld sleeps, %lld ended by other nodes, %lld for nothing, %lld after the longest time; "
-      "%lld rings; %lld waits spun longer, on a free CPU\n"
+      "%lld rings\n"
+      "  %lld waits spun longer, on a free CPU\n"
       "  %.3f s spun, %.3f s slept\n",
       name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
       r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps), n(c.events),

@@ -11,10 +11,10 @@ namespace cleave::cosched {
 
 using nanoseconds = std::int64_t;
 
-/// `two_phase`: always the same time, twice a context switch. `logp`: always the same, a round trip (2 L +
-/// 4 o of the LogP model) and a wake-up, so that an answer is seen from whoever must be woken for
-/// it (Arpaci-Dusseau, Culler, Mainwaring, "Scheduling with implicit information in distributed
-/// systems", 1998). `adaptive`: learns it.
+/// `two_phase`: always the same time, twice a context switch. `logp`: always the same, a round trip
+/// (2 L + 4 o of the LogP model) and a wake-up, so that an answer is seen from whoever must be
+/// woken for it (Arpaci-Dusseau, Culler, Mainwaring, "Scheduling with implicit information in
+/// distributed systems", 1998). `adaptive`: learns it.
 enum class policy : unsigned { spin, block, two_phase, logp, adaptive };
 
 std::optional<policy> policy_named(std::string_view name) noexcept;

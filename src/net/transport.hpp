@@ -64,8 +64,8 @@ public:
   /// one that was lost and is back, lost() has to be asked first.
   virtual std::optional<address> found() { return {}; }
 
-  /// What was sent is on its way. Blocks until a message may be there, ring() was called since the last wait, or the time is up.
-  /// Does not spin.
+  /// What was sent is on its way. Blocks until a message may be there, ring() was called since the
+  /// last wait, or the time is up. Does not spin.
   virtual void wait(std::chrono::microseconds at_most) = 0;
   /// Ends a wait. Any thread.
   virtual void ring() noexcept = 0;

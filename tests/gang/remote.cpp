@@ -9,7 +9,8 @@ namespace {
 using gang::remote_command;
 using words = std::vector<std::string>;
 
-// What the shell over there makes of the last word, it runs inside the job as the launcher meant it.
+// What the shell over there makes of the last word, it runs inside the job as the launcher meant
+// it.
 TEST(remote, keeps_the_launchers_command) {
   EXPECT_EQ(remote_command({"ssh", "-q"}, {"/opt/it's/cleave", "run", "--"},
                            {"-x", "b", "orted", "-mca", "'a b'"}),

@@ -36,9 +36,9 @@ TEST(Scale, ManySitesShareALargerOne) {
   EXPECT_EQ(r.busy.size(), 64U);
 }
 
-// As tests/nats/churn.sh: four nodes of one worker each, of which all but the root's are killed, one
-// each second. 50 s by one worker; 33 s on average while tasks were given without regard to how long
-// they take.
+// As tests/nats/churn.sh: four nodes of one worker each, of which all but the root's are killed,
+// one each second. 50 s by one worker; 33 s on average while tasks were given without regard to how
+// long they take.
 TEST(Scale, WorkIsDoneWhileNodesAreKilled) {
   const sim::tree work = sim::queens_tree(12);
   constexpr unsigned seeds = 8;

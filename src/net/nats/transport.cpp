@@ -194,8 +194,8 @@ std::string nats_transport::name(address peer) const {
   return "node " + cleave::machine::in_hexadecimal(peer) + " (" + where + ")";
 }
 
-/// Each node hears of some 32 in a second, however many there are. The first one is said to be there
-/// as often as ever: without it there is nothing to do.
+/// Each node hears of some 32 in a second, however many there are. The first one is said to be
+/// there as often as ever: without it there is nothing to do.
 std::chrono::milliseconds nats_transport::interval() const {
   if (here_.self == 0) return here_every;
   const auto all = static_cast<std::int64_t>(known_.size());

@@ -1,9 +1,9 @@
-// strangers KEYFILE N: N of each kind knock at that relay's door at once, until standard input ends:
-// without a key, with one that nobody has (both by TLS), garbage instead of TLS, half of TLS's first
-// message, silent. Who is refused comes back after two seconds, as clients of NATS do. All in one
-// thread and without nats.c, which takes 50 ms of a CPU for each connection by TLS: what they cost
-// whom they call on is to be seen. Prints how many knocked, how many were let in, and its own CPU
-// time.
+// strangers KEYFILE N: N of each kind knock at that relay's door at once, until standard input
+// ends: without a key, with one that nobody has (both by TLS), garbage instead of TLS, half of
+// TLS's first message, silent. Who is refused comes back after two seconds, as clients of NATS do.
+// All in one thread and without nats.c, which takes 50 ms of a CPU for each connection by TLS: what
+// they cost whom they call on is to be seen. Prints how many knocked, how many were let in, and its
+// own CPU time.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>

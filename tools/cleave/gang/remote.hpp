@@ -1,5 +1,5 @@
-// The parts of a job on other nodes: MPI's launchers start them by `cleave gang remote`, which takes
-// the place of ssh and puts them into the job there.
+// The parts of a job on other nodes: MPI's launchers start them by `cleave gang remote`, which
+// takes the place of ssh and puts them into the job there.
 #pragma once
 
 #include <string>

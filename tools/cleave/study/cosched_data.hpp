@@ -72,8 +72,8 @@ struct measured {
   std::vector<timeline> timelines;
 };
 
-// The least that these jobs need, in seconds of CPU time: what each takes alone under `block`, asleep
-// wherever it waits. 0 if that was not measured.
+// The least that these jobs need, in seconds of CPU time: what each takes alone under `block`,
+// asleep wherever it waits. 0 if that was not measured.
 double useful_cpu_seconds(const measured& m, const std::vector<job>& jobs);
 
 std::string to_json(const measured& m, bool indented = false);
