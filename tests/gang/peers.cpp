@@ -229,6 +229,46 @@ TEST_P(gang_of, three_loses_its_leader) {
   EXPECT_LE(w.idle, 500ms);
 }
 
+// A job that is alone runs on when one leads who has led before: what that one said then is over.
+TEST_P(gang_of, two_are_led_by_one_that_led_before) {
+  world w(2, GetParam().delay, GetParam().loss, 6);
+  w.run_until(102s);
+  queue(w, "x", {0, 1});
+  w.run_until(103s);
+  for (auto& d : w.daemons) d.parts.clear(), d.due = {};
+  w.run_until(104s);
+  const std::size_t first = w.begin("0");
+  w.run_until(107s);
+  queue(w, "y", {0, 1});
+  w.run_until(109s);
+  for (const auto& d : w.daemons) ASSERT_EQ(d.state->leader(), w.daemons[first].name);
+  clear(w);
+  w.daemons[first].alive = false;
+  w.run_until(113s);
+  EXPECT_EQ(w.daemons[1].state->leader(), w.daemons[0].name);
+  for (const std::size_t node : {0u, 1u}) EXPECT_GE((w.ran[{node, "y"}]), 3990ms) << node;
+}
+
+// Whoever takes over says whose turn it is to those who come later, too.
+TEST_P(gang_of, two_are_led_by_one_that_never_led) {
+  world w(1, GetParam().delay, GetParam().loss, 7);
+  const std::size_t first = w.begin("0");
+  w.run_until(102s);
+  queue(w, "y", {0});
+  w.run_until(104s);
+  ASSERT_EQ(w.daemons[0].state->leader(), w.daemons[first].name);
+  w.daemons[first].alive = false;
+  w.run_until(107s);
+  const std::size_t later = w.begin("z");
+  w.run_until(109s);
+  queue(w, "y", {later});
+  w.run_until(110s);
+  clear(w);
+  w.run_until(112s);
+  for (const std::size_t node : {std::size_t{0}, later})
+    EXPECT_GE((w.ran[{node, "y"}]), 1990ms) << node;
+}
+
 // Whoever is cut off goes on by itself, and keeps step again afterwards.
 TEST_P(gang_of, three_is_parted) {
   world w(3, GetParam().delay, GetParam().loss, 4);

@@ -102,10 +102,13 @@ void peers::follow(moment now, const name& leader) {
   }
   // It goes on from where the one before has stopped.
   told_.clear();
+  last_turns_.clear();  // of when it led before
   if (!plan_.turns().empty()) {
     const turn& last = plan_.turns().back();
     told_ = last.jobs;
     last_at_ = last.at;
+    // Said anew, for all who listen to this one only. By its clock it may be from before the boot.
+    last_turns_.push_back({++number_, std::max(last.at, moment(0)), last.jobs});
   }
   slice_end_ = std::max(now, last_at_) + slice();
 }
