@@ -137,10 +137,11 @@ public:
     const bool event = bell_->sleep(ticket_, block);
     return !stop() ? woken::rung : event ? woken::event : woken::late;
   }
-  /// Something was found, or the wait is over.
-  void found() {
-    if (phase_ == phase::announced) stop();
+  /// Something was found, or the wait is over. Returns whether it was rung meanwhile.
+  bool found() {
+    const bool rung = phase_ == phase::announced && !stop();
     assert(phase_ == phase::spinning);
+    return rung;
   }
 
 private:

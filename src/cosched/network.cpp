@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <utility>
@@ -47,8 +48,16 @@ std::unique_ptr<network> network::make(std::string_view name, unsigned me,
 
 void network::wake(unsigned i) const noexcept {
   const address a = address_of(name_, i);
-  (void)sendto(socket_, nullptr, 0, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&a.name),
-               a.length);
+  const auto send_from = [&](int own) {
+    return sendto(own, nullptr, 0, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&a.name),
+                  a.length) == 0;
+  };
+  if (send_from(socket_) || errno != EAGAIN) return;
+  // Either socket is full: that of i, or this one of what others have not read yet.
+  const int empty = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (empty < 0) return;
+  send_from(empty);
+  close(empty);
 }
 
 bool network::sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket) {

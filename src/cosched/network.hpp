@@ -21,7 +21,8 @@ namespace cleave::cosched {
 ///
 /// A stranger's datagram counts for nothing: who was rung is told by the doorbell's word only, in
 /// memory that is the user's own. One that finds the socket full is not missed: the socket is ready
-/// then.
+/// then. But the kernel charges each one to its sender until it is read. Who has sent too many
+/// sends from a new socket.
 class network {
 public:
   /// `name`: the same on all ranks of the node, and nowhere else. `in_world`: their numbers in the

@@ -124,7 +124,8 @@ void rank::found_something() noexcept {
   owes_ring_ = owes_last_ring_ = true;
   if (!spins_) return;
   spins_ = false;
-  waiter_->found();
+  // So that its socket does not fill up with what was sent for sleeps that it did not need.
+  if (waiter_->found() && network_ != nullptr) network_->drain();
   const nanoseconds at = now();
   found_at_ = at;
   end_spin(at, spinning_->block_cost());

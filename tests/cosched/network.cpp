@@ -101,6 +101,27 @@ struct job {
   std::array<int, ranks> come{};
 };
 
+/// A process of no job, which sends to the first rank's socket.
+struct stranger {
+  explicit stranger(const std::string& job)
+      : name(job + "/0"), own(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {}
+  ~stranger() { close(own); }
+  stranger(const stranger&) = delete;
+  /// Returns how many of so many datagrams arrive.
+  int flood(int times) const {
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    std::memcpy(to.sun_path + 1, name.data(), name.size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    int arrived = 0;
+    for (int i = 0; i < times; ++i)
+      arrived += sendto(own, "hello", 5, 0, reinterpret_cast<sockaddr*>(&to), length) == 5;
+    return arrived;
+  }
+  const std::string name;
+  const int own;
+};
+
 bool sleeps(pid_t thread) {
   std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string text((std::istreambuf_iterator<char>(in)), {});
@@ -140,10 +161,10 @@ TEST_P(between_nodes, no_wake_up_is_lost) {
   second.join(), other.join();
   const counts c = j.all();
   EXPECT_GT(c.waits, 0);
-  EXPECT_LE(c.late * 1'000, c.waits);
+  EXPECT_LE(c.late, 1 + c.waits / 1'000);  // one may: who rings can be off its CPU for long
   if (GetParam() == policy::block) {
-    EXPECT_GT(c.events, messages / 2);
-    EXPECT_GT(c.rings, messages / 2);
+    EXPECT_GT(c.events, 0);  // how many there are depends on who has a CPU
+    EXPECT_GT(c.rings, 0);
   }
 }
 
@@ -154,23 +175,56 @@ INSTANTIATE_TEST_SUITE_P(policies, between_nodes,
                            return name == "two-phase" ? "two_phase" : name;
                          });
 
+// The kernel charges what is not read to its sender, who may ring all ranks of a large node before
+// one of them reads.
+TEST(network, one_rank_can_ring_many) {
+  constexpr unsigned ranks = 300;
+  const auto shared = node::make(1);
+  ASSERT_NE(shared, nullptr);
+  const std::string name = shared->name();  // nobody else's
+  shared->forget_name();
+  const descriptors none;
+  const auto root = network::make(name, ranks, {}, none);
+  ASSERT_NE(root, nullptr);
+  std::array<std::unique_ptr<network>, ranks> others;
+  for (unsigned i = 0; i < ranks; ++i) {
+    others[i] = network::make(name, i, {}, none);
+    ASSERT_NE(others[i], nullptr);
+  }
+  for (int times = 0; times < 5; ++times)
+    for (unsigned i = 0; i < ranks; ++i) root->wake(i);
+  for (unsigned i = 0; i < ranks; ++i) {
+    EXPECT_EQ(others[i]->poll(), polled::rung) << "rank " << i;
+    others[i]->drain();
+    EXPECT_EQ(others[i]->poll(), polled::late) << "rank " << i;
+  }
+}
+
+// A rank that was rung before it went to sleep leaves nothing in its socket, which holds only a few
+// rings.
+TEST(network, who_was_rung_awake_empties_its_socket) {
+  job j(policy::block);
+  ASSERT_TRUE(j.complete);
+  constexpr int rings = 50;
+  for (int i = 0; i < rings; ++i) {
+    j.of[0].begin_call(true);
+    j.of[0].describe({false, rank::nobody, waits_for::message});
+    j.look(0);  // announces
+    j.send(1, 0);
+    j.of[0].found_something();
+    j.of[0].end_call(true);
+  }
+  EXPECT_EQ(j.of[1].counted().rings, rings);
+  EXPECT_EQ(j.of[0].counted().sleeps, 0);
+  EXPECT_EQ(stranger(j.name).flood(1), 1) << "its socket is full";
+}
+
 // What a stranger sends wakes nobody's wait, and does not keep rings out.
 TEST(network, strangers_count_for_nothing) {
   job j(policy::block);
   ASSERT_TRUE(j.complete);
-  const int stranger = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  const auto flood = [&](int times) {
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    const std::string name = j.name + "/0";
-    std::memcpy(to.sun_path + 1, name.data(), name.size());
-    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    int arrived = 0;
-    for (int i = 0; i < times; ++i)
-      arrived += sendto(stranger, "hello", 5, 0, reinterpret_cast<sockaddr*>(&to), length) == 5;
-    return arrived;
-  };
-  EXPECT_LT(flood(10'000), 10'000) << "the socket is full now";
+  const stranger other(j.name);
+  EXPECT_LT(other.flood(10'000), 10'000) << "the socket is full now";
   std::atomic<pid_t> id{0};
   std::atomic<int> received{0};
   std::thread waits([&] {
@@ -185,13 +239,13 @@ TEST(network, strangers_count_for_nothing) {
     received += from_others;
   });
   await_sleep(id);
-  EXPECT_GT(flood(1'000), 0);
+  EXPECT_GT(other.flood(1'000), 0);
   EXPECT_EQ(received, 0);
   await_sleep(id);
   j.send(1, 0);
   while (received == 0) std::this_thread::yield();
   await_sleep(id);
-  EXPECT_GT(flood(1'000), 0);
+  EXPECT_GT(other.flood(1'000), 0);
   j.from_others[0].send();
   waits.join();
   EXPECT_EQ(received, 2);
@@ -199,7 +253,6 @@ TEST(network, strangers_count_for_nothing) {
   EXPECT_LE(c.late, 1);  // who rings may be taken off its CPU before it does
   EXPECT_EQ(c.slept, 2);
   EXPECT_EQ(c.sleeps - c.timeouts, 2) << "a stranger ended a sleep";
-  close(stranger);
 }
 
 }  // namespace
