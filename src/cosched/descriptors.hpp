@@ -16,6 +16,8 @@ class descriptors {
 public:
   /// From now on. Before that, nothing is kept.
   void watch() noexcept { watched_ = true; }
+  /// No more.
+  void ignore() noexcept { watched_ = false; }
   bool is_watched() const noexcept { return watched_; }
 
   /// MPI looks once at everything, from here on.

@@ -183,6 +183,7 @@ std::vector<int> in_world(const mpi& m, MPI_Comm here_all) {
 /// two nodes send each other some, and see. The network of the others will be the same.
 bool come_by_descriptors(const mpi& m, MPI_Comm here_all) {
   constexpr int trips = 3;
+  here.called_here();
   progress::asked.watch();
   progress::ask_always();
   MPI_Comm firsts = m.no_ranks;
@@ -237,10 +238,13 @@ void begin_job(int thread_level) noexcept {
   m.Comm_free(&here_all);
   if (!watched)
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
-  if (!all(m, shared != nullptr, m.world))
+  if (!all(m, shared != nullptr, m.world)) {
+    progress::asked.ignore();
     return tell(m, "no shared memory for the ranks of a node; calls wait as without cosched");
+  }
   // Those that had to wait just now know what MPI asks about.
-  const bool all_reached = one_node || all(m, others != nullptr && reached, m.world);
+  const bool all_rung = one_node || all(m, others != nullptr, m.world);
+  const bool all_reached = all_rung && (one_node || all(m, reached, m.world));
   chosen = s.by;
   const nanoseconds fixed = s.spin >= 0 ? s.spin : usual;
   const bool two_phases = s.by != policy::spin && s.by != policy::block;
@@ -253,9 +257,9 @@ void begin_job(int thread_level) noexcept {
              thread_level == MPI_THREAD_MULTIPLE);
   if (!all_reached) {
     here.stand_aside();
-    tell(m,
-         "the job's nodes are not connected by what poll() can wait for; its calls wait as without "
-         "cosched");
+    tell(m, all_rung ? "the job's nodes are not connected by what poll() can wait for; its calls "
+                       "wait as without cosched"
+                     : "a rank has no socket to be rung by; calls wait as without cosched");
   }
   if (was_spawned(m)) stand_aside("the job was spawned by another");
 }

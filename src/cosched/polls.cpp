@@ -3,6 +3,8 @@
 // can be told to use the other one.)
 #include <poll.h>
 #include <sys/epoll.h>
+#include <atomic>
+#include <cerrno>
 #include <utility>
 
 #include "cosched/interpose.hpp"
@@ -15,8 +17,8 @@ thread_local bool looking = false;
 }
 
 void begin_look() noexcept {
-  // Aside, several threads may look at once.
-  if (!asked.is_watched() || here.now_is() == rank::state::aside) return;
+  // Aside, several threads may look at once; and MPI may have a thread that looks.
+  if (!asked.is_watched() || here.now_is() == rank::state::aside || !here.is_called_here()) return;
   asked.begin_look();
   looking = true;
 }
@@ -26,17 +28,47 @@ bool end_look() noexcept { return std::exchange(looking, false) && asked.some_re
 
 using namespace cleave::cosched;
 
+namespace {
+
+using poll_function = int (*)(pollfd*, nfds_t, int);
+using epoll_wait_function = int (*)(int, epoll_event*, int, int);
+constinit std::atomic<poll_function> real_poll = nullptr;
+constinit std::atomic<epoll_wait_function> real_epoll_wait = nullptr;
+
+/// When this library is loaded: poll() may be called by a handler of signals, where nothing can be
+/// looked up.
+[[gnu::constructor]] void look_up() noexcept {
+  real_poll = reinterpret_cast<poll_function>(next_function("poll"));
+  real_epoll_wait = reinterpret_cast<epoll_wait_function>(next_function("epoll_wait"));
+}
+/// The constructor of another library may be earlier.
+template <class Function>
+Function found(const std::atomic<Function>& real) noexcept {
+  if (real == nullptr) look_up();
+  return real;
+}
+
+/// Keeps errno, and is not told what a handler of signals asks meanwhile.
+template <class... A>
+void tell(A... asked) {
+  const int error = errno;
+  progress::looking = false;
+  progress::asked.asked(asked...);
+  progress::looking = true;
+  errno = error;
+}
+
+}  // namespace
+
 extern "C" [[gnu::visibility("default")]] int poll(pollfd* all, nfds_t n, int timeout) {
-  static auto* const real = reinterpret_cast<decltype(&poll)>(next_function("poll"));
-  const int ready = real(all, n, timeout);
-  if (progress::looking && timeout == 0) progress::asked.asked(all, n, ready);
+  const int ready = found(real_poll)(all, n, timeout);
+  if (progress::looking && timeout == 0) tell(all, n, ready);
   return ready;
 }
 
 extern "C" [[gnu::visibility("default")]] int epoll_wait(int epoll, epoll_event* events, int most,
                                                          int timeout) {
-  static auto* const real = reinterpret_cast<decltype(&epoll_wait)>(next_function("epoll_wait"));
-  const int ready = real(epoll, events, most, timeout);
-  if (progress::looking && timeout == 0) progress::asked.asked(epoll, ready);
+  const int ready = found(real_epoll_wait)(epoll, events, most, timeout);
+  if (progress::looking && timeout == 0) tell(epoll, ready);
   return ready;
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "cosched/interpose.hpp"
+#include "cosched/job.hpp"
 
 namespace cleave::cosched::progress {
 
@@ -111,6 +112,8 @@ extern "C" [[gnu::visibility("default")]] unsigned ucp_worker_progress(void* wor
   static auto* const real =
       reinterpret_cast<unsigned (*)(void*)>(next_function("ucp_worker_progress"));
   if (!here.is_watched() && !progress::asked.is_watched()) return real(worker);
+  if (here.now_is() == rank::state::active && !here.is_called_here())
+    stand_aside("a thread of MPI's own looks for messages");
   here.about_to_look();
   progress::begin_look();
   const unsigned events = real(worker);

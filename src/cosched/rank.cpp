@@ -35,8 +35,14 @@ void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, 
   spinning_ = spinning;
   free_spin_ = free_spin, free_time_ = free_time;
   found_at_ = now();
-  thread_ = many_threads ? &this_thread : nullptr;
-  state_.store(state::active, std::memory_order_relaxed);
+  many_threads_ = many_threads;
+  called_here();
+  state_.store(state::active, std::memory_order_release);  // partner: stand_aside
+}
+
+void rank::called_here() noexcept { caller_.store(&this_thread, std::memory_order_relaxed); }
+bool rank::is_called_here() const noexcept {
+  return caller_.load(std::memory_order_relaxed) == &this_thread;
 }
 
 void rank::stand_aside() noexcept {
@@ -68,13 +74,13 @@ void rank::ring() noexcept {
 
 bool rank::begin_call(bool blocking) noexcept {
   if (now_is() == state::absent) return false;
-  if (thread_ != nullptr && thread_ != &this_thread && now_is() == state::active) {
+  if (many_threads_ && !is_called_here() && now_is() == state::active) {
     stand_aside();
     std::fputs("cosched: a second thread calls MPI; the rank's calls wait as without cosched\n",
                stderr);
   }
   if (now_is() == state::aside) return true;
-  ++calls_;
+  if (++calls_ == 1) called_here();
   call_ = {};  // a nested one makes it unknown, too
   if (blocking && ++blocking_calls_ == 1) ++counts_.calls, slept_ = late_ = false;
   owes_ring_ = owes_last_ring_ = true;

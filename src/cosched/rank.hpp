@@ -60,6 +60,11 @@ public:
   bool is_outermost() const noexcept { return now_is() == state::active && calls_ == 1; }
   void end_call(bool blocking) noexcept;
 
+  /// The calls are this thread's from now on.
+  void called_here() noexcept;
+  /// Whether they are. Any thread.
+  bool is_called_here() const noexcept;
+
   /// Whether the progress hook must tell what was found.
   bool is_watched() const noexcept { return now_is() != state::absent; }
   /// MPI is about to look at everything, which can take long: a look may copy a long message. Rings
@@ -88,7 +93,8 @@ private:
   unsigned me_ = 0;
   std::optional<waiter<platform>> waiter_;
   std::optional<spin_time> spinning_;
-  const void* thread_ = nullptr;  // the only one that calls; null: MPI sees to it
+  bool many_threads_ = false;                 // may call at once
+  std::atomic<const void*> caller_{nullptr};  // the thread that called last; only it looks
 
   int calls_ = 0, blocking_calls_ = 0;  // nested
   call call_;                           // the outermost one

@@ -29,5 +29,14 @@ for mpi in "${mpis[@]}"; do
       echo "$mpi, $ranks ranks, $policy: $(cat "$work/report")"
     done
   done
+
+  if [[ $mpi == mpich ]]; then  # a thread of MPI's own looks for messages, too
+    expected=$(mpi_run "$mpi" 2 "$programs/cosched-calls-$mpi" 1 2>"$work/err") || fail "$mpi: $(cat "$work/err")"
+    got=$(MPICH_ASYNC_PROGRESS=1 cosched_run "$mpi" 2 "$programs/cosched-calls-$mpi" 1 2>"$work/err") ||
+      fail "$mpi, a thread of its own: exit status: $(cat "$work/err")"
+    [[ $got == "$expected" ]] || fail "$mpi, a thread of its own: '$got', expected '$expected'"
+    (($(grep -c "^cosched: a thread of MPI's own looks for messages; " "$work/err") == 2)) ||
+      fail "$mpi, a thread of its own: $(cat "$work/err")"
+  fi
 done
 exit "$((failures > 0))"
