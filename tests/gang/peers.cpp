@@ -333,6 +333,29 @@ TEST_P(gang_of, three_obeys) {
   for (const std::size_t node : {0u, 1u}) EXPECT_TRUE(w.daemons[node].killed.count("x")) << node;
 }
 
+// An order is obeyed once, though who says it was not heard for a while.
+TEST(peers, obey_an_order_once) {
+  peers b({"b", "gang-b"}, 100ms);
+  b.set_joined(100s, true);
+  const peers::name a{"a", "gang-a"};
+  here said;
+  said.orders = {{1, "kill", "x", "alice", "alice", 1}};
+  b.hear(100s, a, said);
+  EXPECT_EQ(b.take_orders().size(), 1u);
+  b.gone(a);
+  b.hear(100s + 10ms, a, said);
+  EXPECT_TRUE(b.take_orders().empty());
+  b.step(102s, std::nullopt);
+  EXPECT_EQ(b.nodes().size(), 1u);
+  b.hear(102s, a, said);
+  EXPECT_TRUE(b.take_orders().empty());
+  said.orders.push_back({2, "kill", "x", "alice", "alice", 1});
+  b.hear(102s, a, said);
+  EXPECT_EQ(b.take_orders().size(), 1u);
+  b.hear(102s, {"c", "gang-c"}, said);  // another's numbers are its own
+  EXPECT_EQ(b.take_orders().size(), 2u);
+}
+
 // Of parts that differ, the newer word holds, wherever it was said.
 TEST(peers, believe_the_newer_word) {
   for (const bool newer_paused : {false, true})
@@ -447,10 +470,10 @@ TEST(messages, are_bounded) {
   here h;
   for (std::size_t i = 0; i < gang::most_parts; ++i)
     h.parts.push_back({std::string(32, 'u'), std::string(80, 'j'),
-                       gang::shortened(std::string(200, '"')), true, ~0ull});
+                       gang::shortened(std::string(200, '"')), true, gang::most_version});
   for (std::size_t i = 0; i < gang::most_orders; ++i)
-    h.orders.push_back(
-        {~0ull, "resume", std::string(80, 'j'), std::string(32, 'u'), std::string(32, 'u'), ~0ull});
+    h.orders.push_back({~0ull, "resume", std::string(80, 'j'), std::string(32, 'u'),
+                        std::string(32, 'u'), gang::most_version});
   const std::string text = gang::encode(h);
   EXPECT_LE(text.size(), 32u << 10);
   const auto read = gang::decode_here(text);
@@ -465,6 +488,37 @@ TEST(messages, are_bounded) {
                             R"({"gang":1,"led":[],"turns":[{"n":1,"at":-5,"jobs":[]}]})",
                             R"({"gang":1,"led":[],"turns":[{"n":1,"at":9e300,"jobs":[]}]})"})
     EXPECT_FALSE(gang::decode_announcement(wrong)) << wrong;
+}
+
+// What `ps` prints of others is text, and a version has a next one.
+TEST(messages, are_of_names_that_can_be_printed) {
+  const auto understood = [](const part& p, const order& o) {
+    here h;
+    h.parts = {p};
+    h.orders = {o};
+    return gang::decode_here(gang::encode(h)).has_value();
+  };
+  const part p{"alice", "x", "./app 'a b'"};
+  const order o{1, "pause", "x", "alice", "root", 1};
+  ASSERT_TRUE(understood(p, o));
+  for (const char* bad : {"\033[2J", "a\nb", "\177", "\302\233A", "\t"}) {
+    for (auto field : {&part::user, &part::job, &part::command}) {
+      part wrong = p;
+      wrong.*field = bad;
+      EXPECT_FALSE(understood(wrong, o)) << bad;
+    }
+    for (auto field : {&order::what, &order::job, &order::user, &order::by}) {
+      order wrong = o;
+      wrong.*field = bad;
+      EXPECT_FALSE(understood(p, wrong)) << bad;
+    }
+  }
+  EXPECT_FALSE(understood({"alice", "x y", "./app"}, o));
+  EXPECT_FALSE(understood({"alice", "", "./app"}, o));
+  for (const std::uint64_t version : {gang::most_version + 1, ~std::uint64_t{0}}) {
+    EXPECT_FALSE(understood({"alice", "x", "./app", true, version}, o));
+    EXPECT_FALSE(understood(p, {1, "pause", "x", "alice", "root", version}));
+  }
 }
 
 }  // namespace

@@ -19,8 +19,20 @@ void bound(bool holds) {
 
 std::string name_in(const json& j, const char* field) {
   auto text = j.at(field).get<std::string>();
-  bound(text.size() <= longest_name);
+  bound(is_printable(text));
   return text;
+}
+
+std::string job_in(const json& j) {
+  auto text = j.at("job").get<std::string>();
+  bound(is_job_name(text));
+  return text;
+}
+
+std::uint64_t version_in(const json& j) {
+  const auto version = j.at("version").get<std::uint64_t>();
+  bound(version <= most_version);
+  return version;
 }
 
 json in_json(const turn& t) { return {{"n", t.number}, {"at", t.at.count()}, {"jobs", t.jobs}}; }
@@ -80,11 +92,11 @@ std::optional<here> decode_here(std::string_view text) try {
         h.round_trip_us < latest);
   h.late = {j.at("late").at(0), j.at("late").at(1), j.at("late").at(2)};
   for (const json& p : j.at("parts"))
-    h.parts.push_back({name_in(p, "user"), name_in(p, "job"), name_in(p, "command"), p.at("paused"),
-                       p.at("version")});
+    h.parts.push_back(
+        {name_in(p, "user"), job_in(p), name_in(p, "command"), p.at("paused"), version_in(p)});
   for (const json& o : j.at("orders"))
-    h.orders.push_back({o.at("n"), name_in(o, "do"), name_in(o, "job"), name_in(o, "user"),
-                        name_in(o, "by"), o.at("version")});
+    h.orders.push_back({o.at("n"), name_in(o, "do"), job_in(o), name_in(o, "user"),
+                        name_in(o, "by"), version_in(o)});
   bound(h.parts.size() <= most_parts && h.orders.size() <= most_orders);
   return h;
 } catch (const std::exception&) { return std::nullopt; }
@@ -103,6 +115,11 @@ bool is_job_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
            return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
          });
+}
+
+bool is_printable(std::string_view text) {
+  return text.size() <= longest_name &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 std::string shortened(const std::string& command) {

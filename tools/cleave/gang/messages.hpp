@@ -15,6 +15,9 @@ namespace gang {
 // Grows by one whenever what is below changes. Messages of another number are not understood.
 inline constexpr int messages_version = 1;
 
+// Of `version` in what follows: so the next one is a number, too.
+inline constexpr std::uint64_t most_version = std::uint64_t{1} << 60;
+
 // What a node has of a job.
 struct part {
   std::string user, job, command;  // who has queued it there, by name
@@ -62,13 +65,15 @@ inline constexpr std::size_t most_nodes = 512;                   // of a gang
 
 std::string encode(const here& h);
 std::string encode(const announcement& a);
-// Nothing if it is something else, or of another version.
+// Nothing if it is something else, or of another version. What `here` names can be printed.
 std::optional<here> decode_here(std::string_view text);
 std::optional<announcement> decode_announcement(std::string_view text);
 
 // Of a job: letters, digits, '.', '_' and '-', at most 80.
 bool is_job_name(std::string_view text);
-// Letters that need one byte each, at most 80.
+// One byte each, and none that a terminal obeys; at most 80.
+bool is_printable(std::string_view text);
+// Is printable.
 std::string shortened(const std::string& command);
 
 }  // namespace gang

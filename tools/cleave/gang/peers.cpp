@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr moment say_every = 200ms, say_least = 20ms, gone_after = 1s;
 constexpr moment listen_first = 3 * say_every;  // then all who are there have been heard
-constexpr moment orders_last = 3s;
+constexpr moment orders_last = 3s, orders_known = 4 * orders_last;
 // A turn is announced so long before it begins, besides the longest way there and back.
 constexpr moment least_ahead = 8ms, most_ahead = 400ms, unknown_trip = 20ms;
 constexpr std::size_t told_again = 6;
@@ -41,6 +41,19 @@ bool peers::add_order(moment now, order o) {
   return true;
 }
 
+// It is said again for a while, perhaps by one who was forgotten meanwhile.
+bool peers::is_new(moment now, const name& from, const order& o) {
+  if (obeyed_.size() >= 2 * most_nodes && !obeyed_.count(from))
+    obeyed_.erase(
+        std::min_element(obeyed_.begin(), obeyed_.end(),
+                         [](const auto& a, const auto& b) { return a.second.at < b.second.at; }));
+  obeyed& last = obeyed_[from];
+  last.at = now;
+  if (o.number <= last.number) return false;
+  last.number = o.number;
+  return true;
+}
+
 void peers::hear(moment now, const name& from, const here& h) {
   if (from == self_) return;
   const auto at = others_.find(from);
@@ -53,7 +66,7 @@ void peers::hear(moment now, const name& from, const here& h) {
   of.last = h;
   of.at = now;
   for (const order& o : h.orders)
-    if (o.number > of.last_order) of.last_order = o.number, asked_.push_back(o);
+    if (is_new(now, from, o)) asked_.push_back(o);
   for (const part& theirs : h.parts)
     for (part& own : parts_)
       if (own.id() == theirs.id() && theirs.version > own.version) {
@@ -176,6 +189,7 @@ void peers::lead(moment now) {
 moment peers::step(moment now, std::optional<clock_offset::estimate> ahead) {
   ahead_ = ahead.value_or(clock_offset::estimate{});
   std::erase_if(others_, [&](const auto& of) { return now - of.second.at > gone_after; });
+  std::erase_if(obeyed_, [&](const auto& of) { return now - of.second.at > orders_known; });
   std::erase_if(orders_, [&](const auto& of) { return now > of.first; });
   follow(now, elected(now));
   if (leads()) lead(now);

@@ -83,9 +83,13 @@ private:
     moment at{}, since{};
     moment counted_in{};          // when it said so last, as a leader
     std::uint64_t last_turn = 0;  // of its turns
-    std::uint64_t last_order = 0;
+  };
+  struct obeyed {
+    moment at{};  // it was heard last
+    std::uint64_t number = 0;
   };
 
+  bool is_new(moment now, const name& from, const order& o);
   bool may_lead(moment now) const;
   name elected(moment now) const;
   void follow(moment now, const name& leader);
@@ -101,7 +105,8 @@ private:
   std::vector<std::pair<moment, order>> orders_;  // until then they are said
   std::vector<order> asked_;                      // by others
   std::map<name, heard> others_;
-  std::optional<moment> joined_;  // since then
+  std::map<name, obeyed> obeyed_;  // the last order of each, also when it has gone
+  std::optional<moment> joined_;   // since then
   name leader_;
   plan plan_;
   lateness late_;

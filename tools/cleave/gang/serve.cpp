@@ -34,7 +34,8 @@ constexpr std::size_t most_listed = 250;  // jobs in one answer: it is one packe
 // Who that is on this machine. Another machine knows people by name only.
 std::string name_of(uid_t user) {
   const passwd* const entry = getpwuid(user);
-  return entry != nullptr ? entry->pw_name : fmt::format("uid-{}", user);
+  return entry != nullptr && is_printable(entry->pw_name) ? entry->pw_name
+                                                          : fmt::format("uid-{}", user);
 }
 
 // Someone who has connected. The keeper of a job stays as long as its job lives.
@@ -279,7 +280,10 @@ private:
     if (from.user != "root" && from.user != job->user) return {{"error", "another user's job"}};
     if (what == "pause" && job->paused) return {{"error", "it is paused"}};
     if (what == "resume" && !job->paused) return {{"error", "it is not paused"}};
-    const order o{0, what, job->name, job->user, from.user, job->version + 1};
+    if (what != "kill" && job->version >= most_version)
+      return {{"error", "it was paused too often"}};
+    const auto version = std::min(job->version + 1, most_version);
+    const order o{0, what, job->name, job->user, from.user, version};
     obey(o);
     if (link_ != nullptr && !peers_.add_order(now(), o))
       return {{"error", "too much is asked for at once; ask again"}};
@@ -373,9 +377,12 @@ int serve(const serve_settings& what) {
   fmt::print("serves {}{}\n", what.socket,
              to_others != nullptr ? " as " + to_others->self().machine : ""),
       std::fflush(stdout);
+  moment accepts_from{};  // it has failed: too many are open
   for (moment next = d.settle();;) {
+    const bool accepts = now() >= accepts_from;
+    if (!accepts) next = std::min(next, accepts_from);
     std::vector<pollfd> polled{{signals.descriptor(), POLLIN, 0},
-                               {listener.descriptor(), POLLIN, 0},
+                               {accepts ? listener.descriptor() : -1, POLLIN, 0},
                                {to_others != nullptr ? to_others->descriptor() : -1, POLLIN, 0}};
     const std::size_t first = polled.size();
     for (const client& c : d.clients()) polled.push_back({c.to.descriptor(), POLLIN, 0});
@@ -385,7 +392,9 @@ int serve(const serve_settings& what) {
     d.read(polled, first);
     d.hear_others();
     next = d.settle();
-    if (polled[1].revents != 0) d.accepted(accept_from(listener));
+    if (polled[1].revents == 0) continue;
+    if (channel to = accept_from(listener); to.descriptor() >= 0) d.accepted(std::move(to));
+    else accepts_from = now() + 100ms;
   }
   return 0;
 }
