@@ -7,7 +7,8 @@
 #                           processes write their ids into $work/FILE.NODE; sets `job`, and `name` as ps shows it
 declare -A daemons=()
 gang=("$bin/cleave" gang)
-unset CLEAVE_GANG_JOB CLEAVE_GANG_SHELL CLEAVE_GANG_REMOTE_SOCKET CLEAVE_GANG_STOP_BY SLURM_JOB_ID
+unset CLEAVE_GANG_JOB CLEAVE_GANG_SHELL CLEAVE_GANG_REMOTE_SOCKET CLEAVE_GANG_STOP_BY
+unset SLURM_JOB_ID LSB_JOBID PBS_JOBID JOB_ID
 unset OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER_EXEC
 # What ssh and its server are elsewhere: a command that is no descendant of who asked for it.
 cat >"$work/shell" <<END

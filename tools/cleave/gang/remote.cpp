@@ -42,6 +42,13 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+// Its launchers use that manager's own way, by the same variables.
+bool has_manager() {
+  const bool grid_engine = !variable("JOB_ID").empty() && !variable("SGE_ROOT").empty();
+  return grid_engine || !variable("SLURM_JOB_ID").empty() || !variable("LSB_JOBID").empty() ||
+         !variable("PBS_JOBID").empty();
+}
+
 fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 }  // namespace
@@ -49,6 +56,7 @@ fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 void set_environment(const job_settings& job, const std::string& name) {
   const fs::path agent = own_program().parent_path() / "cleave-gang-remote";
   std::string shell = job.remote_shell;
+  if (shell.empty()) shell = variable("CLEAVE_GANG_SHELL");  // in a job of the gang: as that one's
   for (const char* const of : agents)
     if (const std::string before = variable(of); shell.empty() && before != agent.string())
       shell = before.substr(0, before.find(" : "));  // Open MPI takes the first that is there
@@ -60,7 +68,7 @@ void set_environment(const job_settings& job, const std::string& name) {
   set("CLEAVE_GANG_SHELL", shell.empty() ? "ssh" : shell);
   set("CLEAVE_GANG_STOP_BY", job.stop_by);
   set("CLEAVE_GANG_REMOTE_SOCKET", job.socket_given ? job.socket : "");
-  if (!variable("SLURM_JOB_ID").empty()) return;  // launchers use srun there, by the same variables
+  if (has_manager()) return;
   for (const char* const of : agents) set(of, agent.string());
 }
 
