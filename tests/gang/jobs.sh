@@ -8,7 +8,6 @@ socket=$work/gang
 gang=("$bin/cleave" gang --socket "$socket")
 spin='for i in 1 2; do (while :; do :; done) & echo $! >>"$0"; done; wait'
 
-cgroups=  # of this test's jobs: another test's may be there too
 started() {  # FILE: both processes of a job run
   for ((k = 0; k < 200; ++k)); do
     [[ -e $1 && $(wc -l <"$1") == 2 ]] && {
@@ -72,6 +71,7 @@ first_job() { "${gang[@]}" ps --json | grep -oP '"job":"\K[0-9]+' | head -1; }
 refuses "cleave: --socket: '$socket': no daemon there: No such file or directory (start one: cleave gang serve)" \
   cleave gang --socket "$socket" ps
 for kind in cgroup2 cgroup1 signals; do
+  cgroups=  # of this test's jobs: another test's may be there too
   serve
   "${gang[@]}" run --stop-by "$kind" true 2>"$work/err" ||
     { echo "skipped: $(cat "$work/err")"; kill "$daemon"; wait "$daemon"; continue; }
@@ -125,6 +125,10 @@ done
 kind=any
 serve
 "${gang[@]}" run sh -c 'exit 7'; (($? == 7)) || fail "a job's exit status"
+asked=$(nice -n 5 nice)
+[[ $(nice -n 5 "${gang[@]}" run nice) == "$asked" ]] || fail "a job's nice value is not $asked"
+policy=$(chrt --batch 0 "${gang[@]}" run sh -c 'chrt -p $$' | head -1)
+[[ $policy == *SCHED_BATCH ]] || fail "a job's policy: $policy"
 "${gang[@]}" run no-such-program 2>"$work/err"; (($? == 2)) || fail "no such program: exit status"
 [[ $(cat "$work/err") == "cleave: COMMAND: 'no-such-program': No such file or directory" ]] || fail "$(cat "$work/err")"
 refuses "cleave: --socket: '$socket': another daemon serves it" cleave gang --socket "$socket" serve

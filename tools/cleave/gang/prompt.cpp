@@ -1,6 +1,7 @@
 #include "gang/prompt.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,8 +27,21 @@ void be_prompt(bool alone) noexcept {
   if (sched_setscheduler(0, SCHED_RR | (alone ? SCHED_RESET_ON_FORK : 0), &lowest) == 0) return;
   constexpr std::uint64_t reset_on_fork = 1;
   attributes short_slice;
+  short_slice.nice = own_scheduling().nice;
   if (alone) short_slice.flags = reset_on_fork;
   syscall(SYS_sched_setattr, 0, &short_slice, 0u);
+}
+
+scheduling own_scheduling() noexcept {
+  sched_param parameters{};
+  sched_getparam(0, &parameters);
+  return {sched_getscheduler(0), parameters.sched_priority, getpriority(PRIO_PROCESS, 0)};
+}
+
+void be_scheduled(const scheduling& how) noexcept {
+  const sched_param parameters{how.priority};
+  sched_setscheduler(0, how.policy, &parameters);
+  setpriority(PRIO_PROCESS, 0, how.nice);
 }
 
 }  // namespace gang

@@ -8,4 +8,13 @@ namespace gang {
 // makes from then on, or `alone` none of them.
 void be_prompt(bool alone) noexcept;
 
+// How a thread is scheduled, but for its slice.
+struct scheduling {
+  int policy = 0, priority = 0, nice = 0;
+};
+// The calling thread.
+scheduling own_scheduling() noexcept;
+// The calling thread, as far as it may.
+void be_scheduled(const scheduling& how) noexcept;
+
 }  // namespace gang

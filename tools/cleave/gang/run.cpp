@@ -62,7 +62,9 @@ void end_rest(freezer& by) {
 class keeper {
 public:
   keeper(freezer& by, channel daemon, const job_settings& job, std::string name)
-      : by_(by), daemon_(std::move(daemon)), job_(job), name_(std::move(name)) {}
+      : by_(by), daemon_(std::move(daemon)), job_(job), name_(std::move(name)) {
+    be_prompt(true);
+  }
 
   int keep(int signals) {
     for (;;) {
@@ -167,6 +169,7 @@ private:
       _exit(1);
     }
     if (first_ != 0) return;
+    be_scheduled(scheduling_);
     const sigset_t set = handled_signals();
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> arguments;
@@ -202,6 +205,7 @@ private:
   channel daemon_;
   const job_settings& job_;
   const std::string name_;
+  const scheduling scheduling_ = own_scheduling();  // as the user has asked for the job
   std::vector<change> plan_;
   phase phase_ = phase::queued;
   pid_t first_ = 0;
@@ -219,7 +223,6 @@ private:
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  be_prompt(true);
   _exit(keeper(by, std::move(daemon), job, name).keep(signals.descriptor()));
 }
 
