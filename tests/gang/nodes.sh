@@ -54,13 +54,20 @@ goes_on named.a "named" && goes_on named.b "named"
 echo "# the relay is killed: each node goes on, and they find each other again"
 on a "${gang[@]}" pause named || fail "pause named"
 stays named.a "before the relay is killed" && stays named.b "before the relay is killed"
+invite relay revoked
+"$cleave" revoke revoked --folder "$work/relay" >/dev/null 2>&1 || fail "revoke"
 kill "$relay"; wait "$relay"
 until_ps c '"joined":false'
+"${gang[@]}" --socket "$work/s.socket" serve --join "$work/revoked.cleave" >"$work/revoked.out" 2>&1 &
+late=$!
+until_said revoked.out 'serves .*'
 goes_on y.b "no relay" && goes_on y.c "no relay"
 stays named.b "still paused"
 on a "${gang[@]}" resume named || fail "resume without a relay"
 goes_on named.a "resumed without a relay"
 begin_relay relay
+ended "$late" 2 "a revoked key, known later"
+grep -qx "cleave: relay tls://127.0.0.1:$port refuses here.revoked: Authorization Violation" "$work/revoked.out" || fail "a revoked key, known later: $(cat "$work/revoked.out")"
 until_ps c '"leads":true,"node":"here.a"'
 goes_on named.b "the relay is back: it hears of the resume"
 goes_on y.b "the relay is back" && goes_on y.c "the relay is back"

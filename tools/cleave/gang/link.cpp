@@ -71,6 +71,7 @@ public:
     std::uint64_t count;
     static_cast<void>(!read(event_.descriptor(), &count, sizeof count));
     const std::lock_guard lock(mutex_);
+    if (!refused_.empty()) throw apps::usage_error(refused_);
     return std::exchange(heard_, {});
   }
 
@@ -113,15 +114,20 @@ private:
   }
 
   void run() {
-    while (by_ == nullptr && !over_) {
+    for (std::string said; by_ == nullptr && !over_;) {
       try {
         nats::connection::settings once;
         once.tries = 1;
         connect(once);
       } catch (const nats::unreachable&) {
+      } catch (const nats::refused& e) {
+        {
+          const std::lock_guard lock(mutex_);
+          refused_ = e.what();
+        }
+        return tell_daemon();
       } catch (const std::exception& e) {
-        fmt::print(stderr, "cleave: {}\n", e.what());
-        return;
+        if (said != e.what()) fmt::print(stderr, "cleave: {}; trying again\n", said = e.what());
       }
       for (int k = 0; k < 10 && by_ == nullptr && !over_; ++k) std::this_thread::sleep_for(50ms);
     }
@@ -213,6 +219,7 @@ private:
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<nats::connection> by_;
   std::vector<heard> heard_;
+  std::string refused_;  // why it will never be joined; "": it may
   std::vector<std::pair<std::string, std::string>> to_say_;
   peers::name leader_;
   clock_offset clock_;

@@ -31,7 +31,7 @@ public:
     std::string topic;  // "": it has gone
     std::string text;
   };
-  // What has come since the last call.
+  // What has come since the last call. Throws apps::usage_error if the key was refused meanwhile.
   virtual std::vector<heard> take() = 0;
   virtual void say(std::string_view topic, std::string text) = 0;
 
