@@ -200,8 +200,10 @@ public:
 
   unsigned size() const noexcept { return size_; }
 
-  void set(unsigned i) noexcept {
-    words_[i / bits].fetch_or(std::uint64_t{1} << i % bits, std::memory_order_seq_cst);
+  /// Returns whether none of the 64 around it was set.
+  bool set(unsigned i) noexcept {
+    const std::uint64_t one = std::uint64_t{1} << i % bits;
+    return words_[i / bits].fetch_or(one, std::memory_order_seq_cst) == 0;
   }
   void clear(unsigned i) noexcept {
     words_[i / bits].fetch_and(~(std::uint64_t{1} << i % bits), std::memory_order_seq_cst);

@@ -97,11 +97,8 @@ public:
   template <class Persistence>
   waiting next(Persistence& with) noexcept {
     const bool others = self_.of.outside != nullptr;
-    if (stage_ == stage::asked_outside) return waiting::sleep;
-    if (others && !anybody_to_ask()) {
-      ask_outside();
-      return waiting::sleep;
-    }
+    if (others && stage_ != stage::asked_outside && !anybody_to_ask()) ask_outside();
+    if (stage_ == stage::asked_outside) return with.blocks(), waiting::sleep;
     if (with.spins()) return waiting::spin;
     if (stage_ == stage::insisted) {
       if (others) ask_outside();
@@ -224,10 +221,12 @@ outcome serve_one(member<Platform> self, Look look, Make make) {
 
 /// Called by a worker that begins a task, `idle` before: from now on askers ring it, and of those
 /// that asked before it is reminded. Partner of open_request: post, then ring those that compute.
+/// Returns whether nobody computed (of 64 workers).
 template <class Platform>
-void begin_to_compute(member<Platform> self, bool idle) {
-  if (idle) self.of.computing.set(self.id);
+bool begin_to_compute(member<Platform> self, bool idle) {
+  const bool first = idle && self.of.computing.set(self.id);
   if (self.of.anybody_asks()) self.box.remind(asked);
+  return first;
 }
 
 /// Tells the workers that ask for anything of work that is not on a stack (a root task), which

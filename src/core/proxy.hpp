@@ -90,10 +90,8 @@ public:
 
   /// Any worker: a task from outside has ended.
   void finished_here(task& t) noexcept;
-  /// Any worker: it computes from now on. Where nobody did, other nodes are to know it soon.
-  void begun() noexcept {
-    if (computing() == 1) own_.ring(news);
-  }
+  /// Any worker: it computes from now on, and nobody did. Other nodes are to know it soon.
+  void begun() noexcept { own_.ring(news); }
   /// Any thread: some scope was cancelled.
   void interrupt() noexcept { own_.ring(attention); }
 

@@ -118,9 +118,10 @@ struct worker::persistence {
 
   bool spins() noexcept {
     if (spin()) return true;
-    of.add(sleeps);
+    blocks();
     return false;
   }
+  void blocks() noexcept { of.add(sleeps); }
   void restart() noexcept { spin.restart(); }
   bool patient() const noexcept { return std::chrono::steady_clock::now() < until; }
 
@@ -159,8 +160,8 @@ void worker::execute(task& t) noexcept {
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const std::uint64_t since = ticks();
-    begin_to_compute(self_, inside.previous == nullptr);
-    if (inside.previous == nullptr && of.outside() != nullptr) of.outside()->begun();
+    const bool first = begin_to_compute(self_, inside.previous == nullptr);
+    if (first && of.outside() != nullptr) of.outside()->begun();
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {

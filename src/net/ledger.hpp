@@ -25,12 +25,12 @@ struct given_task {
   address to = 0;
   std::uint64_t attempt = 0;
   std::uint64_t depth = 0;
-  unsigned losses = 0;      ///< of nodes that had it before
-  instant since{};          ///< when it was sent
-  bool is_long = false;     ///< and has been there for too long since
-  bool unanswered = false;  ///< a request for a part of it, and nothing has come since
-  std::uint64_t beat = 0;   ///< the owner's last heartbeat before it was sent
-  unsigned missing = 0;     ///< heartbeats in a row that should have named it and did not
+  unsigned losses = 0;     ///< of nodes that had it before
+  instant since{};         ///< when it was sent
+  bool is_long = false;    ///< and has been there for too long since
+  instant unanswered{};    ///< when a part of it was asked for, in vain; 0: never
+  std::uint64_t beat = 0;  ///< the owner's last heartbeat before it was sent
+  unsigned missing = 0;    ///< heartbeats in a row that should have named it and did not
 };
 
 /// Whose task it is, beyond doubt.

@@ -48,6 +48,11 @@ public:
     --depth_;
     short_ = 0;
   }
+  /// For a heartbeat's time tasks stayed that were larger, and nothing was out: the work may not
+  /// divide so far.
+  void kept_all() {
+    if (depth_ != 0) --depth_;
+  }
 
 private:
   static constexpr unsigned in_a_row = 8;

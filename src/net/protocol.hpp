@@ -29,6 +29,7 @@ struct settings {
   instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
   instant give_up_soon{100'000};     ///< of a node of the same site, or where nodes live short
   instant forget_after{30'000'000};  ///< nor expected at all, after this
+  unsigned late_at_most = 4;         ///< take-backs of a task; then one in give_up_after
   instant heartbeat_every{200'000};
   instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks
   instant short_life{20'000'000};  ///< of nodes: then who does not answer is likely dead
@@ -104,6 +105,7 @@ private:
     std::uint64_t wanted = 0;
     std::uint64_t request = 0;  ///< 0: none is open
     instant retry_at{};
+    instant late_until{};
     instant pause{};
   };
   using hungry_worker = typename std::map<asker, hunger>::iterator;
@@ -208,8 +210,9 @@ private:
   instant any_pause_{};
   std::optional<address> hint_;
   instant next_beat_{};
-  instant beat_at_{};      ///< the last one
-  bool told_idle_ = true;  ///< by it
+  instant beat_at_{};         ///< the last one
+  bool told_idle_ = true;     ///< by it
+  bool some_stayed_ = false;  ///< tasks, since it, that were too large
 };
 
 extern template class node<no_mutation>;

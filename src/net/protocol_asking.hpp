@@ -45,7 +45,18 @@ void node<Policy>::pursue(instant now) {
 template <class Policy>
 void node<Policy>::take_back(instant now, asker who, hunger& h) {
   const auto at = given_.find(h.wanted);
-  if (at != given_.end()) request(now, who, h, at->second.to, {h.wanted, at->second.attempt});
+  if (at == given_.end()) return;
+  // Who does not come to answer will have to answer them all.
+  const auto late = std::count_if(sent_.begin(), sent_.end(), [&](const auto& s) {
+    return s.second.to == at->second.to && s.second.wanted == h.wanted &&
+           s.second.is == sent_request::state::late;
+  });
+  if (late >= how_.late_at_most && now < h.late_until) {
+    h.retry_at = h.late_until;
+    return;
+  }
+  h.late_until = now + how_.give_up_after;
+  request(now, who, h, at->second.to, {h.wanted, at->second.attempt});
 }
 
 /// Where nodes live short, who has not answered, or has said nothing for some heartbeats, is more
@@ -53,8 +64,9 @@ void node<Policy>::take_back(instant now, asker who, hunger& h) {
 template <class Policy>
 bool node<Policy>::likely_lost(instant now, const given_task& t) const {
   if (lives_.mean() >= how_.short_life) return false;
-  const instant silent = now - std::max(peers_.at(t.to).heard, t.since);
-  return t.unanswered || silent > how_.silent_beats * how_.heartbeat_every;
+  const instant heard = peers_.at(t.to).heard;
+  return heard < t.unanswered ||
+         now - std::max(heard, t.since) > how_.silent_beats * how_.heartbeat_every;
 }
 
 /// Who waits for a task that will hardly end where it is runs it again, all of it: a part of it
@@ -88,8 +100,9 @@ void node<Policy>::request(instant now, asker who, hunger& h, address to, task_k
   h.request = ++last_request_;
   const auto at = peers_.find(to);
   const bool near = at != peers_.end() && at->second.how_far != distance::far;
-  const bool soon = near || lives_.mean() < how_.short_life;
-  const instant until = now + (soon ? how_.give_up_soon : how_.give_up_after);
+  // A far one has heard of it after half a round trip, and beats meanwhile if it lives.
+  const instant far = lives_.mean() < how_.short_life ? 3 * how_.give_up_soon : how_.give_up_after;
+  const instant until = now + (near ? how_.give_up_soon : far);
   sent_[h.request] = {to, who, wanted.task, sent_request::state::open, now, until};
   send(to, treq{h.request, wanted});
 }
@@ -152,7 +165,7 @@ void node<Policy>::give_up(instant now) {
       r.give_up(now + how_.forget_after);
       const auto awaited = given_.find(r.wanted);
       if (awaited != given_.end() && awaited->second.to == r.to && peers_.at(r.to).heard < r.since)
-        awaited->second.unanswered = true;
+        awaited->second.unanswered = r.since;
       in_vain(now, at->first, r);
       ++at;
     } else {

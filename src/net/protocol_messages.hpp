@@ -132,11 +132,13 @@ template <class Policy>
 void node<Policy>::judge(instant now) {
   if (lives_.mean() >= how_.short_life) return;
   const instant at_most = lives_.mean() / how_.tasks_in_life;
+  std::optional<std::uint64_t> deepest;
   for (auto& [id, t] : given_) {
     if (t.is_long || now - t.since <= at_most) continue;
     t.is_long = true;
-    least_depth_.took_long(t.depth);
+    deepest = std::max(deepest, std::optional(t.depth));
   }
+  if (deepest) least_depth_.took_long(*deepest);  // one step: those of its parts say nothing new
 }
 
 /// Where nodes live short, a task that takes long is likely lost with its thief. At the root's node
@@ -145,7 +147,9 @@ template <class Policy>
 bool node<Policy>::stays(instant now, const traveller& t) {
   if (self_.self != 0 || lives_.mean() >= how_.short_life) return false;
   judge(now);
-  return t.depth < least_depth_.value();
+  const bool too_large = t.depth < least_depth_.value();
+  some_stayed_ = some_stayed_ || too_large;
+  return too_large;
 }
 
 template <class Policy>
@@ -162,7 +166,7 @@ void node<Policy>::answered(instant now, unsigned slot, const traveller& t) {
     if (!policy_.has(mutation::late_answer_lost)) core_.again(t.id, t.losses);
   } else {
     const std::uint64_t attempt = ++last_attempt_;
-    given_[t.id] = {s.from, attempt, t.depth, t.losses, now, false, false, last_beat_, 0};
+    given_[t.id] = {s.from, attempt, t.depth, t.losses, now, false, {}, last_beat_, 0};
     peer& p = peers_[s.from];
     p.starves_until = p.nothing_until = {};
     p.state.busy = std::max(p.state.busy, 1U);

@@ -203,6 +203,7 @@ void node<Policy>::beat(instant now) {
   next_beat_ = now + how_.heartbeat_every;
   const load state = core_.state();
   told_idle_ = state.busy == 0;
+  if (std::exchange(some_stayed_, false) && given_.empty()) least_depth_.kept_all();
   for (const address who : listeners(now, find_lost(now))) send_heartbeat(who, state);
 }
 

@@ -127,6 +127,7 @@ part* as_part(request r) { return reinterpret_cast<part*>(r); }
 struct impatient {  // worker::persistence
   bool spins() const { return false; }
   void restart() const {}
+  void blocks() const {}
   bool patient() const { return false; }
 };
 

