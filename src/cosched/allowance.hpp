@@ -8,7 +8,8 @@ namespace cleave::cosched {
 
 /// CPU time that a rank may burn for nothing where nobody else wants it. A job alone shall lose no
 /// time to wake-ups, and still take hardly more CPU seconds than it needs: so one part in 30 of the
-/// time between its waits. What is not used is kept for a while, because waits come in bursts.
+/// time between its waits. What is not used is kept for a while, because waits come in bursts: as
+/// much as it begins with.
 class allowance {
 public:
   allowance() = default;

@@ -264,7 +264,8 @@ int main(int argc, char** argv) try {
                       "switch takes; logp: a wake-up and a round trip)");
   start.option_number("--free-spin", job.free_spin, 0, 1'000'000,
                       "Microseconds to spin on a CPU that nobody else wants (default: 4 wake-ups, "
-                      "in vain for 1/30 of the time at most; 0: no longer than elsewhere)");
+                      "120 to 400, in vain for 5 ms and 1/30 of the time at most; 0: no longer "
+                      "than elsewhere)");
   start.option("--report", "FILE", job.report,
                "Where the counts of all waits go when the job ends, as JSON; -: to the terminal");
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
