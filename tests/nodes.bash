@@ -15,7 +15,7 @@ nodes_skip() {
 
 # nodes_hold NAME OPTION…: namespaces that a process holds until the script ends; sets `held`, its id.
 nodes_hold() {
-  local name=$1 hosts=$work/nodes/hosts ready=$work/nodes/$1
+  local name=$1 hosts=$work/nodes/hosts ready=$work/nodes/$1 k
   mkfifo "$ready"
   # A node's first process is Bash, which waits for whatever is left without a parent there.
   setpriv --pdeathsig KILL unshare --net --uts --mount "${@:2}" bash -c '
@@ -27,7 +27,12 @@ nodes_hold() {
     while :; do sleep infinity & wait; done' "$name" "$hosts" "$ready" <>"$ready" >"$work/nodes/$1.out" 2>&1 &
   held=$!
   nodes_held+=("$held")
-  read -r -t 20 <>"$ready" || nodes_skip "no namespaces for a node here: $(tr '\n' ' ' <"$work/nodes/$1.out")"
+  for ((k = 0; k < 60; ++k)); do
+    ! read -r -t 1 <>"$ready" || return 0
+    kill -0 "$held" 2>/dev/null || nodes_skip "no namespaces for a node here: $(tr '\n' ' ' <"$work/nodes/$1.out")"
+  done
+  echo "FAILED: $name is not ready after a minute: $(cat "$work/nodes/$1.out")"
+  exit 1
 }
 nodes_held=()
 

@@ -6,6 +6,8 @@ set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
+export TMPDIR=$work/scratch  # names the processes of these studies, and no others
+mkdir "$TMPDIR"
 study() { timeout 200 "$bin/cleave" study cosched --quick "$@" >"$work/out" 2>"$work/err"; }
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 # shows MPI WHAT: the page of that study has it.
@@ -36,10 +38,10 @@ for mpi in "${mpis[@]}"; do
   for mode in plain ${ways//,/ }; do
     grep -q "\"mode\": \"$mode\"" "$json" || fail "$mpi: no $mode"
   done
-  # Under cosched ranks sleep, and hardly any is woken by the net.
+  # Under cosched ranks sleep, and hardly any is woken by the net. One may: on a busy machine who rings can be off its CPU for long.
   ((sleeps = $(grep -oP '"sleeps": \K[0-9]+' "$json" | paste -sd+)))
   ((late = $(grep -oP '"ended_late": \K[0-9]+' "$json" | paste -sd+)))
-  ((sleeps > 0 && late * 1000 <= sleeps)) || fail "$mpi: $late of $sleeps sleeps ended by the net"
+  ((sleeps > 0 && late <= 1 + sleeps / 1000)) || fail "$mpi: $late of $sleeps sleeps ended by the net"
   grep -q '"goal": ' "$json" || fail "$mpi: no goals"
   # Six ranks in each timeline; those of bsp say when they communicated.
   (($(grep -c '"ran": \[' "$json") == 6 * timelines)) || fail "$mpi: not six ranks in each timeline"
@@ -68,7 +70,7 @@ done
 shows TERM 'Interrupted: no pass of 1000 is whole'
 study --mpi "$mpi" --parts mixed --passes 1000 --time-limit 6 -o "$work/limit" || fail "--time-limit: exit status $?: $(cat "$work/err")"
 grep -q '"out_of_time": true' "$work/limit/cosched.json" || fail "--time-limit: it does not say so: $(cat "$work/out")"
-pgrep -f -- "$bin/(cg|ft|bsp)-.*cleave-study-" >"$work/left" && fail "left behind: $(cat "$work/left")"
+pgrep -f -- "$bin/(cg|ft|bsp)-.*$TMPDIR/cleave-study-" >"$work/left" && fail "left behind: $(cat "$work/left")"
 
 refuses "cleave: --parts: expected some of copies, spin, mixed, staggered, outsider, bsp, idle, timeline, got 'gangs'" \
   cleave study cosched --parts gangs
