@@ -66,6 +66,8 @@ stays named.b "still paused"
 on a "${gang[@]}" resume named || fail "resume without a relay"
 goes_on named.a "resumed without a relay"
 begin_relay relay
+refused_late() { ! kill -0 "$late" 2>/dev/null; }
+patiently refused_late || { fail "a revoked key, known later: its daemon lives"; kill "$late"; }
 ended "$late" 2 "a revoked key, known later"
 grep -qx "cleave: relay tls://127.0.0.1:$port refuses here.revoked: Authorization Violation" "$work/revoked.out" || fail "a revoked key, known later: $(cat "$work/revoked.out")"
 until_ps c '"leads":true,"node":"here.a"'
