@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,9 +51,13 @@ public:
   // The slice is over: those that ran go to the end.
   void next() {
     const auto ran = running();
-    std::stable_partition(ring_.begin(), ring_.end(), [&](const entry& e) {
-      return std::find(ran.begin(), ran.end(), e.job) == ran.end();
-    });
+    const auto is = [&](const entry& e) {
+      return std::find(ran.begin(), ran.end(), e.job) != ran.end();
+    };
+    std::deque<entry> last;
+    std::copy_if(ring_.begin(), ring_.end(), std::back_inserter(last), is);
+    std::erase_if(ring_, is);
+    ring_.insert(ring_.end(), last.begin(), last.end());
   }
   // Both return whether it changed anything: the job is there, and in the other state.
   bool pause(const job_id& job) { return move(job, ring_, paused_); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -127,10 +128,9 @@ std::vector<figure> figures_of(const measured& m) {
   std::vector<figure> by_goal;
   while (!to.all.empty()) {
     const std::string goal = to.all.front().goal;
-    const auto rest = std::stable_partition(to.all.begin(), to.all.end(),
-                                            [&](const figure& f) { return f.goal == goal; });
-    by_goal.insert(by_goal.end(), to.all.begin(), rest);
-    to.all.erase(to.all.begin(), rest);
+    const auto is = [&](const figure& f) { return f.goal == goal; };
+    std::copy_if(to.all.begin(), to.all.end(), std::back_inserter(by_goal), is);
+    std::erase_if(to.all, is);
   }
   return by_goal;
 }
