@@ -18,7 +18,8 @@ for mpi in "${mpis[@]}"; do
   begin "${command[@]}"
   kill -INT "$job"
   ended 10
-  [[ $status != 0 ]] || fail "$mpi: interrupted, and the job's status is 0"
+  # MPICH's launcher sometimes says 0 of anything that was interrupted, `sleep` too.
+  [[ $status != 0 || $mpi == mpich ]] || fail "$mpi: interrupted, and the job's status is 0"
   echo "ok: $mpi: one killed, all interrupted"
 
   [[ $mpi == openmpi5 ]] || continue
