@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ struct mpi {
   CLEAVE_REAL(Bcast);
   CLEAVE_REAL(Allreduce);
   CLEAVE_REAL(Reduce);
-  CLEAVE_REAL(Abort);
+  CLEAVE_REAL(Finalize);
   // NOLINTEND(readability-identifier-naming)
   CLEAVE_HANDLE(MPI_Comm, world, MPI_COMM_WORLD, "ompi_mpi_comm_world");
   CLEAVE_HANDLE(MPI_Comm, no_ranks, MPI_COMM_NULL, "ompi_mpi_comm_null");
@@ -77,11 +78,13 @@ int size_of(const mpi& m, MPI_Comm ranks) {
   m.Comm_size(ranks, &n);
   return n;
 }
-bool all(const mpi& m, bool mine, MPI_Comm ranks) {
-  std::int64_t one = mine ? 1 : 0, least = 0;
-  m.Allreduce(&one, &least, 1, m.int64, m.least, ranks);
-  return least != 0;
+/// The least of what the ranks say; on each of them.
+std::int64_t least_of(const mpi& m, std::int64_t mine, MPI_Comm ranks) {
+  std::int64_t least = 0;
+  m.Allreduce(&mine, &least, 1, m.int64, m.least, ranks);
+  return least;
 }
+bool all(const mpi& m, bool mine, MPI_Comm ranks) { return least_of(m, mine ? 1 : 0, ranks) != 0; }
 
 struct settings {
   policy by = policy::two_phase;
@@ -108,17 +111,20 @@ settings read_settings() {
   return s;
 }
 
-/// Every rank's the same; the job ends if they cannot be used.
+/// Of this rank. The job ends if one's cannot be used: not by MPI_Abort(), after which MPICH's
+/// launcher may lose what was printed.
 settings settings_of_job(const mpi& m) {
+  settings mine;
+  std::string wrong;
   try {
-    return read_settings();
-  } catch (const std::invalid_argument& e) {
-    if (rank_in(m, m.world) == 0) {
-      std::fprintf(stderr, "cosched: %s\n", e.what());
-      m.Abort(m.world, 2);
-    }
-    for (char none = 0;;) m.Bcast(&none, 1, m.byte, 0, m.world);  // until it does
-  }
+    mine = read_settings();
+  } catch (const std::invalid_argument& e) { wrong = e.what(); }
+  const int me = rank_in(m, m.world), none = size_of(m, m.world);
+  const std::int64_t first = least_of(m, wrong.empty() ? none : me, m.world);
+  if (first == none) return mine;
+  if (first == me) std::fprintf(stderr, "cosched: %s\n", wrong.c_str());
+  m.Finalize();
+  std::exit(2);
 }
 
 /// The first rank makes the memory, the others open it by its name. Null on all of them if one

@@ -42,6 +42,13 @@ settings() {
   (($? == 2)) || fail "$1, bad policy: exit status"
   local line="cosched: CLEAVE_COSCHED_POLICY: expected spin, block, two-phase, logp or adaptive, got 'lazy'"
   (($(grep -cF "$line" "$work/err") == 1)) || fail "$1, bad policy: $(cat "$work/err")"
+
+  # Of one rank only.
+  cosched_run "$1" 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 1 ] || export CLEAVE_COSCHED_SPIN=much; exec "$@"' - \
+    "$bin/cg-$1" S >"$work/out" 2>"$work/err"
+  (($? == 2)) || fail "$1, bad spin time of one rank: exit status"
+  (($(grep -c "^cosched: CLEAVE_COSCHED_SPIN: .*'much'" "$work/err") == 1)) ||
+    fail "$1, bad spin time of one rank: $(cat "$work/err")"
 }
 
 for mpi in "${mpis[@]}"; do
