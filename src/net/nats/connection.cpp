@@ -1,10 +1,10 @@
 #include "net/nats/connection.hpp"
 
 #include "machine/random.hpp"
+#include "machine/without_signals.hpp"
 #include "net/nats/link.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <set>
@@ -22,22 +22,6 @@ constexpr auto longest_rest = 2s;  // between tries after those
 constexpr std::string_view nobody_kind = "nobody";
 
 void say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
-
-/// While it lives this thread gets no signals, nor do threads that it begins.
-class without_signals {
-public:
-  without_signals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  without_signals(const without_signals&) = delete;
-  without_signals& operator=(const without_signals&) = delete;
-
-private:
-  sigset_t before_{};
-};
 
 /// Permissions, mostly: each once in this process. Called in a thread of nats.c.
 void complain(natsConnection*, natsSubscription*, natsStatus status, void*) {
@@ -71,7 +55,7 @@ connection::connection(access who, std::string process, const settings& how)
   if (!is_token(self_.process))
     throw std::invalid_argument("expected a token as the process, got '" + self_.process + "'");
   subjects_.push_back(filter_of(self_));
-  const without_signals here;
+  const cleave::machine::without_signals here;
   for (int tries = how_.tries;;) {
     try {
       adopt(connect());
@@ -217,7 +201,7 @@ void connection::publish(link& by, const std::string& subject, const std::string
 void connection::listen(const std::string& topic) { listen_to(filter_of_all(topic)); }
 
 void connection::listen_to(const std::string& subject) {
-  const without_signals here;
+  const cleave::machine::without_signals here;
   std::shared_ptr<link> by;
   {
     const std::lock_guard lock(mutex_);

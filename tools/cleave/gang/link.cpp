@@ -1,12 +1,10 @@
 #include "gang/link.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <mutex>
 #include <system_error>
@@ -15,6 +13,7 @@
 
 #include "common/command_line.hpp"
 #include "gang/channel.hpp"
+#include "machine/without_signals.hpp"
 #include "net/nats/connection.hpp"
 
 namespace gang {
@@ -49,11 +48,8 @@ public:
     } catch (const nats::unreachable& e) {
       fmt::print(stderr, "cleave: {}; trying again\n", e.what());
     }
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const cleave::machine::without_signals here;
     thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   ~nats_link() override {
     over_ = true;

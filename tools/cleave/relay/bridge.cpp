@@ -1,13 +1,11 @@
 #include "relay/bridge.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -16,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/without_signals.hpp"
 #include "net/nats/dial.hpp"
 
 namespace relay {
@@ -92,11 +91,8 @@ public:
   nats_bridge(access upstream, access own, std::function<void(const std::string&)> say)
       : upstream_(std::move(upstream)), own_(std::move(own)), events_(*new events) {
     events_.say = std::move(say);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const cleave::machine::without_signals here;
     thread_ = std::thread([this] { keep(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   ~nats_bridge() override {
     {
