@@ -42,7 +42,8 @@ class tree {
 public:
   explicit tree(const parameters& p) : p_(p) {
     if (p.type == kind::geometric)
-      for (int height = 0; height <= 5 * p.depth; height++) levels_.push_back(level_at(height));
+      for (int height = 0; height <= 5 * p.depth; height++)
+        levels_.emplace_back(level_at(height)).find_childless();
   }
 
   const parameters& made_of() const { return p_; }
@@ -69,18 +70,18 @@ private:
       if (random < childless_below) return 0;
       return static_cast<int>(std::min(std::log(1 - random / 2147483648.0) / log_failure, 100.0));
     }
+    // Takes 31 logarithms.
+    void find_childless() {
+      std::uint32_t last = 0x80000000;  // past all
+      for (std::uint32_t first = 0; first < last;) {
+        const std::uint32_t middle = first + (last - first) / 2;
+        children(middle) == 0 ? first = middle + 1 : last = middle;
+      }
+      childless_below = last;
+    }
   };
 
-  level level_at(int height) const {
-    level found{std::log(1 - 1 / (1 + expected_children(height)))};
-    std::uint32_t last = 0x80000000;  // past all
-    for (std::uint32_t first = 0; first < last;) {
-      const std::uint32_t middle = first + (last - first) / 2;
-      found.children(middle) == 0 ? first = middle + 1 : last = middle;
-    }
-    found.childless_below = last;
-    return found;
-  }
+  level level_at(int height) const { return {std::log(1 - 1 / (1 + expected_children(height)))}; }
 
   double expected_children(int height) const {
     if (height == 0) return p_.branching;
