@@ -80,7 +80,12 @@ struct chain : job<3> {
 
 /// As MPI_Recv and MPI_Send ring: the sender its receiver, and who only receives nobody who waits
 /// for a message.
-struct to_one : job<2> {
+template <class Beds>
+struct to_one_by : job<2, Beds> {
+  using here = job<2, Beds>;
+  using here::call_send, here::wait, here::messages, here::nobody;
+  using typename here::waits_for;
+
   void run(unsigned i) {
     if (i == 0) {
       call_send(0, messages[0], 1);
@@ -93,6 +98,7 @@ struct to_one : job<2> {
     }
   }
 };
+using to_one = to_one_by<words>;
 
 /// MPI_Send of a long message: it asks, and waits for the answer; the other answers from where it
 /// waits for that message. A third one waits for a message of the sender, and is rung for it only.
@@ -148,19 +154,7 @@ struct between_nodes : job<2, sockets> {
 
 /// The two are on one node, and sleep in poll() for another one's sake: a ring that was late for
 /// one sleep lies in the socket at the next one.
-struct neighbours : job<2, sockets> {
-  void run(unsigned i) {
-    if (i == 0) {
-      call_send(0, messages[0], 1);
-      wait(0, messages[1], nobody, waits_for::message);
-      call_send(0, messages[2], 1);
-    } else {
-      wait(1, messages[0], nobody, waits_for::message);
-      call_send(1, messages[1], 0);
-      wait(1, messages[2], nobody, waits_for::message);
-    }
-  }
-};
+using neighbours = to_one_by<sockets>;
 
 /// A rank waits for a message of its own node and for one of another, in whichever order they come.
 template <bool NodeFirst>
