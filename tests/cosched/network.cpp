@@ -1,5 +1,7 @@
 #include "cosched/network.hpp"
 
+#include "ranks.hpp"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,20 +11,16 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
 
-#include "cosched/rank.hpp"
-
 // Ranks are threads here, as in rank.cpp, and sleep as in a job on several nodes. MPI is a word for
-// what comes from the own node, and a pipe for what comes from others. What is real is all of rank,
-// its node, its doorbells and its sockets.
+// what comes from the own node, and a pipe for what comes from others. Their sockets are real.
 namespace {
 
 using namespace cleave::cosched;
+using namespace cleave::tests;
 
 constexpr int messages = 3'000;
 
@@ -35,10 +33,8 @@ struct pipe_of_bytes {
 };
 
 /// Two ranks of one node, whose numbers in the world are 0 and 2. Rank 1 is elsewhere.
-struct job {
-  static constexpr unsigned ranks = 2, tests = 2;
-
-  explicit job(policy by) {
+struct job : threads_as_ranks<2> {
+  explicit job(policy by) : threads_as_ranks({0, 2}) {
     auto first = node::make(ranks);
     if (first == nullptr) return;
     name = first->name();
@@ -55,12 +51,6 @@ struct job {
     complete = true;
   }
 
-  void send(unsigned me, unsigned to) {  // MPI_Send within the node
-    of[me].begin_call(true);
-    of[me].describe({false, to == 0 ? 0 : 2, waits_for::anything});
-    sent[to].fetch_add(1, std::memory_order_release);
-    of[me].end_call(true);
-  }
   /// MPI looks at its pipe, by poll(): one message of another node at most.
   void look(unsigned me) {
     asked[me].begin_look();
@@ -73,30 +63,18 @@ struct job {
   }
   /// MPI_Recv, from the node or from another one.
   void receive(unsigned me, int& got, bool from_node) {
+    const auto looks = [&] { look(me); };
+    if (from_node) return threads_as_ranks::receive(me, got, waits_for::message, looks);
     of[me].begin_call(true);
     of[me].describe({false, rank::nobody, waits_for::message});
-    if (from_node) {
-      while (sent[me].load(std::memory_order_acquire) <= got) look(me);
-      of[me].found_something();
-    } else {
-      while (come[me] <= got) look(me);
-    }
+    while (come[me] <= got) look(me);
     ++got;
     of[me].end_call(true);
-  }
-  counts all() const {
-    counts c;
-    for (const rank& r : of)
-      c.waits += r.counted().waits, c.sleeps += r.counted().sleeps, c.late += r.counted().late,
-          c.events += r.counted().events, c.rings += r.counted().rings;
-    return c;
   }
 
   bool complete = false;
   std::string name;
   std::array<descriptors, ranks> asked;
-  std::array<rank, ranks> of;
-  std::array<std::atomic<int>, ranks> sent{};
   std::array<pipe_of_bytes, ranks> from_others;
   std::array<int, ranks> come{};
 };
@@ -121,16 +99,6 @@ struct stranger {
   const std::string name;
   const int own;
 };
-
-bool sleeps(pid_t thread) {
-  std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  const std::size_t at = text.rfind(") ");
-  return at != std::string::npos && text[at + 2] == 'S';
-}
-void await_sleep(const std::atomic<pid_t>& id) {
-  while (id == 0 || !sleeps(id)) std::this_thread::yield();
-}
 
 class between_nodes : public testing::TestWithParam<policy> {};
 
@@ -170,10 +138,7 @@ TEST_P(between_nodes, no_wake_up_is_lost) {
 
 INSTANTIATE_TEST_SUITE_P(policies, between_nodes,
                          testing::Values(policy::block, policy::two_phase, policy::adaptive),
-                         [](const auto& p) {
-                           const std::string name = name_of(p.param);
-                           return name == "two-phase" ? "two_phase" : name;
-                         });
+                         name_of_test);
 
 // The kernel charges what is not read to its sender, who may ring all ranks of a large node before
 // one of them reads.

@@ -1,28 +1,24 @@
 #include "cosched/rank.hpp"
 
+#include "ranks.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <string>
 #include <thread>
 
-// Ranks are threads here, and MPI is a word for each of them: how many messages it was sent. What
-// is real is all of rank, its node and its doorbells.
 namespace {
 
 using namespace cleave::cosched;
+using namespace cleave::tests;
 
 constexpr int messages = 3'000;
 
-struct job {
-  static constexpr unsigned ranks = 3, tests = 2;
-
-  job() {
+struct job : threads_as_ranks<3> {
+  job() : threads_as_ranks({0, 1, 2}) {
     auto first = node::make(ranks);
     if (first == nullptr) return;
     for (unsigned i = 1; i < ranks; ++i) rest[i] = node::open(first->name(), ranks);
@@ -40,32 +36,11 @@ struct job {
                   free_spin, allowance(), false);
   }
 
-  // MPI_Send and MPI_Recv of one message.
-  void send(unsigned me, unsigned to) {
-    of[me].begin_call(true);
-    of[me].describe({false, static_cast<int>(to), waits_for::anything});
-    sent[to].fetch_add(1, std::memory_order_release);
-    of[me].end_call(true);
-  }
   void receive(unsigned me, int& got, waits_for what = waits_for::message) {
-    of[me].begin_call(true);
-    of[me].describe({false, rank::nobody, what});
-    while (sent[me].load(std::memory_order_acquire) <= got) of[me].found_nothing();
-    of[me].found_something();
-    ++got;
-    of[me].end_call(true);
-  }
-  counts all() const {
-    counts c;
-    for (const rank& r : of)
-      c.waits += r.counted().waits, c.sleeps += r.counted().sleeps, c.late += r.counted().late,
-          c.timeouts += r.counted().timeouts, c.longer += r.counted().longer;
-    return c;
+    threads_as_ranks::receive(me, got, what, [&] { of[me].found_nothing(); });
   }
 
   std::array<std::unique_ptr<node>, ranks> rest;
-  std::array<rank, ranks> of;
-  std::array<std::atomic<int>, ranks> sent{};
 };
 
 template <class F>
@@ -118,17 +93,7 @@ TEST_P(ring, two_send_to_one) {
 
 INSTANTIATE_TEST_SUITE_P(policies, ring,
                          testing::Values(policy::block, policy::two_phase, policy::adaptive),
-                         [](const auto& p) {
-                           const std::string name = name_of(p.param);
-                           return name == "two-phase" ? "two_phase" : name;
-                         });
-
-bool sleeps(pid_t thread) {
-  std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  const std::size_t at = text.rfind(") ");
-  return at != std::string::npos && text[at + 2] == 'S';
-}
+                         name_of_test);
 
 // Who waits for a message is not woken by what others do besides.
 TEST(rank, a_receive_wakes_nobody_who_waits_for_a_message) {
@@ -149,7 +114,7 @@ TEST(rank, a_receive_wakes_nobody_who_waits_for_a_message) {
     j.of[1].end_call(false);
     return j.of[1].counted().rings;
   };
-  while (id == 0 || !sleeps(id)) std::this_thread::yield();
+  await_sleep(id);
   std::int64_t rings = 0;
   for (int i = 0; i < 1'000; ++i)  // as MPI_Irecv does
     rings = call({false, rank::nobody, waits_for::message});
