@@ -26,6 +26,7 @@ IN_README = {"cleave": "Cleave", "lace": "Lace", "rayon": "Rayon", "onetbb": "on
 PROGRAMS = ["fib", "queens", "uts", "tree-2", "skynet", "matmul"]
 COSTS = [("spawn", 1), ("spawn", 2), ("migrate", 2), ("spread", 2)]
 TWO, SEQUENTIAL = "#0b6e4f", "#b03a2e"
+LONGEST_LINE = 120
 
 
 class BadInput(Exception):
@@ -340,8 +341,16 @@ def ranged(values):
     return f"{values[0]:.2f} ({values[1]:.2f}–{values[2]:.2f})" if values else ""
 
 
-def shares_table(study, modes):
+def shares_tables(study, modes):
     """Fair shares, with the least and the most; beside an outsider, times of the job alone."""
+    lines = shares_table(study, modes)
+    if max(map(len, lines)) <= LONGEST_LINE or len(modes) < 2:
+        return lines
+    half = len(modes) // 2
+    return shares_tables(study, modes[:half]) + [""] + shares_tables(study, modes[half:])
+
+
+def shares_table(study, modes):
     lines = ["| jobs | " + " | ".join(modes) + " |", "| --- |" + " ---: |" * len(modes)]
     for title, part, programs in SHARED:
         found = [shared_cell(study, part, programs, m) for m in modes]
@@ -394,13 +403,14 @@ def goals_table(study):
         return []
     lines = ["", f"Of {len(study['figures'])} goals "
              f"{sum(1 for f in study['figures'] if f['met'])} are met:", "",
-             "| goal | jobs | shared by | asked for | measured | |",
-             "| --- | --- | --- | ---: | ---: | --- |"]
+             "| jobs | shared by | asked for | measured | |", "| --- | --- | ---: | ---: | --- |"]
     last = None
     for f in study["figures"]:
         goal, *rest = goal_of(f)
-        lines.append(f"| {'' if goal == last else goal} | " + " | ".join(rest) + " |")
-        last = goal
+        if goal != last:
+            lines.append(f"| *{goal}* | | | | |")
+            last = goal
+        lines.append("| " + " | ".join(rest) + " |")
     return lines
 
 
@@ -412,7 +422,7 @@ def shared_tables(studies):
         lines += ["", f"#### {MPIS.get(study['mpi'], study['mpi'])}", "",
                   f"{study['date']}; {study['machine']}, {study['cpus']} CPUs; {study['size']} "
                   f"sizes; {passes}, interleaved.", ""]
-        lines += shares_table(study, modes) + imbalance_table(study, modes)
+        lines += shares_tables(study, modes) + imbalance_table(study, modes)
         lines += cpu_table(study, modes) + goals_table(study)
     return "\n".join(lines[1:])
 
