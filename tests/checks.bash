@@ -20,3 +20,15 @@ refuses() {
   [[ ! -s $work/out ]] || fail "$*: something on standard output"
   [[ $(cat "$work/err") == "$line" ]] || fail "$*: '$(cat "$work/err")', expected '$line'"
 }
+
+# opens PAGE WHAT: in Chromium, without an error on it; $work/dom is what it shows then. False where no Chromium is.
+opens() {
+  local browser
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+    echo "skipped: no Chromium here to open the page in"
+    return 1
+  }
+  HOME=$work timeout 60 "$browser" --headless --no-sandbox --disable-gpu --dump-dom "file://$1" \
+    >"$work/dom" 2>/dev/null || fail "$2: Chromium cannot open the page"
+  ! grep -o '<html[^>]*data-error=[^>]*>' "$work/dom" || fail "$2: an error on the page"
+}

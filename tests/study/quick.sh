@@ -39,13 +39,7 @@ status=$?
 grep -q '"interrupted": true' "$work/cut/study.json" && [[ -s $work/cut/study.html ]] || fail "interrupted, it wrote nothing"
 grep -q "^failed" "$work/cut.out" && fail "interrupted, it takes a run for failed"
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [[ -z $browser ]]; then
-  echo "skipped: no Chromium here to open the page in"
-else
-  HOME=$work timeout 60 "$browser" --headless --no-sandbox --disable-gpu --dump-dom "file://$work/study.html" >"$work/dom" 2>/dev/null ||
-    fail "Chromium cannot open the page"
-  grep -o '<html[^>]*data-error=[^>]*>' "$work/dom" && fail "an error on the page"
+if opens "$work/study.html" "the study"; then
   plots=$(grep -o '<canvas' "$work/dom" | wc -l)
   # What a task costs, with all workers, migrate, spread; seven programs, and where the time of each goes.
   if [[ $(nproc) -ge 2 && $plots -ne 18 ]]; then fail "$plots plots, expected 18"; fi
