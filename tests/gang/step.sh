@@ -7,6 +7,7 @@
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
+source "$CLEAVE_SOURCE_DIR/tests/nats/spaces.bash"
 source "$CLEAVE_SOURCE_DIR/tests/gang/daemons.bash"
 
 # differences WHAT: of each turn, job, and stop or continue that both nodes have noted
@@ -47,38 +48,18 @@ take_turns "relay on this machine"
 for node in b c; do kill "${daemons[$node]}"; ended "${daemons[$node]}" 0 "daemon $node"; rm "$work/$node.log"; done
 kill "$relay"; wait "$relay"
 
-space=gang-$$
-if ((EUID != 0)) || [[ ! -c /dev/net/tun ]] || ! ip netns add "$space-b" 2>/dev/null; then
+trap 'end_started; end_all; end_spaces; rm -rf "$work"' EXIT
+if ! begin_spaces relay; then
   echo "skipped: delays need root, /dev/net/tun and network namespaces"
   exit "$((failures > 0))"
 fi
-trap 'end_started; end_all; for node in r b c; do ip netns del "$space-$node" 2>/dev/null; done; rm -rf "$work"' EXIT
-within() { ip netns exec "$space-$1" "${@:2}"; }
-"${CXX:-g++}" -std=c++20 -O2 -o "$work/delayed_link" "$CLEAVE_SOURCE_DIR/tests/nats/programs/delayed_link.cpp" || exit 1
-ip netns add "$space-r"
-within r ip link set lo up
-within r ip address add 10.77.0.1/32 dev lo
-net=0
 for node in b c; do
-  net=$((net + 1)) here=g$net.$$ there=h$net.$$
-  [[ $node == b ]] || ip netns add "$space-$node"
-  mkfifo "$work/$node.delay"
-  "$work/delayed_link" "$here" "$there" 1000 <"$work/$node.delay" >"$work/$node.link" &
-  exec {delay}>"$work/$node.delay"
-  echo 20000 >&"$delay"
-  until_said "$node.link" ready
-  ip link set "$here" netns "$space-r"
-  ip link set "$there" netns "$space-$node"
-  within r ip address add "10.77.$net.1/24" dev "$here"
-  within r ip link set "$here" up
-  within "$node" ip address add "10.77.$net.2/24" dev "$there"
-  within "$node" ip link set "$there" up
-  within "$node" ip link set lo up
-  within "$node" ip route add 10.77.0.1 via "10.77.$net.1"
+  join_space "$node" 1000
+  delay_link "$node" 20000
   rm -f "$work/$node.asked"
 done
 : >"$work/far.err"
-ip netns exec "$space-r" "$cleave" relay --folder "$work/far" --site here --host 10.77.0.1 2>>"$work/far.err" &
+become relay "$cleave" relay --folder "$work/far" --site here --host 10.77.0.1 2>>"$work/far.err" &
 until_said far.err 'cleave relay: ready: .*'
 rm "$work"/[bc].cleave
 invite far b c

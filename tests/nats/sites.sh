@@ -14,25 +14,24 @@
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
+source "$CLEAVE_SOURCE_DIR/tests/nats/spaces.bash"
 sites=(chiba kobe kyushu)
 declare -A one_way=([kobe]=8850 [kyushu]=13350)  # microseconds
 mbit=100 n=${CLEAVE_QUEENS:-15}
 answers=([14]=365596 [15]=2279184 [16]=14772512 [17]=95815104)
-space=cleave-$$
 
-if ((EUID != 0)) || [[ ! -c /dev/net/tun ]] || ! ip netns add "$space-chiba" 2>/dev/null; then
-  echo "skipped: needs root, /dev/net/tun and network namespaces"
-  exit 77
-fi
-trap 'end_all; end_spaces; rm -rf "$work"' EXIT
-end_spaces() {
-  local site k
-  for site in "${sites[@]}"; do ip netns del "$space-$site" 2>/dev/null; done
+groups=()
+end_shares() {
+  local group k
   for group in "${groups[@]}"; do
     for ((k = 0; k < 100; ++k)); do rmdir "$group" 2>/dev/null && break; sleep 0.05; done
   done
 }
-groups=()
+trap 'end_all; end_spaces; end_shares; rm -rf "$work"' EXIT
+if ! begin_spaces chiba; then
+  echo "skipped: needs root, /dev/net/tun and network namespaces"
+  exit 77
+fi
 share=${CLEAVE_SHARE:-$((($(nproc) * 100 - 20) / 3))}
 make_share() {  # SITE: sets `group`; nothing if it may use a whole CPU
   group=
@@ -48,35 +47,11 @@ make_share() {  # SITE: sets `group`; nothing if it may use a whole CPU
   fi 2>"$work/group.err" || return 1
   groups+=("$group")
 }
-within() { ip netns exec "$space-$1" "${@:2}"; }
-become() { exec ip netns exec "$space-$1" "${@:2}"; }  # in the background: its process is the command's
-"${CXX:-g++}" -std=c++20 -O2 -o "$work/delayed_link" "$CLEAVE_SOURCE_DIR/tests/nats/programs/delayed_link.cpp" || exit 1
-
-within chiba ip link set lo up
-within chiba ip address add 10.77.0.1/32 dev lo
-net=0
-for site in kobe kyushu; do
-  net=$((net + 1)) here=c$net.$$ there=s$net.$$
-  ip netns add "$space-$site"
-  mkfifo "$work/$site.delay"
-  "$work/delayed_link" "$here" "$there" "$mbit" <"$work/$site.delay" >"$work/$site.link" &
-  exec {delay}>"$work/$site.delay"
-  declare "delay_of_$site=$delay"
-  until_said "$site.link" ready
-  ip link set "$here" netns "$space-chiba"
-  ip link set "$there" netns "$space-$site"
-  within chiba ip address add "10.77.$net.1/24" dev "$here"
-  within chiba ip link set "$here" up
-  within "$site" ip address add "10.77.$net.2/24" dev "$there"
-  within "$site" ip link set "$there" up
-  within "$site" ip link set lo up
-  within "$site" ip route add 10.77.0.1 via "10.77.$net.1"
-done
+for site in kobe kyushu; do join_space "$site" "$mbit"; done
 set_delays() {  # with | without
-  local site fd
+  local site
   for site in kobe kyushu; do
-    fd=delay_of_$site
-    if [[ $1 == with ]]; then echo "${one_way[$site]}" >&"${!fd}"; else echo 0 >&"${!fd}"; fi
+    if [[ $1 == with ]]; then delay_link "$site" "${one_way[$site]}"; else delay_link "$site" 0; fi
   done
 }
 
@@ -132,10 +107,10 @@ become chiba "$cleave" submit --root chiba.chiba-m "$work/me.cleave" queens 16 >
 job=$!
 kobe_computes() { within chiba "$cleave" nodes --json "$work/me.cleave" >"$work/nodes" 2>&1 && grep -qE '"machine":"kobe.kobe-m"[^}]*"computing":1' "$work/nodes"; }
 patiently kobe_computes || fail "kobe does not help: $(cat "$work/nodes")"
-within chiba ip link set "c1.$$" down
+within chiba ip link set "${link_of[kobe]}" down
 sleep 5
 kill -0 "$job" 2>/dev/null || fail "the job was over before the site came back"
-within chiba ip link set "c1.$$" up
+within chiba ip link set "${link_of[kobe]}" up
 ended "$job" 0 "with a site that was cut off"
 says cut '^answer +14772512 solutions$'
 
