@@ -4,7 +4,7 @@
 //   runtimes       one after the other, and two at once: the first joins the job, others run alone
 //   profile        a profile first, then a runtime as usual
 //   published      data that tasks on all ranks look at: each says how often it made them
-//   steal          how long an idle rank waits for a task, beside what a futex takes
+//   steal          how long an idle rank waits for a task, beside what a futex alone takes
 #include <cleave/cleave.hpp>
 
 #include <sys/resource.h>
@@ -144,19 +144,21 @@ void steal() {
   std::unique_ptr<cleave::tests::sleeper> alone;  // before MPI begins: it does not like a fork
   if (rank() == 0) alone = std::make_unique<cleave::tests::sleeper>(false);
   cleave::runtime rt(cleave::options{.workers = 1, .cutoff = false});
-  std::vector<double> waits, futex;
+  std::vector<double> waits, futex, computing;
   for (int round = 0; round < 10; ++round) {
     rt.run([&waits] { nest(1000, waits); });
     for (int k = 0; k < 40; ++k) {
-      std::this_thread::sleep_for(3ms);
       futex.push_back(alone->wake_us());
+      computing.push_back(alone->wake_computing_us());
     }
   }
   if (waits.empty()) throw std::runtime_error("steal: the other rank got no task");
-  const double request = cleave::tests::median(waits), wake = cleave::tests::median(futex);
+  const double request = cleave::tests::median(waits);
+  const double idle = cleave::tests::median(futex), busy = cleave::tests::median(computing);
   std::printf(
-      "steal: %zu tasks, %.1f us from a request to its task, futex alone %.1f us; ratio %.2f\n",
-      waits.size(), request, wake, request / wake);
+      "steal: %zu tasks, %.1f us from a request to its task; a futex alone wakes a process that "
+      "sleeps in %.1f us, one that computes in %.1f us; ratios %.2f, %.2f\n",
+      waits.size(), request, idle, busy, request / idle, request / busy);
 }
 
 int run(int argc, char** argv) {

@@ -180,9 +180,7 @@ void wake(net::transport& t, std::vector<std::unique_ptr<sleeper>>& alone, long 
     std::this_thread::sleep_for(3ms);
     t.send(1, packed(now_ns()));
     message.push_back(unpacked<double>(take(t).message));
-    std::this_thread::sleep_for(3ms);
     futex.push_back(alone[0]->wake_us());
-    std::this_thread::sleep_for(3ms);
     datagram.push_back(alone[1]->wake_us());
   }
   std::printf(

@@ -30,7 +30,7 @@ inline double median(std::vector<double> v) {
 }
 
 /// A process that sleeps until it is woken by the operating system alone, and tells how long it
-/// took.
+/// took. Another of its threads can compute meanwhile, as a rank's worker does.
 class sleeper {
 public:
   explicit sleeper(bool on_socket) : socket_(on_socket ? open_socket() : -1) {
@@ -51,6 +51,7 @@ public:
   sleeper& operator=(const sleeper&) = delete;
 
   double wake_us() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));  // until it sleeps
     const std::uint32_t n = shared_->rung.load() + 1;
     const std::int64_t since = now_ns();
     shared_->rung.store(n);
@@ -64,10 +65,17 @@ public:
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     return 1e-3 * static_cast<double>(shared_->awake_at.load() - since);
   }
+  double wake_computing_us() {
+    shared_->computing.store(1);
+    cleave::machine::wake_shared(shared_->computing);
+    const double took = wake_us();
+    shared_->computing.store(0);
+    return took;
+  }
 
 private:
   struct shared {
-    std::atomic<std::uint32_t> rung{0}, answered{0};
+    std::atomic<std::uint32_t> rung{0}, answered{0}, computing{0};
     std::atomic<std::int64_t> awake_at{0};
   };
 
@@ -82,7 +90,15 @@ private:
     return s;
   }
 
+  [[noreturn]] void compute_when_told() {
+    for (;;) {
+      while (shared_->computing.load() == 0)
+        cleave::machine::block_shared(shared_->computing, 0, std::chrono::hours(1));
+      while (shared_->computing.load() != 0) {}
+    }
+  }
   [[noreturn]] void sleep_and_answer() {
+    std::thread([this] { compute_when_told(); }).detach();
     for (std::uint32_t seen = 0;; ++seen) {
       std::uint32_t got = 0;
       if (socket_ < 0) {
