@@ -40,6 +40,21 @@ on a "${gang[@]}" kill "$x_name" || fail "kill"
 ended "$x" 143 "killed"
 gone x.b killed && gone x.c killed
 
+echo "# a part that is interrupted, or ends, while its job is paused: the other parts go on, so that they can end"
+begin_job b w "$spin" c; w=$job w_name=$name
+on a "${gang[@]}" pause "$w_name" || fail "pause w"
+stays w.b paused && stays w.c paused
+kill -INT "$(pgrep -P "$w" -x gang-keeper)"
+goes_on w.c "the other part is interrupted" && goes_on w.b "interrupted"
+on a "${gang[@]}" pause "$w_name" || fail "pause w, interrupted"
+stays w.c "paused again"
+kill "$w"
+ended "$w" 143 "w ends where it was begun"
+goes_on w.c "the other part has ended"
+on a "${gang[@]}" kill "$w_name" || fail "kill what is left of w"
+gone w.c "killed"
+goes_on y.b "beside w" && goes_on y.c "beside w"
+
 echo "# a job by its name, without a launcher"
 parts=()
 for node in a b; do
@@ -102,9 +117,10 @@ keeper=$(head -1 "$work/z.a")
 while [[ $(cat "/proc/$keeper/comm") != gang-keeper ]]; do keeper=$(awk '/^PPid:/ { print $2 }' "/proc/$keeper/status"); done
 kill -9 "$keeper"
 gone z.a "its keeper is killed"
+goes_on z.b "the other part's keeper is killed"
 on b "${gang[@]}" kill "$name"
-ended "$z" 143 "killed while paused"
-gone z.b "killed while paused"
+ended "$z" 143 "killed"
+gone z.b "killed"
 for part in y.b named.b; do goes_on "$part" "another keeper was killed"; done
 
 echo "# strangers"

@@ -157,6 +157,7 @@ private:
   // It continues, so that it can end; after a while it is killed.
   void end(int signal) {
     if (phase_ == phase::queued) _exit(128 + (signal != 0 ? signal : SIGINT));
+    if (connected_) daemon_.send({{"ends", true}});
     release();
     if (signal != 0) kill(first_, signal);
     if (!deadline_ && signal != 0) deadline_ = now() + patience;

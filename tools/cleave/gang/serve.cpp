@@ -142,6 +142,8 @@ public:
   // be called next.
   moment settle() {
     for (;;) {
+      for (const client& c : clients_)
+        if (c.gone && !c.job.empty()) resume(c);
       clients_.remove_if([](const client& c) { return c.gone; });
       std::erase_if(standing_, [&](const auto& of) { return !has(of.first); });
       peers_.set_parts(parts());
@@ -206,6 +208,7 @@ private:
 
   void answer(client& from, const json& message) {
     if (message.contains("did")) return note(from, message);
+    if (message.contains("ends")) return resume(from);
     const std::string what = text_of(message, "do");
     json reply;
     if (what == "run" && from.job.empty()) {
@@ -282,12 +285,22 @@ private:
     if (what == "resume" && !job->paused) return {{"error", "it is not paused"}};
     if (what != "kill" && job->version >= most_version)
       return {{"error", "it was paused too often"}};
-    const auto version = std::min(job->version + 1, most_version);
-    const order o{0, what, job->name, job->user, from.user, version};
-    obey(o);
-    if (link_ != nullptr && !peers_.add_order(now(), o))
+    if (!tell_all(*job, what, from.user))
       return {{"error", "too much is asked for at once; ask again"}};
     return {{"done", true}};
+  }
+
+  bool tell_all(const peers::job& job, const std::string& what, const std::string& by) {
+    const auto version = std::min(job.version + 1, most_version);
+    const order o{0, what, job.name, job.user, by, version};
+    obey(o);
+    return link_ == nullptr || peers_.add_order(now(), o);
+  }
+
+  // A part that ends, as when its user interrupts it, cannot end the others while they are paused.
+  void resume(const client& part) {
+    for (const peers::job& j : peers_.jobs())
+      if (j.id() == part.id() && j.paused) tell_all(j, "resume", part.user);
   }
 
   // Its own user's word, by the kernel's; or another's, by the word of that daemon.
