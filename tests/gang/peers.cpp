@@ -386,6 +386,22 @@ TEST(peers, believe_the_newer_word) {
     }
 }
 
+// On other nodes it is what a launcher has started there.
+TEST(peers, show_the_command_that_began_the_job) {
+  for (const bool here_began : {true, false}) {
+    peers a({"a", "gang-a"}, 100ms);
+    a.set_joined(100s, true);
+    const std::string name = here_began ? "a.1" : "b.1";
+    const part began{"alice", name, "mpirun", false, 0}, launched{"alice", name, "orted", false, 0};
+    a.set_parts({here_began ? began : launched});
+    here other;
+    other.parts = {here_began ? launched : began};
+    a.hear(101s, {"b", "gang-b"}, other);
+    ASSERT_EQ(a.jobs().size(), 1u);
+    EXPECT_EQ(a.jobs()[0].command, "mpirun");
+  }
+}
+
 // Whoever takes over goes on with whose turn it is: nobody is stopped for that.
 TEST(peers, take_over_in_the_middle_of_a_turn) {
   for (const char* runs : {"x", "y"}) {

@@ -268,6 +268,7 @@ std::vector<peers::job> peers::jobs() const {
     for (const part& p : parts) {
       job& j = all.try_emplace(p.id(), job{p.user, p.job, p.command}).first->second;
       if (p.version >= j.version) j.paused = p.paused, j.version = p.version;
+      if (p.job.starts_with(machine + ".")) j.command = p.command;  // others have a launcher's part
       j.nodes.insert(machine);
     }
   };
