@@ -1,6 +1,7 @@
-// strangers KEYFILE N: N of each kind knock at that relay's door at once, until standard input
-// ends: without a key, with one that nobody has (both by TLS), garbage instead of TLS, half of
-// TLS's first message, silent. Who is refused comes back after two seconds, as clients of NATS do.
+// strangers KEYFILE N SECONDS: N of each kind knock at that relay's door at once: without a key,
+// with one that nobody has (both by TLS), garbage instead of TLS, half of TLS's first message,
+// silent. Who is refused comes back after so long, as clients of NATS do; 0: never. They stay until
+// standard input ends.
 // All in one thread and without nats.c, which takes 50 ms of a CPU for each connection by TLS: what
 // they cost whom they call on is to be seen. Prints how many knocked, how many were let in, and its
 // own CPU time.
@@ -32,7 +33,6 @@ using cleave::net::nats::descriptor;
 using clock_type = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto come_back_after = 2s;
 enum class kind { without_key, wrong_key, garbage, half, silent };
 constexpr std::array kinds = {kind::without_key, kind::wrong_key, kind::garbage, kind::half,
                               kind::silent};
@@ -52,8 +52,9 @@ struct totals {
 
 class stranger {
 public:
-  stranger(kind is, const sockaddr_in& to, SSL_CTX* tls, totals& count)
-      : is_(is), to_(to), tls_(tls), count_(count) {}
+  stranger(kind is, const sockaddr_in& to, SSL_CTX* tls, totals& count,
+           std::chrono::seconds back_after)
+      : is_(is), to_(to), tls_(tls), count_(count), back_after_(back_after) {}
 
   void knock() {
     socket_ = descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -133,13 +134,14 @@ private:
     ++count_.refused;
     ssl_.reset();
     socket_ = descriptor();
-    back_at_ = clock_type::now() + come_back_after;
+    back_at_ = clock_type::now() + back_after_;
   }
 
   const kind is_;
   const sockaddr_in& to_;
   SSL_CTX* const tls_;
   totals& count_;
+  const std::chrono::seconds back_after_;
   descriptor socket_;
   std::unique_ptr<SSL, freed> ssl_;
   bool wants_write_ = false;
@@ -160,7 +162,7 @@ double cpu_seconds() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 3) throw std::invalid_argument("usage: strangers KEYFILE N");
+  if (argc != 4) throw std::invalid_argument("usage: strangers KEYFILE N SECONDS");
   const auto url =
       cleave::net::nats::parse_url(cleave::net::nats::read_access(argv[1]).urls.front());
   sockaddr_in to{};
@@ -170,8 +172,12 @@ int main(int argc, char** argv) try {
   const std::unique_ptr<SSL_CTX, freed> tls(SSL_CTX_new(TLS_client_method()));
   totals count;
   std::vector<std::unique_ptr<stranger>> all;
+  constexpr std::chrono::seconds never = 24h;
+  const std::chrono::seconds given(std::stoi(argv[3]));
+  const auto back_after = given > 0s ? given : never;
   for (int i = 0; i < std::stoi(argv[2]); ++i)
-    for (const kind k : kinds) all.push_back(std::make_unique<stranger>(k, to, tls.get(), count));
+    for (const kind k : kinds)
+      all.push_back(std::make_unique<stranger>(k, to, tls.get(), count, back_after));
   const double before = cpu_seconds();
   for (;;) {
     const auto now = clock_type::now();
