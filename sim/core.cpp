@@ -225,7 +225,8 @@ void core::settle() {
     if (std::exchange(changed_, false)) {
       for (worker& w : workers_) w.look_at = instant(-1);
     }
-    if (std::exchange(stopping_, false)) {
+    // What one takes off its stack can be above the pieces of another that was looked at before.
+    while (std::exchange(stopping_, false)) {
       for (worker& w : workers_) {
         if (unwind(w)) changed_ = stopping_ = true;
       }
