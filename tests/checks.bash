@@ -10,6 +10,16 @@ fail() {
   failures=$((failures + 1))
 }
 
+# patiently COMMAND…: until it succeeds; a machine may be busy.
+patiently() {
+  local k
+  for ((k = 0; k < 600; ++k)); do
+    "$@" && return
+    sleep 0.1
+  done
+  return 1
+}
+
 # refuses LINE PROGRAM [ARGUMENT…]: that line on standard error and nothing else, exit status 2.
 refuses() {
   local line=$1 status

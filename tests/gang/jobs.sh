@@ -89,6 +89,20 @@ for kind in cgroup2 cgroup1 signals; do
   kill -9 "$daemon"
   wait "$daemon" 2>/dev/null
   runs "$work/a" "paused, and the daemon killed" && runs "$work/b" "and the daemon killed"
+  serve  # they come back, under their names, and take turns; a new job has another name
+  returned() { grep -q '^cleave: a daemon is there again' "$work/a.err" && grep -q '^cleave: a daemon is there again' "$work/b.err"; }
+  patiently returned || fail "$kind: jobs do not come back to a daemon: $(cat "$work/a.err" "$work/b.err")"
+  queue "$work/c"; c=$client
+  [[ $("${gang[@]}" ps --json | grep -oP '"job":"\K[0-9]+' | sort -u | wc -l) == 3 ]] || fail "$kind: not three jobs: $("${gang[@]}" ps)"
+  "${gang[@]}" kill "$("${gang[@]}" ps --json | grep -oP '"job":"\K[0-9]+' | sort -n | tail -1)"
+  wait "$c"; (($? == 143)) || fail "$kind: the last one's exit status"
+  runs "$work/a" "returned" && runs "$work/b" "returned"
+  "${gang[@]}" pause "$job" || fail "$kind: pause, after the daemon was killed"
+  stopped "$work/a" "paused by another daemon"
+  runs "$work/b" "the other one, returned"
+  kill "$daemon"
+  wait "$daemon"
+  runs "$work/a" "paused, and the daemon ended"
   kill "$a" "$b"
   wait "$a"; (($? == 143)) || fail "$kind: ended by SIGTERM: exit status"
   wait "$b"
@@ -96,6 +110,7 @@ for kind in cgroup2 cgroup1 signals; do
 
   serve
   queue "$work/a"; a=$client
+  (($(first_job) > job + 2)) || fail "$kind: a number is given again: $(first_job)"
   "${gang[@]}" pause "$(first_job)"
   stopped "$work/a" "paused, before its keeper is killed"
   kill -9 "$(pgrep -P "$a" -x gang-keeper)"

@@ -97,6 +97,7 @@ until_ps c '"leads":true,"node":"here.b"'
 for part in y.b y.c named.b; do goes_on "$part" "the leader is killed"; done
 serve a --slice 50
 until_ps c '"leads":true,"node":"here.a"'
+until_ps c '"job":"named","nodes":\["here.a","here.b"\]'  # its part has come to the new daemon
 for part in y.b y.c named.a named.b; do goes_on "$part" "a leader is back"; done
 
 echo "# a daemon of a stopped part is killed"
@@ -106,8 +107,9 @@ kill -9 "${daemons[c]}"; wait "${daemons[c]}" 2>/dev/null
 goes_on y.c "paused, and its daemon killed"
 stays y.b "the other daemon lives"
 serve c --slice 50
+stays y.c "paused, and with a daemon again"
 on a "${gang[@]}" resume "$y_name"
-goes_on y.b "resumed"
+goes_on y.b "resumed" && goes_on y.c "resumed"
 
 echo "# a keeper is killed: its part ends, not only stops; the others go on"
 begin_job b z "$spin" a; z=$job

@@ -23,14 +23,6 @@ end_all() {
   [[ -z $left ]] || kill -9 $left 2>/dev/null
   wait 2>/dev/null
 }
-patiently() {  # COMMAND…: until it succeeds; a machine may be busy
-  local k
-  for ((k = 0; k < 600; ++k)); do
-    "$@" && return
-    sleep 0.1
-  done
-  return 1
-}
 
 begin_relay() {
   : >"$work/$1.err"

@@ -28,11 +28,13 @@ namespace {
 
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
+// Whether a daemon is there again.
+constexpr std::chrono::milliseconds between_looks{200};
 
-//   queued --- its turn ---> running <--- turns ---> stopped
-//     |                         |                       |
-//     +-- the daemon is gone, --+-- or it shall end ----+---> released
-enum class phase { queued, running, stopped, released };
+// queued --- its turn ---> running <--- turns ---> stopped
+//   queued, running, stopped --- its daemon is gone ---> alone --- the next one is there ---> running
+//   each --- it shall end ---> ending
+enum class phase { queued, running, stopped, alone, ending };
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -43,6 +45,14 @@ sigset_t handled_signals() {
 
 int status_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// `name`: "" for a new one, which the daemon names.
+nlohmann::json request_for(const job_settings& job, const std::string& name) {
+  nlohmann::json request{{"do", "run"},
+                         {"command", fmt::format("{}", fmt::join(job.command, " "))}};
+  if (!name.empty()) request["job"] = name;
+  return request;
 }
 
 // What is left of a job when its first process has ended.
@@ -61,13 +71,14 @@ void end_rest(freezer& by) {
 // and the time alone, so it does not matter how long before its moment a change was told.
 class keeper {
 public:
-  keeper(freezer& by, channel daemon, const job_settings& job, std::string name)
-      : by_(by), daemon_(std::move(daemon)), job_(job), name_(std::move(name)) {
+  keeper(freezer& by, channel daemon, const job_settings& job, std::string name, bool joined)
+      : by_(by), daemon_(std::move(daemon)), job_(job), name_(std::move(name)), joined_(joined) {
     be_prompt(true);
   }
 
   int keep(int signals) {
     for (;;) {
+      if (phase_ == phase::alone && !connected_) look_for_daemon();
       follow_plan();
       pollfd polled[] = {{signals, POLLIN, 0}, {daemon_.descriptor(), POLLIN, 0}};
       const auto timeout = time_to_wait();
@@ -88,9 +99,15 @@ private:
   void told(const std::optional<nlohmann::json>& message) {
     if (!message) {
       connected_ = false;
-      if (phase_ != phase::released)
-        fmt::print(stderr, "cleave: the gang's daemon is gone: the job goes on by itself\n");
-      release();
+      if (phase_ == phase::ending || phase_ == phase::alone) return;
+      fmt::print(stderr, "cleave: the gang's daemon is gone: the job goes on by itself\n");
+      let_run();
+      phase_ = phase::alone;
+    } else if (phase_ == phase::alone) {  // the answer of another daemon
+      if (!message->contains("job")) return void(connected_ = false);
+      fmt::print(stderr, "cleave: a daemon is there again: the job has turns\n");
+      plan_.clear();
+      phase_ = phase::running;
     } else if (message->contains("end")) {
       end(SIGTERM);
     } else if (message->contains("plan")) {
@@ -98,6 +115,16 @@ private:
       for (const auto& c : message->at("plan"))
         plan_.push_back({moment(c.at(0).get<std::int64_t>()), c.at(1), c.at(2)});
     }
+  }
+
+  // Asks to be taken in, under the name that the job has on other nodes, too.
+  void look_for_daemon() {
+    try {
+      daemon_ = connect_to(job_.socket);
+      auto request = request_for(job_, name_);
+      request["joined"] = joined_;
+      connected_ = daemon_.send(request);
+    } catch (const apps::usage_error&) {}  // not yet
   }
 
   // What is due by the plan is done, once.
@@ -124,7 +151,8 @@ private:
     const moment at = now();
     for (const change& c : plan_)
       if (c.at > at) until = std::min(until, c.at);
-    if (phase_ == phase::released) until = moment::max();
+    if (phase_ == phase::ending) until = moment::max();
+    if (phase_ == phase::alone) until = at + between_looks;
     if (deadline_) until = std::min(until, at + std::chrono::milliseconds(100));
     if (until == moment::max()) return std::nullopt;
     constexpr long second = 1'000'000'000;
@@ -133,7 +161,7 @@ private:
   }
 
   void turn(bool mine) {
-    if (phase_ == phase::released) return;
+    if (phase_ == phase::alone || phase_ == phase::ending) return;
     if (phase_ == phase::queued && mine) {
       start();
       phase_ = phase::running;
@@ -148,17 +176,17 @@ private:
     }
   }
 
-  void release() {
+  void let_run() {
     if (phase_ == phase::queued) start();
     if (phase_ == phase::stopped) by_.go(), by_.finish();
-    phase_ = phase::released;
   }
 
   // It continues, so that it can end; after a while it is killed.
   void end(int signal) {
     if (phase_ == phase::queued) _exit(128 + (signal != 0 ? signal : SIGINT));
     if (connected_) daemon_.send({{"ends", true}});
-    release();
+    let_run();
+    phase_ = phase::ending;
     if (signal != 0) kill(first_, signal);
     if (!deadline_ && signal != 0) deadline_ = now() + patience;
   }
@@ -174,7 +202,7 @@ private:
     const sigset_t set = handled_signals();
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> arguments;
-    if (!name_.empty()) set_environment(job_, name_);
+    if (joined_) set_environment(job_, name_);
     if (by_.kind() == "signals") keep_signals_from_launchers();
     for (const std::string& word : job_.command)
       arguments.push_back(const_cast<char*>(word.c_str()));
@@ -206,6 +234,7 @@ private:
   channel daemon_;
   const job_settings& job_;
   const std::string name_;
+  const bool joined_;                               // to other nodes
   const scheduling scheduling_ = own_scheduling();  // as the user has asked for the job
   std::vector<change> plan_;
   phase phase_ = phase::queued;
@@ -217,14 +246,14 @@ private:
 
 // In the keeper, from then on. It ends the job if its parent dies.
 [[noreturn]] void become_keeper(freezer& by, channel daemon, const job_settings& job,
-                                const std::string& name, pid_t parent) {
+                                const std::string& name, bool joined, pid_t parent) {
   prctl(PR_SET_NAME, "gang-keeper");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t set = handled_signals();
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  _exit(keeper(by, std::move(daemon), job, name).keep(signals.descriptor()));
+  _exit(keeper(by, std::move(daemon), job, name, joined).keep(signals.descriptor()));
 }
 
 // In the keeper's parent: passes on what asks for an end, and returns the job's status. If the
@@ -249,24 +278,21 @@ int run(const job_settings& job) {
         "--job: '{}': expected at most 80 letters, digits, '.', '_' and '-'", job.name));
   channel daemon = connect_to(job.socket);
   const auto by = freezer::make(job.stop_by);
-  nlohmann::json request{{"do", "run"},
-                         {"command", fmt::format("{}", fmt::join(job.command, " "))}};
-  if (!job.name.empty()) request["job"] = job.name;
-  daemon.send(request);
+  daemon.send(request_for(job, job.name));
   const auto reply = daemon.receive();
   if (!reply || !reply->contains("job"))
     throw std::runtime_error(fmt::format(
         "{}: the daemon refused the job{}", job.socket,
         reply && reply->contains("error") ? ": " + reply->at("error").get<std::string>() : ""));
   const bool joined = reply->value("joined", false);
-  const std::string name = joined ? reply->at("job").get<std::string>() : "";
+  const auto name = reply->at("job").get<std::string>();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t set = handled_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   const pid_t self = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0) become_keeper(*by, std::move(daemon), job, name, self);
+  if (child == 0) become_keeper(*by, std::move(daemon), job, name, joined, self);
   daemon = channel();  // the keeper's alone: its end is the job's
   const int status = guard(child, signals.descriptor());
   if (WIFSIGNALED(status)) end_rest(*by);

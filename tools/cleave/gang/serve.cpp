@@ -38,7 +38,8 @@ std::string name_of(uid_t user) {
                                                           : fmt::format("uid-{}", user);
 }
 
-// Someone who has connected. The keeper of a job stays as long as its job lives.
+// Someone who has connected. The keeper of a job stays as long as its job lives; it comes to the
+// next daemon by itself.
 struct client {
   channel to;
   std::string user;
@@ -95,13 +96,35 @@ private:
   std::deque<std::int64_t> late_us_;
 };
 
+// The last number that a job here was named by, kept in a file: jobs outlive their daemon, and come
+// back to the next one under their names.
+class last_number {
+public:
+  explicit last_number(const channel& file) : file_(file.descriptor()) {
+    char text[24] = "";
+    if (pread(file_, text, sizeof text - 1, 0) > 0) last_ = std::atoi(text);
+  }
+  int next() {
+    const std::string text = fmt::format("{}\n", ++last_);
+    if (pwrite(file_, text.data(), text.size(), 0) < 0)
+      fmt::print(stderr, "cleave: the socket's lock: {}\n", std::strerror(errno));
+    return last_;
+  }
+  void at_least(int n) { last_ = std::max(last_, n); }
+
+private:
+  const int file_;
+  int last_ = 0;
+};
+
 class daemon {
 public:
-  daemon(const serve_settings& what, link* to_others)
+  daemon(const serve_settings& what, const channel& lock, link* to_others)
       : link_(to_others),
         self_(to_others != nullptr ? to_others->self() : peers::name{}),
         peers_(self_, what.slice),
-        own_user_(geteuid()) {
+        own_user_(geteuid()),
+        last_job_(lock) {
     if (what.log.empty()) return;
     log_.open(what.log, std::ios::app);
     if (!log_)
@@ -241,6 +264,8 @@ private:
 
   json queue(client& from, const json& message) {
     std::string name = text_of(message, "job");
+    if (message.contains("joined") && message["joined"] != (link_ != nullptr))
+      return {{"error", "it was queued by a daemon of another gang"}};
     if (!name.empty() && !is_job_name(name)) return {{"error", "no name for a job"}};
     if (link_ != nullptr && parts().size() >= most_parts)
       return {{"error", fmt::format("{} jobs are here already", most_parts)}};
@@ -253,7 +278,7 @@ private:
     return {{"job", name}, {"joined", link_ != nullptr}};
   }
 
-  // Numbers go on from what others still know of a daemon here before this one.
+  // Others may know numbers that are not in the file: it was removed, or users have chosen them.
   std::string new_name() {
     const std::string prefix = link_ != nullptr ? self_.machine + "." : "";
     for (const peers::job& j : peers_.jobs()) {
@@ -261,9 +286,9 @@ private:
       int number = 0;
       const char* const end = j.name.data() + j.name.size();
       const auto read = std::from_chars(j.name.data() + prefix.size(), end, number);
-      if (read.ec == std::errc() && read.ptr == end) last_job_ = std::max(last_job_, number);
+      if (read.ec == std::errc() && read.ptr == end) last_job_.at_least(number);
     }
-    return prefix + std::to_string(++last_job_);
+    return prefix + std::to_string(last_job_.next());
   }
 
   // A user may leave out this node's name.
@@ -363,7 +388,7 @@ private:
   std::map<job_id, stands> standing_;  // of this node's parts
   statistic late_;
   std::ofstream log_;
-  int last_job_ = 0;
+  last_number last_job_;
 };
 
 std::optional<timespec> time_until(moment when) {
@@ -386,7 +411,7 @@ int serve(const serve_settings& what) {
   const channel signals(signalfd(-1, &ends, SFD_CLOEXEC));
   be_prompt(false);
   const auto to_others = what.join.empty() ? nullptr : link::make(what.join);
-  daemon d(what, to_others.get());
+  daemon d(what, lock, to_others.get());
   fmt::print("serves {}{}\n", what.socket,
              to_others != nullptr ? " as " + to_others->self().machine : ""),
       std::fflush(stdout);

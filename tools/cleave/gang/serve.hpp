@@ -1,5 +1,6 @@
 // The gang's daemon: it says to each job's keeper when the job's turns are. It stops no process
-// itself, so nothing stays stopped when it dies: every keeper sees its end and continues its job.
+// itself, so nothing stays stopped when it dies: every keeper sees its end, continues its job, and
+// asks the next daemon for turns.
 #pragma once
 
 #include <chrono>
