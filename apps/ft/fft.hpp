@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <new>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -18,14 +19,47 @@ enum class direction { forward = -1, backward = 1 };
 // Lines side by side, so that the innermost loops run over lines and use vector instructions.
 inline constexpr std::size_t lines = 16;
 
-struct row {
+// Of what lies at the begin of a page, neighbours of one line fill whole cache lines: 6 to 9 % of FT's
+// time.
+template <class T>
+struct at_page {
+  using value_type = T;
+  static constexpr std::align_val_t page{4096};
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), page)); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, page); }
+  bool operator==(const at_page&) const { return true; }
+};
+template <class T>
+using array = std::vector<T, at_page<T>>;
+
+struct alignas(64) row {
   std::array<double, lines> re, im;  // one element of each line
+};
+
+// Two times as many rows: what is in the one half is transformed into the other. The halves lie half
+// a page apart from being whole pages apart: a load waits for a store before it whose address has the
+// same last 12 bits. Where malloc put them, by luck, made 4 % of FT's time.
+class strip {
+public:
+  explicit strip(std::size_t longest)
+      : memory_(2 * longest + apart), now_(memory_.data()), other_(now_ + longest + apart) {}
+  strip(const strip&) = delete;
+
+  row& operator[](std::size_t i) { return now_[i]; }
+  row* data() { return now_; }
+  row* other() { return other_; }
+  void swap() { std::swap(now_, other_); }
+
+private:
+  static constexpr std::size_t apart = 2048 / sizeof(row);
+  array<row> memory_;
+  row *now_, *other_;
 };
 
 // Transforms of one power-of-two length, at least 2.
 class fft {
 public:
-  explicit fft(std::size_t length) : length_(length), roots_(length), other_(length) {
+  explicit fft(std::size_t length) : length_(length), roots_(length) {
     for (std::size_t k = 0; k < length; ++k) {
       const double angle =
           2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length);
@@ -36,16 +70,16 @@ public:
   std::size_t length() const { return length_; }
 
   // Each line becomes its transform: sum over j of x_j exp(± 2 π i j k / length).
-  void operator()(std::vector<row>& x, direction way) {
+  void operator()(strip& x, direction way) const {
     const double sign = static_cast<double>(static_cast<int>(way));
-    row *from = x.data(), *to = other_.data();
+    row *from = x.data(), *to = x.other();
     std::size_t stride = 1;  // transforms of length stride are done
     if (std::countr_zero(length_) % 2 != 0) {
       step2(from, to);
       std::swap(from, to), stride = 2;
     }
     for (; stride < length_; stride *= 4, std::swap(from, to)) step4(from, to, stride, sign);
-    if (from != x.data()) x.swap(other_);
+    if (from != x.data()) x.swap();
   }
 
 private:
@@ -105,7 +139,6 @@ private:
 
   std::size_t length_;
   std::vector<root> roots_;
-  std::vector<row> other_;
 };
 
 }  // namespace apps::ft

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <stdexcept>
@@ -38,14 +39,15 @@ public:
         along_y_(of.y),
         along_z_(of.z),
         planes_(of.all() / ranks_),
-        parcels_(planes_.size()) {}
+        parcels_(planes_.size()),
+        strip_(std::max({of.x, of.y, of.z})) {}
 
-  std::vector<complex>& planes() { return planes_; }
+  array<complex>& planes() { return planes_; }
   std::size_t deep() const { return deep_; }  // how many z are this rank's
   std::size_t wide() const { return wide_; }  // how many y, of beams
 
   // From planes, which it spoils.
-  void forward(std::vector<complex>& beams) {
+  void forward(array<complex>& beams) {
     for (std::size_t z = 0; z < deep_; ++z) {
       transform_x(z, direction::forward);
       each_strip(along_y_, direction::forward, &at(planes_, z * of_.y * of_.x), of_.x,
@@ -62,45 +64,39 @@ public:
   // To planes; evolve(line of x, z, y, from x) changes elements of beams before they are
   // transformed.
   template <class Evolve>
-  void backward(std::vector<complex>& beams, Evolve evolve) {
+  void backward(array<complex>& beams, Evolve evolve) {
     const std::size_t step = wide_ * of_.x;
     for (std::size_t y = 0; y < wide_; ++y) {
       for (std::size_t x = 0; x < of_.x; x += lines) {
-        std::vector<row>& strip = resized(along_z_);
         for (std::size_t z = 0; z < of_.z; ++z) {
           complex* const from = &beams[z * step + y * of_.x + x];
           evolve(from, z, y, x);
-          load(from, strip[z]);
+          load(from, strip_[z]);
         }
-        along_z_(strip, direction::backward);
+        along_z_(strip_, direction::backward);
         for (std::size_t z = 0; z < of_.z; ++z)
-          store(strip[z], &parcels_[z * step + y * of_.x + x]);
+          store(strip_[z], &parcels_[z * step + y * of_.x + x]);
       }
     }
     exchange(parcels_, planes_);
     planes_.swap(parcels_);
     for (std::size_t z = 0; z < deep_; ++z) {
       for (std::size_t x = 0; x < of_.x; x += lines) {
-        std::vector<row>& strip = resized(along_y_);
-        for (std::size_t y = 0; y < of_.y; ++y) load(parcel(z, y) + x, strip[y]);
-        along_y_(strip, direction::backward);
+        for (std::size_t y = 0; y < of_.y; ++y) load(parcel(z, y) + x, strip_[y]);
+        along_y_(strip_, direction::backward);
         for (std::size_t y = 0; y < of_.y; ++y)
-          store(strip[y], &planes_[(z * of_.y + y) * of_.x + x]);
+          store(strip_[y], &planes_[(z * of_.y + y) * of_.x + x]);
       }
       transform_x(z, direction::backward);
     }
   }
 
 private:
-  static complex& at(std::vector<complex>& v, std::size_t i) { return v[i]; }
+  static complex& at(array<complex>& v, std::size_t i) { return v[i]; }
 
   // Where the x of (z, y) lie among what is sent and received.
   complex* parcel(std::size_t z, std::size_t y) {
     return &parcels_[((y / wide_ * deep_ + z) * wide_ + y % wide_) * of_.x];
-  }
-  std::vector<row>& resized(const fft& along) {
-    strip_.resize(along.length());
-    return strip_;
   }
   static void load(const complex* from, row& to) {
     for (std::size_t l = 0; l < lines; ++l) to.re[l] = from[l].real(), to.im[l] = from[l].imag();
@@ -112,32 +108,30 @@ private:
   // Transforms along an axis, `lines` neighbours in x at a time: element i of them is at first + i
   // · apart, and goes to to(i).
   template <class To>
-  void each_strip(fft& along, direction way, const complex* first, std::size_t apart, To to) {
-    std::vector<row>& strip = resized(along);
+  void each_strip(const fft& along, direction way, const complex* first, std::size_t apart, To to) {
     for (std::size_t x = 0; x < of_.x; x += lines) {
-      for (std::size_t i = 0; i < along.length(); ++i) load(first + i * apart + x, strip[i]);
-      along(strip, way);
-      for (std::size_t i = 0; i < along.length(); ++i) store(strip[i], to(i) + x);
+      for (std::size_t i = 0; i < along.length(); ++i) load(first + i * apart + x, strip_[i]);
+      along(strip_, way);
+      for (std::size_t i = 0; i < along.length(); ++i) store(strip_[i], to(i) + x);
     }
   }
   // Along x the lines are neighbours in y.
   void transform_x(std::size_t z, direction way) {
-    std::vector<row>& strip = resized(along_x_);
     for (std::size_t y = 0; y < of_.y; y += lines) {
       complex* const first = &planes_[(z * of_.y + y) * of_.x];
       for (std::size_t l = 0; l < lines; ++l) {
         const complex* const line = first + l * of_.x;
         for (std::size_t x = 0; x < of_.x; ++x)
-          strip[x].re[l] = line[x].real(), strip[x].im[l] = line[x].imag();
+          strip_[x].re[l] = line[x].real(), strip_[x].im[l] = line[x].imag();
       }
-      along_x_(strip, way);
+      along_x_(strip_, way);
       for (std::size_t l = 0; l < lines; ++l) {
         complex* const line = first + l * of_.x;
-        for (std::size_t x = 0; x < of_.x; ++x) line[x] = {strip[x].re[l], strip[x].im[l]};
+        for (std::size_t x = 0; x < of_.x; ++x) line[x] = {strip_[x].re[l], strip_[x].im[l]};
       }
     }
   }
-  void exchange(const std::vector<complex>& from, std::vector<complex>& to) const {
+  void exchange(const array<complex>& from, array<complex>& to) const {
     const auto count = static_cast<int>(from.size() / ranks_);
     MPI_Alltoall(from.data(), count, MPI_C_DOUBLE_COMPLEX, to.data(), count, MPI_C_DOUBLE_COMPLEX,
                  MPI_COMM_WORLD);
@@ -146,8 +140,8 @@ private:
   shape of_;
   std::size_t ranks_, deep_, wide_;
   fft along_x_, along_y_, along_z_;
-  std::vector<complex> planes_, parcels_;
-  std::vector<row> strip_;
+  array<complex> planes_, parcels_;
+  strip strip_;
 };
 
 }  // namespace apps::ft

@@ -84,7 +84,7 @@ private:
   problem what_;
   std::size_t rank_;
   field field_;
-  std::vector<complex> beams_;
+  array<complex> beams_;
   std::vector<double> decay_x_, decay_y_, decay_z_;
 };
 
