@@ -111,7 +111,7 @@ settings read_settings() {
   return s;
 }
 
-/// Of this rank. The job ends if one's cannot be used: not by MPI_Abort(), after which MPICH's
+/// The first rank's. The job ends if one's cannot be used: not by MPI_Abort(), after which MPICH's
 /// launcher may lose what was printed.
 settings settings_of_job(const mpi& m) {
   settings mine;
@@ -121,7 +121,10 @@ settings settings_of_job(const mpi& m) {
   } catch (const std::invalid_argument& e) { wrong = e.what(); }
   const int me = rank_in(m, m.world), none = size_of(m, m.world);
   const std::int64_t first = least_of(m, wrong.empty() ? none : me, m.world);
-  if (first == none) return mine;
+  if (first == none) {
+    m.Bcast(&mine, sizeof mine, m.byte, 0, m.world);  // ranks' environments may differ
+    return mine;
+  }
   if (first == me) std::fprintf(stderr, "cosched: %s\n", wrong.c_str());
   m.Finalize();
   std::exit(2);

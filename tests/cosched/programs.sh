@@ -44,11 +44,20 @@ settings() {
   (($(grep -cF "$line" "$work/err") == 1)) || fail "$1, bad policy: $(cat "$work/err")"
 
   # Of one rank only.
-  cosched_run "$1" 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 1 ] || export CLEAVE_COSCHED_SPIN=much; exec "$@"' - \
-    "$bin/cg-$1" S >"$work/out" 2>"$work/err"
+  second_rank "$1" CLEAVE_COSCHED_SPIN=much "$bin/cg-$1" S >"$work/out" 2>"$work/err"
   (($? == 2)) || fail "$1, bad spin time of one rank: exit status"
   (($(grep -c "^cosched: CLEAVE_COSCHED_SPIN: .*'much'" "$work/err") == 1)) ||
     fail "$1, bad spin time of one rank: $(cat "$work/err")"
+
+  # The job has the first rank's.
+  CLEAVE_COSCHED_POLICY=block second_rank "$1" CLEAVE_COSCHED_POLICY=logp "$bin/cg-$1" S >"$work/out" 2>"$work/err" ||
+    fail "$1, two policies: exit status, $(cat "$work/err")"
+  grep -q '"policy":"block"' "$work/report" || fail "$1, two policies: $(cat "$work/report")"
+}
+# second_rank MPI NAME=VALUE COMMAND…: two ranks, the second one with another environment.
+second_rank() {
+  cosched_run "$1" 2 timeout 60 \
+    sh -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" != 1 ] || export "$0"; exec "$@"' "${@:2}"
 }
 
 for mpi in "${mpis[@]}"; do
