@@ -19,8 +19,7 @@ enum class direction { forward = -1, backward = 1 };
 // Lines side by side, so that the innermost loops run over lines and use vector instructions.
 inline constexpr std::size_t lines = 16;
 
-// Of what lies at the begin of a page, neighbours of one line fill whole cache lines: 6 to 9 % of FT's
-// time.
+// Neighbours of one line fill whole cache lines then: 6 to 9 % of FT's time.
 template <class T>
 struct at_page {
   using value_type = T;
@@ -36,9 +35,9 @@ struct alignas(64) row {
   std::array<double, lines> re, im;  // one element of each line
 };
 
-// Two times as many rows: what is in the one half is transformed into the other. The halves lie half
-// a page apart from being whole pages apart: a load waits for a store before it whose address has the
-// same last 12 bits. Where malloc put them, by luck, made 4 % of FT's time.
+// Two times as many rows: what is in the one half is transformed into the other. A load waits for a
+// store before it whose address has the same last 12 bits, so the halves are half a page off from
+// that. Where malloc put them, by luck, made 4 % of FT's time.
 class strip {
 public:
   explicit strip(std::size_t longest)

@@ -32,7 +32,7 @@ constexpr std::chrono::seconds patience{3};
 constexpr std::chrono::milliseconds between_looks{200};
 
 // queued --- its turn ---> running <--- turns ---> stopped
-//   queued, running, stopped --- its daemon is gone ---> alone --- the next one is there ---> running
+//   queued, running, stopped --- the daemon is gone ---> alone --- another is there ---> running
 //   each --- it shall end ---> ending
 enum class phase { queued, running, stopped, alone, ending };
 
