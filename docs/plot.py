@@ -5,8 +5,9 @@ usage: docs/plot.py [--docs FOLDER] [--cosched COSCHED.json]... [STUDY.json]
 
 Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
 its quartiles replace docs/study.json first. The tables of docs/performance.md and docs/scale.md are
-data too. In the same way COSCHED.json, of `cleave study cosched`, replaces docs/cosched-MPI.json;
-the tables of docs/coscheduling.md and its picture are made of those that there are.
+data too. In the same way COSCHED.json, of `cleave study cosched`, replaces
+docs/cosched-MPI-PROCESSOR.json; the tables of docs/coscheduling.md and its picture are made of
+those that there are.
 """
 import argparse
 import json
@@ -317,7 +318,9 @@ def goal_of(f):
     """A line of the table of goals."""
     asked = f"≤ {f['at_most']:.2f}" if "at_most" in f else f"≥ {f['at_least']:.2f}"
     value = f"{f['measured']:.3f} ({f['least']:.3f}–{f['most']:.3f})"
-    return [f["goal"], f["jobs"], f["mode"], asked, value, "" if f["met"] else "missed"]
+    if f["met"] not in (True, False):
+        raise ValueError(f"met: {f['met']}")
+    return [f["goal"], f["jobs"], f["mode"], asked, value]
 
 
 def shared_cell(study, part, programs, mode, name=None, ranks=None):
@@ -329,6 +332,14 @@ def shared_cell(study, part, programs, mode, name=None, ranks=None):
         if name in (None, cell["name"]) and ranks in (None, cell["ranks"]):
             return cell
     return None
+
+
+def vendor_of(study):
+    return re.match("[a-z0-9]*", study["machine"].lower())[0]
+
+
+def name_of(study):
+    return f"cosched-{study['mpi']}-{vendor_of(study)}.json"
 
 
 def of_plain(study, cell):
@@ -401,14 +412,17 @@ def cpu_table(study, modes):
 def goals_table(study):
     if not study["figures"]:
         return []
-    lines = ["", f"Of {len(study['figures'])} goals "
-             f"{sum(1 for f in study['figures'] if f['met'])} are met:", "",
-             "| jobs | shared by | asked for | measured | |", "| --- | --- | ---: | ---: | --- |"]
+    missed = [f for f in study["figures"] if not f["met"]]
+    said = f"Of {len(study['figures'])} goals {len(study['figures']) - len(missed)} are met."
+    if not missed:
+        return ["", said]
+    lines = ["", f"{said} These are not:", "", "| jobs | shared by | asked for | measured |",
+              "| --- | --- | ---: | ---: |"]
     last = None
-    for f in study["figures"]:
+    for f in missed:
         goal, *rest = goal_of(f)
         if goal != last:
-            lines.append(f"| *{goal}* | | | | |")
+            lines.append(f"| *{goal}* | | | |")
             last = goal
         lines.append("| " + " | ".join(rest) + " |")
     return lines
@@ -419,9 +433,8 @@ def shared_tables(studies):
     for study in studies:
         modes = [m for m in MODES if any(c["mode"] == m for c in study["cells"])]
         passes = f"{study['whole_passes']} of {study['passes']} passes whole"
-        lines += ["", f"#### {MPIS.get(study['mpi'], study['mpi'])}", "",
-                  f"{study['date']}; {study['machine']}, {study['cpus']} CPUs; {study['size']} "
-                  f"sizes; {passes}, interleaved.", ""]
+        lines += ["", f"#### {MPIS.get(study['mpi'], study['mpi'])}, {study['machine']}", "",
+                  f"{study['date']}; {study['cpus']} CPUs; {study['size']} sizes; {passes}, interleaved.", ""]
         lines += shares_tables(study, modes) + imbalance_table(study, modes)
         lines += cpu_table(study, modes) + goals_table(study)
     return "\n".join(lines[1:])
@@ -471,7 +484,7 @@ def main():
                       help="where the pages are (default: docs)")
     line.add_argument("--cosched", metavar="COSCHED.json", type=pathlib.Path, action="append",
                       help="what `cleave study cosched` wrote, one for each MPI "
-                           "(default: docs/cosched-MPI.json)")
+                           "(default: docs/cosched-*.json)")
     line.add_argument("study", metavar="STUDY.json", type=pathlib.Path, nargs="?",
                       help="what `cleave study` wrote (default: docs/study.json)")
     asked = line.parse_args()
@@ -488,8 +501,10 @@ def main():
     scaled = scales(docs / "scale.md")
     new = [read_shared(file) for file in asked.cosched or []]
     kept = [read_shared(file) for file in docs.glob("cosched-*.json")]
-    by_mpi = {s["mpi"]: s for s in kept + new}
-    shared = [by_mpi[mpi] for mpi in sorted(by_mpi, reverse=True)]  # Open MPI first
+    by_name = {name_of(s): s for s in kept + new}
+    # Of one processor after the other, Open MPI first.
+    shared = sorted(by_name.values(), key=lambda s: s["mpi"], reverse=True)
+    shared.sort(key=vendor_of)
     shared_page = shared and with_table(docs / "coscheduling.md", shared_tables(shared))
     there = systems_of(study)
     (docs / "pictures").mkdir(exist_ok=True)
@@ -502,7 +517,7 @@ def main():
     draw_ratios(measured, docs / "pictures/performance.png")
     draw_scales(scaled, docs / "pictures/scale.png")
     for study in new:
-        (docs / f"cosched-{study['mpi']}.json").write_text(as_text(study))
+        (docs / name_of(study)).write_text(as_text(study))
     if shared:
         (docs / "coscheduling.md").write_text(shared_page)
         draw_shared(shared[0], docs / "pictures/coscheduling.png")
