@@ -104,7 +104,8 @@ def seconds_axis(axis):
     low, high = axis.get_xlim()
     decades = [10.0**k for k in range(-5, 4) if low <= 10.0**k <= high]
     if len(decades) < 2:
-        steps = [m * 10.0**k for k in range(-5, 4) for m in (1, 2, 5)]
+        marks = (1, 2, 5) if high < 15 * low else (1, 3)  # as many as fit
+        steps = [m * 10.0**k for k in range(-5, 4) for m in marks]
         axis.set_xticks([step for step in steps if low <= step <= high])
     axis.xaxis.set_minor_formatter(lambda *_: "")
     for side in ("top", "right", "left"):
