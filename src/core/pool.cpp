@@ -1,50 +1,14 @@
 #include "core/pool.hpp"
 
-#include "core/proxy.hpp"
 #include "machine/futex.hpp"
 
 #include <algorithm>
-#include <map>
-#include <stdexcept>
 
 namespace cleave::detail {
 namespace {
 
 std::mutex pools_mutex;
 std::vector<pool*> pools;
-
-/// Root tasks that a worker of another runtime waits for, while this lives. With the mutex.
-std::map<const scope*, worker*> waiting_for;
-
-class calling_worker {
-public:
-  /// Throws std::logic_error if all workers of the pool wait for the caller to return.
-  calling_worker(const pool& called, const task& root)
-      : root_(here.self != nullptr ? &root : nullptr) {
-    if (root_ == nullptr) return;
-    std::lock_guard lock(pools_mutex);
-    unsigned blocked = 0;
-    for (const scope* s = root.parent; s != nullptr; s = s->parent) {
-      const auto at = waiting_for.find(s);
-      if (at != waiting_for.end() && &at->second->of == &called) ++blocked;
-    }
-    if (blocked == called.size()) {
-      throw std::logic_error(
-          "cleave::runtime::run: called by a task that all workers of this runtime wait for");
-    }
-    waiting_for[&root] = here.self;
-  }
-  ~calling_worker() {
-    if (root_ == nullptr) return;
-    std::lock_guard lock(pools_mutex);
-    waiting_for.erase(root_);
-  }
-  calling_worker(const calling_worker&) = delete;
-  calling_worker& operator=(const calling_worker&) = delete;
-
-private:
-  const task* const root_;
-};
 
 }  // namespace
 
@@ -57,7 +21,7 @@ pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
       off_cpu(oversubscribed ? std::max(50u, 4 * p.workers / p.cpus) : 0),
       most_askers(4 * p.cpus),
       workers(p.workers) {
-  if (p.others.ring != nullptr) outside_ = std::make_unique<proxy>(*this, p.others);
+  if (p.others) others_ = p.others(*this);
   try {
     for (unsigned i = 0; i < p.workers; ++i) {
       threads.push_back(std::make_unique<machine::thread>(p.stack_bytes, &begin, this));
@@ -118,7 +82,6 @@ task* pool::take_root() noexcept {
 }
 
 void pool::run(task& root) {
-  const calling_worker caller(*this, root);
   if (recording) recording->begin_run();
   announce(meeting, [&] {
     std::lock_guard lock(roots_mutex);
@@ -133,7 +96,7 @@ void pool::interrupt_all() noexcept {
   std::lock_guard lock(pools_mutex);
   for (pool* p : pools) {
     for (auto& w : p->workers) w->box().insist(attention);
-    if (p->outside() != nullptr) p->outside()->interrupt();
+    if (p->others() != nullptr) p->others()->interrupt();
   }
 }
 

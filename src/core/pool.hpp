@@ -7,13 +7,24 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace cleave::detail {
 
-class proxy;
+/// Who stands for the other nodes in a pool: net/proxy.hpp. Any worker calls.
+class other_nodes {
+public:
+  virtual ~other_nodes() = default;
+  /// A worker computes from now on, and nobody did. Other nodes are to know it soon.
+  virtual void begun() noexcept = 0;
+  /// A task from there has ended here.
+  virtual void finished_here(task& t) noexcept = 0;
+  /// Some scope was cancelled.
+  virtual void interrupt() noexcept = 0;
+};
 
 /// The workers of one runtime and what they share.
 class pool {
@@ -21,10 +32,11 @@ public:
   struct plan {
     unsigned workers = 1;
     std::size_t stack_bytes = 0;
-    bool check = false;   // CLEAVE_CHECK
-    bool cutoff = true;   // CLEAVE_CUTOFF
-    native::bell others;  // wakes who speaks for other nodes; none: this process is alone
-    unsigned cpus = 1;    // that this process may use
+    bool check = false;  // CLEAVE_CHECK
+    bool cutoff = true;  // CLEAVE_CUTOFF
+    unsigned cpus = 1;   // that this process may use
+    /// Makes who stands for other nodes, before the threads begin. Empty: this process is alone.
+    std::function<std::unique_ptr<other_nodes>(pool&)> others;
   };
   /// `recording` may be null. Throws std::system_error.
   pool(const plan& p, std::unique_ptr<trace::session> recording);
@@ -40,7 +52,7 @@ public:
   static void interrupt_all() noexcept;
 
   /// Null if this process is alone.
-  proxy* outside() const noexcept { return outside_.get(); }
+  other_nodes* others() const noexcept { return others_.get(); }
 
   worker& at(unsigned i) noexcept { return *workers[i]; }
   unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
@@ -60,7 +72,7 @@ private:
   static void begin(void* self);
 
   std::vector<std::unique_ptr<worker>> workers;
-  std::unique_ptr<proxy> outside_;  // before the threads begin: they read it
+  std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
   std::atomic<unsigned> started{0};
   std::atomic<unsigned> leaving{0};
   std::mutex roots_mutex;

@@ -1,7 +1,6 @@
 #include "core/worker.hpp"
 
 #include "core/pool.hpp"
-#include "core/proxy.hpp"
 #include "machine/futex.hpp"
 #include "machine/spinner.hpp"
 
@@ -161,7 +160,7 @@ void worker::execute(task& t) noexcept {
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const std::uint64_t since = ticks();
     const bool first = begin_to_compute(self_, inside.previous == nullptr);
-    if (first && of.outside() != nullptr) of.outside()->begun();
+    if (first && of.others() != nullptr) of.others()->begun();
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {
@@ -182,7 +181,7 @@ void worker::execute(task& t) noexcept {
 
 /// Tells whoever waits for it. Then it may be gone.
 void worker::finish(task& t) noexcept {
-  if (t.is_kept == task::kept::by_proxy) return of.outside()->finished_here(t);
+  if (t.is_kept == task::kept::by_proxy) return of.others()->finished_here(t);
   worker* owner = t.owner;
   std::atomic<std::uint32_t>* word = &t.progress;
   if (t.is_kept == task::kept::by_itself) {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/frame_list.hpp"
-#include "core/protocol.hpp"
 #include "cutoff/cutoff.hpp"
+#include "frames/frame_list.hpp"
 #include "groups/ready_tasks.hpp"
+#include "handshake/protocol.hpp"
 #include "trace/recorder.hpp"
 #include "trace/strand_clock.hpp"
 

@@ -99,7 +99,7 @@ void driver::live(const opener& make) {
   lock.unlock();
 }
 
-void driver::attach(detail::proxy& p, reporter of_this_node, bool records) {
+void driver::attach(proxy& p, reporter of_this_node, bool records) {
   std::lock_guard lock(mutex_);
   report_ = std::move(of_this_node);
   records_ = records;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/proxy.hpp"
 #include "net/launch.hpp"
 #include "net/protocol.hpp"
+#include "net/proxy.hpp"
 #include "net/report.hpp"
 
 #include <cleave/detail/replicas.hpp>
@@ -56,7 +56,7 @@ public:
   /// Any thread; must not block.
   using reporter = std::function<node_report(bool with_trace)>;
   /// Begins. Once, before anything runs. `records`: tasks that go out say who made them, and when.
-  void attach(detail::proxy& p, reporter of_this_node = {}, bool records = false);
+  void attach(proxy& p, reporter of_this_node = {}, bool records = false);
   /// Blocks until the first node has gone, or turns out to run another program, or this one has
   /// left.
   void serve();
@@ -102,7 +102,7 @@ private:
   void tell_cancelled(instant now);
   void tell_starving(instant now);
   void tell_requests(instant now);
-  bool give_back_here(const detail::proxy::starving& who);
+  bool give_back_here(const proxy::starving& who);
   std::deque<returned>::const_iterator first_to_give_again() const;
   void tell_answer(instant now, unsigned slot, returned what);
   void send_inquiries();
@@ -112,7 +112,7 @@ private:
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   void carry_values();
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
-  std::uint64_t part_of(const detail::proxy::starving& who);
+  std::uint64_t part_of(const proxy::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
   static instant now() noexcept;
@@ -157,7 +157,7 @@ private:
   identity self_;
   std::thread thread_;
   std::unique_ptr<transport> carries_;
-  detail::proxy* core_ = nullptr;
+  proxy* core_ = nullptr;
   std::unique_ptr<node<>> protocol_;
 
   std::map<std::uint64_t, detail::task*> out_;  // by the number that other nodes know it by
@@ -171,7 +171,7 @@ private:
   };
   std::map<unsigned, part_found> parts_found_;                          // by worker
   std::map<unsigned, std::pair<detail::request, std::uint64_t>> told_;  // workers that starve
-  std::vector<detail::proxy::starving> starving_;                       // as last seen
+  std::vector<proxy::starving> starving_;                               // as last seen
   std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
   instant asked_at_ = instant::max();                 // slots, and nobody has insisted since
   bool restless_ = false;                             // something was given back in this step

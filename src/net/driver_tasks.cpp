@@ -56,7 +56,7 @@ traveller driver::describe(std::uint64_t id, detail::task& t) const {
 
 bool driver::tell_given(instant at) {
   bool any = false;
-  detail::proxy::gift g;
+  proxy::gift g;
   while (core_->next_given(g)) {
     any = true;
     if (g.given == nullptr) {
@@ -118,7 +118,7 @@ void driver::tell_finished(instant at) {
 /// Whoever gave it away is not kept waiting for the network to be allowed to unwind.
 void driver::tell_cancelled(instant at) {
   for (auto entry = out_.begin(); entry != out_.end();) {
-    if (!detail::proxy::is_cancelled(*entry->second)) {
+    if (!proxy::is_cancelled(*entry->second)) {
       ++entry;
       continue;
     }
@@ -130,7 +130,7 @@ void driver::tell_cancelled(instant at) {
 /// A task that is out and that `who` waits for, itself or through others; 0: none. Looks only at
 /// those that went out since it looked last. One that it found is still right while it is out, and
 /// parts of another scope at the same place went out later.
-std::uint64_t driver::part_of(const detail::proxy::starving& who) {
+std::uint64_t driver::part_of(const proxy::starving& who) {
   const auto is_away = [this](std::uint64_t id) {
     return out_.count(id) != 0 &&
            std::find(returned_.begin(), returned_.end(), id) == returned_.end();
@@ -149,7 +149,7 @@ std::uint64_t driver::part_of(const detail::proxy::starving& who) {
 }
 
 /// A task that nobody runs is run by whoever waits for it, or has nothing to do.
-bool driver::give_back_here(const detail::proxy::starving& who) {
+bool driver::give_back_here(const proxy::starving& who) {
   for (const returned one : returned_) {
     const std::uint64_t id = one.id;
     detail::task& t = *out_.at(id);

@@ -8,7 +8,9 @@
 #include "net/driver.hpp"
 #include "net/launch.hpp"
 #include "net/plugin.hpp"
+#include "net/proxy.hpp"
 #include "net/termination.hpp"
+#include "runtime/nested_run.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -56,12 +58,12 @@ class runtime::state {
 public:
   state(detail::pool::plan plan, const options& o, std::unique_ptr<net::driver> joined)
       : node(std::move(joined)) {
-    if (node != nullptr) plan.others = node->bell();
+    if (node != nullptr) plan.others = net::proxy::maker(node->bell());
     const unsigned nodes = node != nullptr ? node->nodes() : 1;
     pool = std::make_unique<detail::pool>(plan, recording_of(o, plan.workers, nodes));
     if (node == nullptr) return;
     node->attach(
-        *pool->outside(), [this](bool with_trace) { return report(with_trace); },
+        net::proxy::of(*pool), [this](bool with_trace) { return report(with_trace); },
         pool->recording != nullptr);
   }
   ~state() {
@@ -249,7 +251,10 @@ bool runtime::is_worker() const noexcept {
   return detail::here.self != nullptr && &detail::here.self->of == state_->pool.get();
 }
 bool runtime::checking() const noexcept { return state_->pool->check && !is_worker(); }
-void runtime::run_root(detail::task& root) { state_->pool->run(root); }
+void runtime::run_root(detail::task& root) {
+  const nested_run nested(*state_->pool, root);
+  state_->pool->run(root);
+}
 
 runtime::check_pause::check_pause(runtime& r) noexcept : of(r) { ++of.state_->pool->check_pauses; }
 runtime::check_pause::~check_pause() { --of.state_->pool->check_pauses; }

@@ -2,7 +2,7 @@
 // Who speaks for other nodes, and one worker or two: the real outside_slots, mailboxes and
 // sequences of protocol.hpp through every interleaving. What is mirrored of worker.cpp and
 // net/driver.cpp is short, and names it.
-#include "core/outside.hpp"
+#include "handshake/outside.hpp"
 
 #include "atomic.hpp"
 #include "explorer.hpp"

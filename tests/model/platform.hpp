@@ -1,8 +1,8 @@
 #pragma once
 
 #include "atomic.hpp"
-#include "core/protocol.hpp"
 #include "explorer.hpp"
+#include "handshake/protocol.hpp"
 
 #include <array>
 #include <cstdint>

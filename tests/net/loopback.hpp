@@ -4,7 +4,7 @@
 #include "net/transport.hpp"
 
 #include "core/pool.hpp"
-#include "core/proxy.hpp"
+#include "net/proxy.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -188,9 +188,9 @@ public:
       : link_(net::driver::open([&by, self] { return by.open(self); }, how)) {
     detail::pool::plan plan;
     plan.workers = workers, plan.stack_bytes = std::size_t{16} << 20, plan.cpus = 2;
-    plan.cutoff = false, plan.others = link_->bell();
+    plan.cutoff = false, plan.others = net::proxy::maker(link_->bell());
     pool_ = std::make_unique<detail::pool>(plan, nullptr);
-    link_->attach(*pool_->outside());
+    link_->attach(net::proxy::of(*pool_));
   }
   ~test_node() {
     link_->stop();

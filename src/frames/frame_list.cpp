@@ -1,4 +1,4 @@
-#include "core/frame_list.hpp"
+#include "frames/frame_list.hpp"
 
 #include <algorithm>
 #include <cassert>

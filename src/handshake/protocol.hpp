@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/mailbox.hpp"
+#include "handshake/mailbox.hpp"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // The list of frames against a simple oracle, which keeps all frames of one stack in a vector and
 // searches it anew each time.
-#include "core/frame_list.hpp"
+#include "frames/frame_list.hpp"
 
 #include "core/requests.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/protocol.hpp"
+#include "handshake/protocol.hpp"
 
 /// How one thread without a stack asks a pool's workers in the name of other nodes, and feeds those
 /// that are hungry. No step blocks. Templates, so that tests/model runs them.

@@ -1,7 +1,5 @@
 // Who speaks for other nodes, by itself: here the test's thread is the one that does.
-#include "core/proxy.hpp"
-
-#include "core/pool.hpp"
+#include "net/proxy.hpp"
 
 #include <gtest/gtest.h>
 #include <cleave/both.hpp>
@@ -14,6 +12,8 @@
 
 namespace cleave::detail {
 namespace {
+
+using net::proxy;
 
 using namespace std::chrono_literals;
 
@@ -32,14 +32,14 @@ bool soon(Succeeds succeeds) {
 /// One worker, which runs a root in the background.
 class one_worker : public testing::Test {
 protected:
-  one_worker() : workers(plan(), nullptr), others(*workers.outside()) {}
+  one_worker() : workers(plan(), nullptr), others(proxy::of(workers)) {}
   ~one_worker() override {
     if (caller.joinable()) caller.join();
   }
   static pool::plan plan() {
     pool::plan p;
     p.stack_bytes = std::size_t{16} << 20, p.cpus = 2, p.cutoff = false;
-    p.others.ring = [](void*) noexcept {};
+    p.others = proxy::maker({.ring = [](void*) noexcept {}});
     return p;
   }
   /// both() gives the second part when somebody asks; the first waits for that, or for `go_on`.

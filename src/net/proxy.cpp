@@ -1,19 +1,24 @@
-#include "core/proxy.hpp"
-
-#include "core/pool.hpp"
+#include "net/proxy.hpp"
 
 #include <cassert>
 #include <utility>
 
-namespace cleave::detail {
+namespace cleave::net {
 
-proxy::proxy(pool& p, native::bell ring)
+using detail::native;
+using detail::task;
+
+proxy::proxy(detail::pool& p, native::bell ring)
     : of_(p), own_(word_, cutoff_, ring), slots_(p.meeting, own_) {
   for (unsigned k = 0; k < native::most_slots; ++k) {
     boxes_.push_back(std::make_unique<slot>(word_, cutoff_, ring));
-    p.meeting.boxes[exchange<native>::first_slot + k] = &boxes_.back()->box;
+    p.meeting.boxes[detail::exchange<native>::first_slot + k] = &boxes_.back()->box;
   }
   p.meeting.outside = &own_;
+}
+
+decltype(detail::pool::plan::others) proxy::maker(native::bell ring) {
+  return [ring](detail::pool& p) { return std::make_unique<proxy>(p, ring); };
 }
 
 proxy::~proxy() {
@@ -53,8 +58,8 @@ bool proxy::next_given(gift& g) noexcept {
 
 const std::vector<proxy::starving>& proxy::look_for_starving() {
   starving_.clear();
-  slots_.each_hungry([this](unsigned i, request seen) {
-    starving_.push_back({i, seen, wanted_by(seen)});
+  slots_.each_hungry([this](unsigned i, detail::request seen) {
+    starving_.push_back({i, seen, detail::wanted_by(seen)});
   });
   return starving_;
 }
@@ -62,7 +67,7 @@ const std::vector<proxy::starving>& proxy::look_for_starving() {
 bool proxy::feed(const starving& who, task& t) noexcept {
   // Its runner stays: the owner may be reading it, and cannot take it back from a worker that
   // asked.
-  return slots_.feed(who.worker, who.seen, reinterpret_cast<request>(&t));
+  return slots_.feed(who.worker, who.seen, reinterpret_cast<detail::request>(&t));
 }
 
 std::unique_ptr<task> proxy::next_finished() noexcept {
@@ -78,26 +83,26 @@ void proxy::finished_here(task& t) noexcept {
     std::lock_guard lock(finished_mutex_);
     finished_.push_back(&t);
   }
-  own_.ring(news);
+  own_.ring(detail::news);
 }
 
 void proxy::complete(task& t) noexcept {
-  worker* const owner = t.owner;
+  detail::worker* const owner = t.owner;
   t.ticks = 0;                                                  // not known here
   t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
-  owner->box().ring(news);
+  owner->box().ring(detail::news);
 }
 
 bool proxy::await(const std::function<bool()>& holds) noexcept {
-  worker* const caller = here.self;
+  detail::worker* const caller = detail::here.self;
   return caller != nullptr && &caller->of == &of_ && caller->await(holds);
 }
 
 void proxy::tell() noexcept {
-  for (unsigned i = 0; i < of_.size(); ++i) of_.at(i).box().ring(news);
+  for (unsigned i = 0; i < of_.size(); ++i) of_.at(i).box().ring(detail::news);
 }
 
 unsigned proxy::workers() const noexcept { return of_.size(); }
 unsigned proxy::computing() const noexcept { return of_.meeting.computing.count(); }
 
-}  // namespace cleave::detail
+}  // namespace cleave::net
