@@ -1,7 +1,9 @@
 #include "cosched/job.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -88,7 +90,8 @@ bool all(const mpi& m, bool mine, MPI_Comm ranks) { return least_of(m, mine ? 1 
 
 struct settings {
   policy by = policy::two_phase;
-  nanoseconds spin = -1, free_spin = -1;  // not given; the variables are in microseconds
+  nanoseconds spin = -1, free_spin = -1;   // not given; the variables are in microseconds
+  nanoseconds turn = turns::usual_length;  // 0: none; the variable is in milliseconds
 };
 
 /// Throws std::invalid_argument.
@@ -108,6 +111,8 @@ settings read_settings() {
   if (spin >= 0) s.spin = spin * 1'000;
   const long free_spin = machine::environment("CLEAVE_COSCHED_FREE_SPIN", 0, 1'000'000, -1);
   if (free_spin >= 0) s.free_spin = free_spin * 1'000;
+  const long turn = machine::environment("CLEAVE_COSCHED_TURN", 0, 10'000, -1);
+  if (turn >= 0) s.turn = turn * 1'000'000;
   return s;
 }
 
@@ -146,6 +151,36 @@ std::unique_ptr<node> share_node(const mpi& m, MPI_Comm here_all) {
   if (me == 0 && shared != nullptr) shared->forget_name();
   if (!complete) shared.reset();
   return shared;
+}
+
+/// The nth CPU of these, round about.
+int nth_of(const cpu_bits& cpus, int n) noexcept {
+  std::vector<int> all;
+  for (std::size_t i = 0; i < 64 * cpus.size(); ++i)
+    if ((cpus[i / 64] >> i % 64 & 1) != 0) all.push_back(static_cast<int>(i));
+  return all.empty() ? 0 : all[static_cast<std::size_t>(n) % all.size()];
+}
+
+/// Where the jobs meet that have a rank for each of the same CPUs; null on all ranks if this one
+/// has not, or there is no such place. All its ranks are on this node.
+std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Comm here_all) {
+  const int me = rank_in(m, here_all);
+  const cpu_bits cpus = shared.used_cpus();
+  int count = 0;
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, by words
+  for (const std::uint64_t bits : cpus)
+    count += std::popcount(bits), hash = (hash ^ bits) * 0x100000001b3u;
+  if (size_of(m, here_all) != count) return nullptr;
+  char name[most_name];
+  std::snprintf(name, sizeof name, "/cleave-cosched-turns-1-%u-%016llx",
+                static_cast<unsigned>(geteuid()), static_cast<unsigned long long>(hash));
+  std::unique_ptr<turn_place> place;
+  if (me == 0) place = turn_place::take(name);
+  unsigned number = place != nullptr ? place->number() : 0;
+  m.Bcast(&number, sizeof number, m.byte, 0, here_all);
+  if (me != 0 && number != 0) place = turn_place::open(name, number);
+  if (!all(m, place != nullptr, here_all)) place.reset();
+  return place;
 }
 
 /// One rank of each node measures; meanwhile the others sleep, and not in MPI, where they would
@@ -235,7 +270,7 @@ void begin_job(int thread_level) noexcept {
   const int me = rank_in(m, here_all);
   const bool one_node = size_of(m, here_all) == size_of(m, m.world);
   auto shared = share_node(m, here_all);
-  if (shared != nullptr) measured = share_costs(*shared, me);
+  if (shared != nullptr) shared->use_cpus(), measured = share_costs(*shared, me);
   std::unique_ptr<network> others;
   if (!one_node && shared != nullptr)
     others = network::make(shared->name(), static_cast<unsigned>(me), in_world(m, here_all),
@@ -243,6 +278,11 @@ void begin_job(int thread_level) noexcept {
   const nanoseconds usual = s.by == policy::logp ? measured.wake + round_trip(m, here_all, me)
                                                  : 2 * measured.context_switch;
   const bool watched = all(m, progress::watch(), m.world);
+  std::unique_ptr<turn_place> place;
+  const int cpu = shared != nullptr ? nth_of(shared->used_cpus(), me) : 0;
+  const bool two_phases = s.by != policy::spin && s.by != policy::block;
+  if (one_node && shared != nullptr && two_phases && s.turn != 0)
+    place = share_turns(m, *shared, here_all);
   const bool reached = one_node || !watched || come_by_descriptors(m, here_all);
   m.Comm_free(&here_all);
   if (!watched)
@@ -256,7 +296,6 @@ void begin_job(int thread_level) noexcept {
   const bool all_reached = all_rung && (one_node || all(m, reached, m.world));
   chosen = s.by;
   const nanoseconds fixed = s.spin >= 0 ? s.spin : usual;
-  const bool two_phases = s.by != policy::spin && s.by != policy::block;
   const nanoseconds free_spin = !two_phases        ? 0
                                 : s.free_spin >= 0 ? s.free_spin
                                                    : free_spin_for(measured.wake);
@@ -264,6 +303,7 @@ void begin_job(int thread_level) noexcept {
              spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
              s.free_spin >= 0 ? allowance::without_limit() : allowance(),
              thread_level == MPI_THREAD_MULTIPLE);
+  if (place != nullptr) here.take_turns(std::move(place), s.turn, cpu);
   if (!all_reached) {
     here.stand_aside();
     tell(m, all_rung ? "the job's nodes are not connected by what poll() can wait for; its calls "
@@ -285,7 +325,8 @@ void report_job() noexcept {
   const mpi m;
   report r{chosen, here.spinning().typical(), measured.context_switch, measured.wake, 0, {}};
   static_assert(sizeof(std::int64_t) == sizeof(long long));
-  m.Reduce(&here.counted(), &r.total, counts::fields, m.int64, m.sum, 0, m.world);
+  const counts mine = here.counted();
+  m.Reduce(&mine, &r.total, counts::fields, m.int64, m.sum, 0, m.world);
   if (rank_in(m, m.world) != 0) return;
   r.ranks = size_of(m, m.world);
   if (std::strcmp(where, "-") == 0) return void(std::fputs(as_text(r).c_str(), stderr));

@@ -1,6 +1,7 @@
 #include "cosched/node.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@ namespace cleave::cosched {
 namespace {
 
 constexpr std::size_t board_bytes = (sizeof(board<platform>) + 127) / 128 * 128;
-constexpr std::size_t slots_at = board_bytes + sizeof(told_costs);
+constexpr std::size_t slots_at = board_bytes + sizeof(told_at_first);
 
 void* map(int file, std::size_t bytes) noexcept {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -37,11 +38,11 @@ node::node(std::string name, unsigned ranks, void* memory, bool first) noexcept
   char* const at = static_cast<char*>(memory);
   if (first) {
     new (at) board<platform>(ranks);
-    new (at + board_bytes) told_costs;
+    new (at + board_bytes) told_at_first;
     for (unsigned i = 0; i < ranks; ++i) new (at + slots_at + i * sizeof(slot)) slot;
   }
   sleepers_ = std::launder(reinterpret_cast<board<platform>*>(at));
-  costs_ = std::launder(reinterpret_cast<told_costs*>(at + board_bytes));
+  first_ = std::launder(reinterpret_cast<told_at_first*>(at + board_bytes));
   slots_ = std::launder(reinterpret_cast<slot*>(at + slots_at));
 }
 
@@ -74,15 +75,31 @@ std::unique_ptr<node> node::open(const std::string& name, unsigned ranks) {
 }
 
 void node::tell(const costs& c) noexcept {
-  costs_->what = c;
-  costs_->told.store(1, std::memory_order_release);  // partner: await_costs
-  machine::wake_shared(costs_->told);
+  first_->what = c;
+  first_->told.store(1, std::memory_order_release);  // partner: await_costs
+  machine::wake_shared(first_->told);
 }
 
 costs node::await_costs() noexcept {
-  while (costs_->told.load(std::memory_order_acquire) == 0)  // partner: tell
-    machine::block_shared(costs_->told, 0, platform::longest_sleep);
-  return costs_->what;
+  while (first_->told.load(std::memory_order_acquire) == 0)  // partner: tell
+    machine::block_shared(first_->told, 0, platform::longest_sleep);
+  return first_->what;
+}
+
+void node::use_cpus() noexcept {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);
+  for (unsigned i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &mine))
+      first_->cpus[i / 64].fetch_or(std::uint64_t{1} << i % 64, std::memory_order_relaxed);
+}
+
+cpu_bits node::used_cpus() const noexcept {
+  cpu_bits all{};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = first_->cpus[i].load(std::memory_order_relaxed);
+  return all;
 }
 
 void node::forget_name() noexcept { shm_unlink(name_.c_str()); }

@@ -5,6 +5,7 @@
 #include "cosched/platform.hpp"
 #include "cosched/spin_time.hpp"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <new>
@@ -18,10 +19,15 @@ struct alignas(128) slot {
   std::atomic<nanoseconds> rung_at{0};  // when it was rung last, by the monotonic clock
 };
 
-/// What one rank has measured while the others slept, so that CPUs were idle.
-struct alignas(128) told_costs {
+/// CPUs, a bit each.
+using cpu_bits = std::array<std::uint64_t, 16>;
+
+/// What ranks tell the others when the job begins: one what it has measured while the others slept,
+/// so that CPUs were idle; each which CPUs it may use.
+struct alignas(128) told_at_first {
   std::atomic<std::uint32_t> told{0};
   costs what{};
+  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<cpu_bits>> cpus{};
 };
 
 class node {
@@ -46,6 +52,11 @@ public:
   /// Blocks until it has.
   costs await_costs() noexcept;
 
+  /// This rank may use the CPUs that it may use now.
+  void use_cpus() noexcept;
+  /// Those that any rank may use, after all have told.
+  cpu_bits used_cpus() const noexcept;
+
   static constexpr unsigned most_ranks = board<platform>::capacity;
 
 private:
@@ -56,7 +67,7 @@ private:
   unsigned ranks_;
   void* memory_;
   board<platform>* sleepers_;
-  told_costs* costs_;
+  told_at_first* first_;
   slot* slots_;
 };
 

@@ -40,6 +40,22 @@ void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, 
   state_.store(state::active, std::memory_order_release);  // partner: stand_aside
 }
 
+void rank::take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu) noexcept {
+  place_ = std::move(at);
+  turns_.emplace(place_->board(), place_->number(), length, cpu);
+}
+
+void rank::stop() noexcept {
+  state_.store(state::absent, std::memory_order_relaxed);
+  turns_.reset(), place_.reset();
+}
+
+counts rank::counted() const noexcept {
+  counts c = counts_;
+  if (turns_) c.stops = turns_->stops(), c.stop_time = turns_->stopped();
+  return c;
+}
+
 void rank::called_here() noexcept { caller_.store(&this_thread, std::memory_order_relaxed); }
 bool rank::is_called_here() const noexcept {
   return caller_.load(std::memory_order_relaxed) == &this_thread;
@@ -94,7 +110,13 @@ void rank::end_call(bool blocking) noexcept {
     if (spins_) found_something();
     rung_for_nothing_ = false;
   }
-  if (--calls_ == 0) ring();
+  if (--calls_ != 0) return;
+  ring();
+  // After all that this call has done for others: nobody of this job waits for it.
+  if (!turns_) return;
+  const bool waited = std::exchange(waited_, false);
+  if (waited || turns_->is_others())
+    found_at_ = turns_->after_wait(waited ? found_at_ : now(), {counts_.calls, counts_.spin_time});
 }
 
 void rank::begin_spin(nanoseconds at) noexcept {
@@ -116,7 +138,8 @@ bool rank::spun_enough(nanoseconds at) noexcept {
     if (later(begin_, free_spin_) <= at || !free_time_.is_left()) return true;
     switches_ = involuntary_switches();
     others_want_.switches(at, switches_);
-    if (others_want_.is_wanted(at)) return true;
+    // The signs of the last turn are still there in this one.
+    if (others_want_.is_wanted(at) && !(turns_ && turns_->is_mine())) return true;
     longer_ = true, longer_from_ = looked_ = at, until_ = begin_ + free_spin_;
     ++counts_.longer;
     return false;
@@ -133,7 +156,7 @@ void rank::found_something() noexcept {
   // So that its socket does not fill up with what was sent for sleeps that it did not need.
   if (waiter_->found() && network_ != nullptr) network_->drain();
   const nanoseconds at = now();
-  found_at_ = at;
+  found_at_ = at, waited_ = true;
   end_spin(at, spinning_->block_cost());
   if (!slept_) spinning_->saw(at - begin_);
   ++(slept_ ? counts_.slept : counts_.spun);
@@ -164,6 +187,11 @@ void rank::found_nothing() noexcept {
   };
   const auto block = [this](const auto& word, std::uint32_t ticket) {
     if (network_ != nullptr) return network_->sleep(word, ticket);
+    if (turns_ && turns_->is_mine()) {
+      machine::block_shared(word, ticket, std::chrono::nanoseconds(turns::patience));
+      if (word.load(std::memory_order_relaxed) != ticket) return false;
+      turns_->give_up();
+    }
     platform::block(word, ticket);
     return false;
   };

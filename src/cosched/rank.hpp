@@ -7,6 +7,7 @@
 #include "cosched/node.hpp"
 #include "cosched/report.hpp"
 #include "cosched/spin_time.hpp"
+#include "cosched/turns.hpp"
 
 #include <atomic>
 #include <memory>
@@ -45,10 +46,12 @@ public:
   void start(std::unique_ptr<node> shared, std::unique_ptr<network> others, unsigned me,
              unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
              bool many_threads);
+  /// After start(): takes turns with other jobs, of this length, on that CPU.
+  void take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu) noexcept;
   /// Any thread.
   void stand_aside() noexcept;
   /// No more sleeping, ringing or counting.
-  void stop() noexcept { state_.store(state::absent, std::memory_order_relaxed); }
+  void stop() noexcept;
   state now_is() const noexcept { return state_.load(std::memory_order_relaxed); }
 
   /// A call into MPI begins; returns whether it must be ended by end_call(). `blocking`: it returns
@@ -77,7 +80,7 @@ public:
   /// It has found something, and may have sent something.
   void found_something() noexcept;
 
-  const counts& counted() const noexcept { return counts_; }
+  counts counted() const noexcept;
   const spin_time& spinning() const noexcept { return *spinning_; }
 
 private:
@@ -93,6 +96,8 @@ private:
   unsigned me_ = 0;
   std::optional<waiter<platform>> waiter_;
   std::optional<spin_time> spinning_;
+  std::unique_ptr<turn_place> place_;  // null: no turns
+  std::optional<turns> turns_;
   bool many_threads_ = false;                 // may call at once
   std::atomic<const void*> caller_{nullptr};  // the thread that called last; only it looks
 
@@ -102,6 +107,7 @@ private:
   bool owes_last_ring_ = false;         // has found something since it last rang before a sleep
   bool spins_ = false;                  // from begin_ on, and until until_
   bool slept_ = false, late_ = false;   // in this call; and the last sleep ended late
+  bool waited_ = false;                 // in this call, and found something
   bool rung_for_nothing_ = false;       // rung, and has found nothing since
   nanoseconds begin_ = 0, until_ = 0;
   demand others_want_;

@@ -266,6 +266,9 @@ int main(int argc, char** argv) try {
                       "Microseconds to spin on a CPU that nobody else wants (default: 4 wake-ups, "
                       "120 to 400, in vain for 5 ms and 1/30 of the time at most; 0: no longer "
                       "than elsewhere)");
+  start.option_number("--turn", job.turn, 0, 10'000,
+                      "Milliseconds of the turns that jobs with a rank for each CPU take, where "
+                      "that pays (default: 50; 0: no turns)");
   start.option("--report", "FILE", job.report,
                "Where the counts of all waits go when the job ends, as JSON; -: to the terminal");
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},

@@ -79,13 +79,15 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   if (!what.policy.empty()) set("CLEAVE_COSCHED_POLICY", what.policy);
   if (what.spin >= 0) set("CLEAVE_COSCHED_SPIN", std::to_string(what.spin));
   if (what.free_spin >= 0) set("CLEAVE_COSCHED_FREE_SPIN", std::to_string(what.free_spin));
+  if (what.turn >= 0) set("CLEAVE_COSCHED_TURN", std::to_string(what.turn));
   if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
   std::vector<std::string> words = what.command;
   if (is_orterun(program)) {
     // To other nodes it passes only what it is told to; MPICH's passes everything.
     std::vector<std::string> passed;
-    for (const char* variable : {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN",
-                                 "CLEAVE_COSCHED_FREE_SPIN", "CLEAVE_COSCHED_REPORT"})
+    for (const char* variable :
+         {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
+          "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"})
       if (std::getenv(variable) != nullptr) passed.insert(passed.end(), {"-x", variable});
     words.insert(words.begin() + 1, passed.begin(), passed.end());
   }

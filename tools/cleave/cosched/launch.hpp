@@ -11,6 +11,7 @@ struct job {
   std::string mpi;                   // openmpi or mpich; empty: as the launcher's name tells
   std::string policy;                // empty: the library's own choice
   int spin = -1, free_spin = -1;     // microseconds; -1: the library's own choice
+  int turn = -1;                     // milliseconds; -1 likewise
   std::string report;                // a file, "-" for the terminal, or empty
   std::vector<std::string> command;  // the launcher and its arguments
 };

@@ -189,7 +189,7 @@ void add_counts(std::map<std::string, double>& to, const fs::path& report, const
   if (text.empty()) return;
   const auto o = nlohmann::json::parse(text);
   for (const char* name : {"waits", "ended_spinning", "ended_late", "sleeps", "for_nothing",
-                           "rings", "spun_longer", "spun_s", "slept_s"})
+                           "rings", "spun_longer", "stops", "stopped_s", "spun_s", "slept_s"})
     to[name] += o.at(name).get<double>();
 }
 

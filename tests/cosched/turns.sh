@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# labels: slow once
+# Two jobs with a rank for each of two CPUs: they take turns and end with right results, and if one is killed, the other does.
+set -uo pipefail
+source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
+
+cpus=$(taskset -cp $$ | grep -oP ': \K.*' | tr ',' '\n' | awk -F- '{for (i = $1; i <= ($2 == "" ? $1 : $2); ++i) print i}' | head -2 | paste -sd,)
+[[ $cpus == *,* ]] || { echo "skipped: one CPU"; exit 77; }
+
+# job MPI NUMBER: balanced, communicates each 300 us, for a second; its report is $work/report.NUMBER.
+job() {
+  launch "$1" 2 "$bin/bsp-$1" 300 --steps "300$2" --json
+  CLEAVE_COSCHED_REPORT=$work/report.$2 taskset -c "$cpus" timeout 120 \
+    env LD_PRELOAD="$CLEAVE_BINARY_DIR/lib/libcleave-cosched-$1.so" "${command[@]}" >"$work/out.$2" 2>"$work/err.$2"
+}
+verified() { grep -q '"verified":true' "$work/out.$2" || fail "$1, job $2: $(cat "$work/out.$2" "$work/err.$2")"; }
+stops() { cat "$work"/report.? | grep -oP '"stops":\K[0-9]+' | paste -sd+ | bc; }
+left() { compgen -G "/dev/shm/cleave-cosched-*"; }
+
+both() {  # MPI
+  rm -f "$work"/report.?
+  job "$1" 1 &
+  job "$1" 2 &
+  wait
+  verified "$1" 1
+  verified "$1" 2
+}
+
+for mpi in "${mpis[@]}"; do
+  both "$mpi"
+  (($(stops) > 0)) || fail "$mpi: no turns"
+  CLEAVE_COSCHED_TURN=0 both "$mpi"
+  (($(stops) == 0)) || fail "$mpi: turns though there should be none"
+
+  # Who is killed in the middle leaves nobody waiting.
+  job "$mpi" 2 2>/dev/null &
+  job "$mpi" 1 &
+  sleep 1
+  pkill -KILL -f -- "300 --steps 3002" || fail "$mpi: nobody to kill"
+  wait
+  verified "$mpi" 1
+  left >"$work/left" && fail "$mpi: left behind: $(cat "$work/left")"
+done
+exit "$((failures > 0))"
