@@ -11,13 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace {
 
@@ -81,65 +78,6 @@ TEST_F(board_of_two, turns_that_are_not_used_end_for_all) {
   const nanoseconds stopped = b.stopped();
   b.after_wait(now(), {});
   EXPECT_EQ(b.stopped(), stopped) << "for some time there are none";
-}
-
-TEST_F(board_of_two, turns_that_are_used_become_long) {
-  std::atomic<int> calls{0};
-  const auto work = [&](turns& t) {
-    for (nanoseconds since = now(), at = since; !t.is_others(); at = now())
-      if (at - since > millisecond / 2) since = t.after_wait(at, {++calls, 0});
-  };
-  begin();
-  std::atomic<bool> end{false};
-  const auto job = [&](turns& t) {
-    while (!end) {
-      work(t);
-      t.after_wait(now(), {++calls, 0});
-    }
-  };
-  std::thread one([&] { job(a); }), two([&] { job(b); });
-  // Each has a CPU of its own, or at least a half of one: then its turns are not used up.
-  const nanoseconds until = now() + 20'000 * millisecond;
-  while (board->score.load() < 10 * millisecond && now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_GE(board->score.load(), 10 * millisecond);
-  end = true;
-  one.join(), two.join();
-  EXPECT_GT(a.stops(), 0);
-  EXPECT_GT(b.stops(), 0);
-}
-
-// The longest ago first: nobody is passed over, however many there are.
-TEST(turns, go_round) {
-  turn_board board;
-  constexpr unsigned jobs = 4;
-  std::array<std::unique_ptr<turns>, jobs> all;
-  for (unsigned i = 0; i < jobs; ++i) {
-    all[i] = std::make_unique<turns>(board, i + 1, turns::usual_length, 0);
-    all[i]->after_wait(now(), {});
-  }
-  std::atomic<bool> end{false};
-  std::array<std::atomic<int>, jobs> had{};
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < jobs; ++i) {
-    threads.emplace_back([&, i] {
-      while (!end) {
-        all[i]->after_wait(now(), {});
-        had[i] = static_cast<int>(all[i]->stops());  // each ends with a turn
-        board.score = 10 * millisecond;              // as if they were used
-      }
-    });
-  }
-  const nanoseconds until = now() + 20'000 * millisecond;
-  while (had[0] < 5 && now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  end = true;
-  std::array<int, jobs> at_end{};
-  for (unsigned i = 0; i < jobs; ++i) at_end[i] = had[i];
-  board.turn = 0;
-  board.bell.fetch_add(1);
-  for (auto& t : threads) t.join();
-  EXPECT_GE(at_end[0], 5);
-  for (const int n : at_end) EXPECT_NEAR(n, at_end[0], 1);
 }
 
 // ---- the place on a board
