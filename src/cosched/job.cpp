@@ -1,6 +1,7 @@
 #include "cosched/job.hpp"
 
 #include <mpi.h>
+#include <sched.h>
 #include <unistd.h>
 #include <algorithm>
 #include <bit>
@@ -153,12 +154,14 @@ std::unique_ptr<node> share_node(const mpi& m, MPI_Comm here_all) {
   return shared;
 }
 
-/// The nth CPU of these, round about.
-int nth_of(const cpu_bits& cpus, int n) noexcept {
-  std::vector<int> all;
-  for (std::size_t i = 0; i < 64 * cpus.size(); ++i)
-    if ((cpus[i / 64] >> i % 64 & 1) != 0) all.push_back(static_cast<int>(i));
-  return all.empty() ? 0 : all[static_cast<std::size_t>(n) % all.size()];
+/// The nth of these CPUs, if this rank may use it; or -1.
+int own_cpu(const cpu_bits& cpus, int n) noexcept {
+  cpu_set_t may;
+  if (sched_getaffinity(0, sizeof may, &may) != 0) return -1;
+  for (unsigned i = 0; i < 64 * cpus.size(); ++i)
+    if ((cpus[i / 64] >> i % 64 & 1) != 0 && n-- == 0)
+      return CPU_ISSET(i, &may) ? static_cast<int>(i) : -1;
+  return -1;
 }
 
 /// Where the jobs meet that have a rank for each of the same CPUs; null on all ranks if this one
@@ -279,7 +282,7 @@ void begin_job(int thread_level) noexcept {
                                                  : 2 * measured.context_switch;
   const bool watched = all(m, progress::watch(), m.world);
   std::unique_ptr<turn_place> place;
-  const int cpu = shared != nullptr ? nth_of(shared->used_cpus(), me) : 0;
+  const int cpu = shared != nullptr ? own_cpu(shared->used_cpus(), me) : -1;
   const bool two_phases = s.by != policy::spin && s.by != policy::block;
   if (one_node && shared != nullptr && two_phases && s.turn != 0)
     place = share_turns(m, *shared, here_all);

@@ -24,6 +24,8 @@ constexpr nanoseconds millisecond = 1'000'000;
 
 /// A rank says so often that its job is there; one not seen for so long is thought to be gone.
 constexpr nanoseconds told_each = 10 * millisecond, gone_after = 1'000 * millisecond;
+/// No turn is longer: whose end is said to be later has been told by another clock.
+constexpr nanoseconds longest_turn = 20'000 * millisecond;
 /// A job alone looks so often whether another one has come.
 constexpr nanoseconds look_each = 100 * millisecond;
 /// So little of a turn says nothing about how it is used. When it begins, ranks of the last one
@@ -49,7 +51,7 @@ nanoseconds cpu_time() noexcept {
 /// each other on one CPU for some milliseconds, and the other one idle.
 void move_to(int cpu) noexcept {
   cpu_set_t may, there;
-  if (sched_getcpu() == cpu || sched_getaffinity(0, sizeof may, &may) != 0) return;
+  if (cpu < 0 || sched_getcpu() == cpu || sched_getaffinity(0, sizeof may, &may) != 0) return;
   CPU_ZERO(&there);
   CPU_SET(static_cast<unsigned>(cpu), &there);
   if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof may, &may);
@@ -189,7 +191,7 @@ nanoseconds turns::stop(nanoseconds at) noexcept {
     if (now_is.whose == place_ || now_is.whose == everybody) break;
     mine.paused.store(at, std::memory_order_relaxed);
     mine.seen.store(at, std::memory_order_relaxed);
-    if (at < now_is.until) {
+    if (at < now_is.until && now_is.until - at < longest_turn) {
       machine::block_shared(board_->bell, bell, std::chrono::nanoseconds(now_is.until - at));
     } else {
       pass(word, everybody, at);  // or somebody else did

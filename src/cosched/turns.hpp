@@ -45,7 +45,7 @@ struct turn_board {
 class turns {
 public:
   /// The board must outlive this, and the place be the job's.
-  /// `cpu`: where the rank goes when its turn begins.
+  /// `cpu`: where the rank goes in its turn; -1: where Linux puts it.
   turns(turn_board& shared, unsigned place, nanoseconds length, int cpu) noexcept
       : board_(&shared), place_(place), length_(length), cpu_(cpu) {}
 

@@ -54,11 +54,18 @@ TEST_F(board_of_two, who_is_not_on_stops_until_the_turn_is_over) {
   EXPECT_GT(went_on - at, turns::short_length / 10);
 }
 
+TEST_F(board_of_two, a_turn_by_a_wrong_clock_is_over) {
+  begin();
+  board->turn.store(board->turn.load() + (std::uint64_t{3'600'000'000} << 8));  // an hour longer
+  b.after_wait(now(), {});
+  EXPECT_TRUE(b.is_mine());
+}
+
 TEST_F(board_of_two, who_sleeps_in_its_turn_gives_it_to_who_stops) {
   begin();
   a.give_up();
   EXPECT_TRUE(a.is_mine()) << "there is nobody to give it to";
-  board->turn.store(board->turn.load() + (std::uint64_t{3'600'000'000} << 8));  // an hour longer
+  board->turn.store(board->turn.load() + (std::uint64_t{10'000'000} << 8));  // ten seconds longer
   board->score = 10 * millisecond;  // turns have been used so far
   std::thread other([&] { b.after_wait(now(), {}); });
   while (!b.is_mine()) a.give_up(), std::this_thread::yield();
@@ -68,7 +75,7 @@ TEST_F(board_of_two, who_sleeps_in_its_turn_gives_it_to_who_stops) {
 
 TEST_F(board_of_two, turns_that_are_not_used_end_for_all) {
   begin();
-  board->turn.store(board->turn.load() + (std::uint64_t{3'600'000'000} << 8));
+  board->turn.store(board->turn.load() + (std::uint64_t{10'000'000} << 8));
   std::thread other([&] { b.after_wait(now(), {}); });  // stops
   while (board->of[2].paused.load() == 0) std::this_thread::yield();
   board->score = -2 * millisecond;  // it was so before

@@ -66,13 +66,19 @@ void end_rest(freezer& by) {
     else signal_descendants(SIGKILL), usleep(10'000);
 }
 
+// What the daemon has made of a job.
+struct accepted {
+  std::string name;
+  bool joined = false;  // to other nodes
+};
+
 // Invariants: only the keeper (or its parent, when the keeper is gone) stops and continues the job.
 // The job is stopped only while the daemon lives and says so. Whether it runs follows from the plan
 // and the time alone, so it does not matter how long before its moment a change was told.
 class keeper {
 public:
-  keeper(freezer& by, channel daemon, const job_settings& job, std::string name, bool joined)
-      : by_(by), daemon_(std::move(daemon)), job_(job), name_(std::move(name)), joined_(joined) {
+  keeper(freezer& by, channel daemon, const job_settings& job, accepted as)
+      : by_(by), daemon_(std::move(daemon)), job_(job), as_(std::move(as)) {
     be_prompt(true);
   }
 
@@ -121,8 +127,8 @@ private:
   void look_for_daemon() {
     try {
       daemon_ = connect_to(job_.socket);
-      auto request = request_for(job_, name_);
-      request["joined"] = joined_;
+      auto request = request_for(job_, as_.name);
+      request["joined"] = as_.joined;
       connected_ = daemon_.send(request);
     } catch (const apps::usage_error&) {}  // not yet
   }
@@ -202,7 +208,7 @@ private:
     const sigset_t set = handled_signals();
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> arguments;
-    if (joined_) set_environment(job_, name_);
+    if (as_.joined) set_environment(job_, as_.name);
     if (by_.kind() == "signals") keep_signals_from_launchers();
     for (const std::string& word : job_.command)
       arguments.push_back(const_cast<char*>(word.c_str()));
@@ -233,8 +239,7 @@ private:
   freezer& by_;
   channel daemon_;
   const job_settings& job_;
-  const std::string name_;
-  const bool joined_;                               // to other nodes
+  const accepted as_;
   const scheduling scheduling_ = own_scheduling();  // as the user has asked for the job
   std::vector<change> plan_;
   phase phase_ = phase::queued;
@@ -246,14 +251,14 @@ private:
 
 // In the keeper, from then on. It ends the job if its parent dies.
 [[noreturn]] void become_keeper(freezer& by, channel daemon, const job_settings& job,
-                                const std::string& name, bool joined, pid_t parent) {
+                                const accepted& as, pid_t parent) {
   prctl(PR_SET_NAME, "gang-keeper");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t set = handled_signals();
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  _exit(keeper(by, std::move(daemon), job, name, joined).keep(signals.descriptor()));
+  _exit(keeper(by, std::move(daemon), job, as).keep(signals.descriptor()));
 }
 
 // In the keeper's parent: passes on what asks for an end, and returns the job's status. If the
@@ -284,15 +289,14 @@ int run(const job_settings& job) {
     throw std::runtime_error(fmt::format(
         "{}: the daemon refused the job{}", job.socket,
         reply && reply->contains("error") ? ": " + reply->at("error").get<std::string>() : ""));
-  const bool joined = reply->value("joined", false);
-  const auto name = reply->at("job").get<std::string>();
+  const accepted as{reply->at("job").get<std::string>(), reply->value("joined", false)};
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t set = handled_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   const pid_t self = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
-  if (child == 0) become_keeper(*by, std::move(daemon), job, name, joined, self);
+  if (child == 0) become_keeper(*by, std::move(daemon), job, as, self);
   daemon = channel();  // the keeper's alone: its end is the job's
   const int status = guard(child, signals.descriptor());
   if (WIFSIGNALED(status)) end_rest(*by);
