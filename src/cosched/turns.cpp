@@ -38,8 +38,9 @@ constexpr nanoseconds longest_grain = 5 * millisecond / 2;
 /// that they failed before.
 constexpr nanoseconds credit = 3 * millisecond, long_from = 1 * millisecond,
                       most_score = 20 * millisecond;
-constexpr nanoseconds first_rest = 250 * millisecond;
-constexpr unsigned most_doublings = 6;  // to 16 s
+/// Four times as long after each failure: a try leaves ranks where imbalanced jobs idle more.
+constexpr nanoseconds first_rest = 500 * millisecond;
+constexpr unsigned most_failures = 3;  // 32 s
 
 nanoseconds cpu_time() noexcept {
   timespec t{};
@@ -128,7 +129,7 @@ void turns::judge(nanoseconds gain, nanoseconds at) noexcept {
   const std::uint64_t word = board_->turn.load(std::memory_order_relaxed);
   if (decoded(word).whose == everybody) return;
   const unsigned failed = board_->tries.load(std::memory_order_relaxed);
-  if (!change(word, {everybody, at + (first_rest << std::min(failed, most_doublings))})) return;
+  if (!change(word, {everybody, at + (first_rest << 2 * std::min(failed, most_failures))})) return;
   board_->tries.store(failed + 1, std::memory_order_relaxed);
   board_->score.store(0, std::memory_order_relaxed);
 }
@@ -141,6 +142,7 @@ void turns::measure(std::uint64_t word, nanoseconds at, const so_far& done) noex
     end(at, done);
     mine_ = word, began_ = at, since_ = 0, calls_ = done.calls;
   }
+  if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(cpu_);
   if (since_ == 0 && at - began_ >= not_measured) since_ = at, used_ = cpu_time() - done.spun;
 }
@@ -173,6 +175,8 @@ nanoseconds turns::after_wait(nanoseconds at, const so_far& done) noexcept {
     if (at > now_is.until + look_each && is_alone(at)) change(word, {everybody, at});
   } else if (now_is.whose == everybody) {
     mine_ = 0;  // not judged: it ended early
+    // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
+    if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
     if (at >= now_is.until) {
       const bool alone = is_alone(at);
       change(word, alone ? turn{everybody, at + look_each} : turn{place_, at + next_length()});
