@@ -40,8 +40,8 @@ struct turn_board {
 ///
 /// Turns go on only as long as they are used. A rank that computed for less than `used_from` of its
 /// turn, gave it up, or made hardly a call in it, lowers a score; where that is too low, all run at
-/// once again, as without turns. After a time, which grows fourfold, turns are tried again. They are
-/// short until they have proved good.
+/// once again, as without turns. After a time, which grows fourfold, turns are tried again. They
+/// are short until they have proved good.
 class turns {
 public:
   /// The board must outlive this, and the place be the job's.
