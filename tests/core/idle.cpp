@@ -141,8 +141,8 @@ double quantile(std::vector<double> of, std::size_t one_in) {
 /// once() is how long the runtime takes to wake a worker, in microseconds. A futex alone is
 /// measured before each time, so that what else runs here hits both, and what they take is compared
 /// round by round. Linux may put a worker on the CPU of who wakes it, where it waits for
-/// milliseconds, in most rounds of a run; a thread that is new, as the futex's, it does not. A
-/// runtime that wakes late does so in every round, so one in ten must be about as fast.
+/// milliseconds, in most rounds of a run. A runtime that wakes late does so in every round, so one
+/// in ten must be about as fast.
 template <class F>
 void expect_about_a_futex(F once) {
   constexpr double own = 50;  // microseconds that the runtime may add

@@ -15,8 +15,16 @@ job() {
     env LD_PRELOAD="$CLEAVE_BINARY_DIR/lib/libcleave-cosched-$1.so" "${command[@]}" >"$work/out.$2" 2>"$work/err.$2"
 }
 verified() { grep -q '"verified":true' "$work/out.$2" || fail "$1, job $2: $(cat "$work/out.$2" "$work/err.$2")"; }
-stops() { cat "$work"/report.? | grep -oP '"stops":\K[0-9]+' | paste -sd+ | bc; }
+stops() { cat "$work"/report.? | grep -oP '"stops":\K[0-9]+' | awk '{n += $1} END {print n + 0}'; }
 left() { compgen -G "/dev/shm/cleave-cosched-*"; }
+
+kill_job() {  # ARGUMENTS: all processes that have them, ranks and launchers
+  local process victims=()
+  for process in /proc/[0-9]*; do
+    tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -qF -- "$1" && victims+=("${process#/proc/}")
+  done 2>/dev/null
+  ((${#victims[@]})) && kill -KILL "${victims[@]}"
+}
 
 both() {  # MPI
   rm -f "$work"/report.?
@@ -37,7 +45,7 @@ for mpi in "${mpis[@]}"; do
   job "$mpi" 2 2>/dev/null &
   job "$mpi" 1 &
   sleep 1
-  pkill -KILL -f -- "300 --steps 3002" || fail "$mpi: nobody to kill"
+  kill_job "300 --steps 3002" || fail "$mpi: nobody to kill"
   wait
   verified "$mpi" 1
   left >"$work/left" && fail "$mpi: left behind: $(cat "$work/left")"
