@@ -116,7 +116,7 @@ void rank::end_call(bool blocking) noexcept {
   if (!turns_) return;
   const bool waited = std::exchange(waited_, false);
   if (waited || turns_->is_others())
-    found_at_ = turns_->after_wait(waited ? found_at_ : now(), {counts_.calls, counts_.spin_time});
+    found_at_ = turns_->after_wait(waited ? found_at_ : now(), counts_.calls);
 }
 
 void rank::begin_spin(nanoseconds at) noexcept {

@@ -1,16 +1,8 @@
 #include "cosched/turns.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <ctime>
 #include <utility>
 
 #include "cosched/clock.hpp"
@@ -19,33 +11,25 @@
 namespace cleave::cosched {
 namespace {
 
-constexpr unsigned everybody = 0;
+constexpr unsigned everybody = turn_board::everybody;
 constexpr nanoseconds millisecond = 1'000'000;
 
 /// A rank says so often that its job is there; one not seen for so long is thought to be gone.
 constexpr nanoseconds told_each = 10 * millisecond, gone_after = 1'000 * millisecond;
 /// No turn is longer: whose end is said to be later has been told by another clock.
 constexpr nanoseconds longest_turn = 20'000 * millisecond;
-/// A job alone looks so often whether another one has come.
-constexpr nanoseconds look_each = 100 * millisecond;
-/// So little of a turn says nothing about how it is used. When it begins, ranks of the last one
-/// still compute.
-constexpr nanoseconds least_judged = 6 * millisecond, not_measured = 3 * millisecond;
-/// Who computes for longer between two calls, on average, finds little to gain in turns.
-constexpr nanoseconds longest_grain = 5 * millisecond / 2;
+/// A job alone looks so often whether another one has come; and others whether all call often.
+constexpr nanoseconds look_each = 100 * millisecond, look_again = 20 * millisecond;
+/// A job that called often so long ago does not any more.
+constexpr nanoseconds not_often_after = 100 * millisecond;
+/// So long it is looked at how jobs get on without turns.
+constexpr nanoseconds without_turns = 60 * millisecond;
 
-/// What may be lost before all run at once again; what it takes to have long turns; and to forget
-/// that they failed before.
-constexpr nanoseconds credit = 3 * millisecond, long_from = 1 * millisecond,
-                      most_score = 20 * millisecond;
-/// Four times as long after each failure: a try leaves ranks where imbalanced jobs idle more.
-constexpr nanoseconds first_rest = 500 * millisecond;
-constexpr unsigned most_failures = 3;  // 32 s
-
-nanoseconds cpu_time() noexcept {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return t.tv_sec * nanoseconds{1'000'000'000} + t.tv_nsec;
+/// Each time four times as long: until turns are tried again, and until they are compared again.
+constexpr nanoseconds first_rest = 500 * millisecond, first_check = 250 * millisecond;
+constexpr unsigned most_times = 3;
+nanoseconds fourfold(nanoseconds first, unsigned times) noexcept {
+  return first << 2 * std::min(times, most_times);
 }
 
 /// Moves the calling thread there, and lets it go where it may. Linux leaves two ranks that wake
@@ -69,13 +53,13 @@ turns::turn turns::decoded(std::uint64_t word) noexcept {
   return {static_cast<unsigned>(word & 0xff), static_cast<nanoseconds>(word >> 8) * 1'000};
 }
 
-bool turns::is_mine() const noexcept {
-  return decoded(board_->turn.load(std::memory_order_relaxed)).whose == place_;
+unsigned turns::whose() const noexcept {
+  return decoded(board_->turn.load(std::memory_order_relaxed)).whose;
 }
 
 bool turns::is_others() const noexcept {
-  const unsigned whose = decoded(board_->turn.load(std::memory_order_relaxed)).whose;
-  return whose != place_ && whose != everybody;
+  const unsigned now_is = whose();
+  return now_is != place_ && now_is != everybody;
 }
 
 bool turns::change(std::uint64_t from, const turn& to) noexcept {
@@ -112,76 +96,93 @@ bool turns::is_alone(nanoseconds at) const noexcept {
   return true;
 }
 
+bool turns::all_call_often(nanoseconds at) const noexcept {
+  for (unsigned k = 1; k < turn_board::places; ++k) {
+    const turn_board::place& p = board_->of[k];
+    const bool there = at - p.seen.load(std::memory_order_relaxed) < gone_after;
+    if (there && at - p.often.load(std::memory_order_relaxed) > not_often_after) return false;
+  }
+  return true;
+}
+
 nanoseconds turns::next_length() const noexcept {
-  const bool good = board_->score.load(std::memory_order_relaxed) >= long_from;
+  const bool good = board_->score.load(std::memory_order_relaxed) >= enough ||
+                    board_->passed.load(std::memory_order_relaxed) != 0;
   return good ? length_ : std::min(length_, short_length);
 }
 
-/// `gain`: the time used in a turn, beyond what must be. The ranks of all jobs may tell at once;
-/// then the last of two is as good.
+/// The ranks of all jobs may tell at once; then the last of two is as good.
 void turns::judge(nanoseconds gain, nanoseconds at) noexcept {
-  const nanoseconds score = board_->score.load(std::memory_order_relaxed) + gain;
-  if (score > -credit) {
-    board_->score.store(std::min(score, most_score), std::memory_order_relaxed);
-    if (score >= most_score) board_->tries.store(0, std::memory_order_relaxed);
-    return;
-  }
+  const nanoseconds counted = std::clamp(gain, -most_counted, most_counted);
+  const nanoseconds score = board_->score.load(std::memory_order_relaxed) + counted;
+  board_->score.store(std::min(score, enough), std::memory_order_relaxed);
+  if (score > -credit) return;
   const std::uint64_t word = board_->turn.load(std::memory_order_relaxed);
   if (decoded(word).whose == everybody) return;
-  const unsigned failed = board_->tries.load(std::memory_order_relaxed);
-  if (!change(word, {everybody, at + (first_rest << 2 * std::min(failed, most_failures))})) return;
-  board_->tries.store(failed + 1, std::memory_order_relaxed);
-  board_->score.store(0, std::memory_order_relaxed);
+  // If turns have paid until now, something has changed: soon again.
+  const bool paid = board_->passed.load(std::memory_order_relaxed) != 0;
+  const unsigned failed = paid ? 0 : board_->failed.load(std::memory_order_relaxed) + 1;
+  if (!change(word, {everybody, at + fourfold(first_rest, failed)})) return;
+  board_->failed.store(failed, std::memory_order_relaxed);
+  board_->passed.store(0, std::memory_order_relaxed);
+}
+
+/// Turns have paid for a while: whether they still do is seen without them.
+void turns::compare_again(std::uint64_t word, nanoseconds at) noexcept {
+  const unsigned passed = board_->passed.load(std::memory_order_relaxed);
+  if (at - board_->began.load(std::memory_order_relaxed) < fourfold(first_check, passed)) return;
+  if (!change(word, {everybody, at + without_turns})) return;
+  board_->passed.store(passed + 1, std::memory_order_relaxed);
+  board_->failed.store(0, std::memory_order_relaxed);
 }
 
 // ---- a rank
 
 /// Once for each wait of a turn.
-void turns::measure(std::uint64_t word, nanoseconds at, const so_far& done) noexcept {
+void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
+  turns_are_on_ = true;
   if (mine_ != word) {
-    end(at, done);
-    mine_ = word, began_ = at, since_ = 0, calls_ = done.calls;
+    mine_ = word;
+    const nanoseconds began = std::exchange(began_, at);
+    const std::int64_t done = calls - std::exchange(calls_, calls);
+    if (began > board_->began.load(std::memory_order_relaxed))
+      judge(done * without_.apart() - (at - began), at);
+    compare_again(word, at);
   }
   if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(cpu_);
-  if (since_ == 0 && at - began_ >= not_measured) since_ = at, used_ = cpu_time() - done.spun;
+  // Nobody has wanted it for long.
+  if (at > decoded(word).until + look_each && is_alone(at)) change(word, {everybody, at});
 }
 
-void turns::end(nanoseconds at, const so_far& done) noexcept {
-  const turn had = decoded(std::exchange(mine_, 0));
-  if (had.whose == everybody) return;
-  const nanoseconds until = std::min(at, had.until);
-  if (until - began_ < least_judged) return;
-  if (since_ == 0 || (done.calls - calls_) * longest_grain < until - began_)
-    return judge(-credit, at);
-  const nanoseconds measured = until - since_;
-  const nanoseconds computed = cpu_time() - done.spun - used_;
-  judge(std::min(computed, measured) - used_from * measured / 100, at);
+void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
+  if (std::exchange(turns_are_on_, false)) without_.forget(), began_ = 0;
+  // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
+  if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
+  without_.saw(at, calls);
+  if (at < decoded(word).until) return;
+  if (is_alone(at)) return void(change(word, {everybody, at + look_each}));
+  if (!all_call_often(at)) return void(change(word, {everybody, at + look_again}));
+  if (!change(word, {place_, at + next_length()})) return;
+  board_->began.store(at, std::memory_order_relaxed);
+  board_->score.store(0, std::memory_order_relaxed);
 }
 
-nanoseconds turns::after_wait(nanoseconds at, const so_far& done) noexcept {
-  if (at - told_ >= told_each) board_->of[place_].seen.store(told_ = at, std::memory_order_relaxed);
+nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls) noexcept {
+  if (at - told_ >= told_each) {
+    turn_board::place& mine = board_->of[place_];
+    mine.seen.store(told_ = at, std::memory_order_relaxed);
+    if (!turns_are_on_ && without_.apart() != 0) mine.often.store(at, std::memory_order_relaxed);
+  }
   std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
-  turn now_is = decoded(word);
-  if (now_is.whose != place_ && now_is.whose != everybody) {
-    end(at, done);
+  if (is_others()) {
+    turns_are_on_ = true;
     at = stop(at);
     word = board_->turn.load(std::memory_order_acquire);
-    now_is = decoded(word);
   }
-  if (now_is.whose == place_) {
-    measure(word, at, done);
-    // Nobody has wanted it for long.
-    if (at > now_is.until + look_each && is_alone(at)) change(word, {everybody, at});
-  } else if (now_is.whose == everybody) {
-    mine_ = 0;  // not judged: it ended early
-    // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
-    if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
-    if (at >= now_is.until) {
-      const bool alone = is_alone(at);
-      change(word, alone ? turn{everybody, at + look_each} : turn{place_, at + next_length()});
-    }
-  }
+  const unsigned now_is = decoded(word).whose;
+  if (now_is == place_) in_turn(word, at, calls);
+  else if (now_is == everybody) all_at_once(word, at, calls);
   return at;
 }
 
@@ -209,110 +210,9 @@ nanoseconds turns::stop(nanoseconds at) noexcept {
 
 void turns::give_up() noexcept {
   const std::uint64_t word = board_->turn.load(std::memory_order_acquire);
-  const nanoseconds at = now();
-  if (decoded(word).whose != place_ || !pass(word, place_, at)) return;
-  mine_ = 0;
-  judge(-patience, at);
-}
-
-// ---- the memory
-
-namespace {
-
-/// A file that others cannot have made, and cannot open; -1 if there is none.
-int open_own(const std::string& name, int flags) noexcept {
-  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC | flags, 0600);
-  struct stat s {};
-  if (file >= 0 && fstat(file, &s) == 0 && s.st_uid == geteuid() && (s.st_mode & 077) == 0)
-    return file;
-  if (file >= 0) close(file);
-  return -1;
-}
-
-/// Not for long: who holds it may have been stopped.
-bool lock(int file) noexcept {
-  for (int i = 0; i < 100; ++i) {
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
-    usleep(1'000);
-  }
-  return false;
-}
-
-/// All zero, if it is new.
-turn_board* map_board(int file) noexcept {
-  if (posix_fallocate(file, 0, sizeof(turn_board)) != 0) return nullptr;
-  void* const at = mmap(nullptr, sizeof(turn_board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  return at == MAP_FAILED ? nullptr : static_cast<turn_board*>(at);
-}
-
-/// Some bytes of the file, whose numbers are those of places. Who has a place has locked its byte;
-/// the kernel unlocks it, however that process ends.
-struct flock bytes(unsigned first, unsigned n) noexcept {
-  struct flock b {};
-  b.l_type = F_WRLCK, b.l_whence = SEEK_SET, b.l_start = first, b.l_len = n;
-  return b;
-}
-
-unsigned take_place(int file) noexcept {
-  for (unsigned k = 1; k < turn_board::places; ++k)
-    if (struct flock b = bytes(k, 1); fcntl(file, F_OFD_SETLK, &b) == 0) return k;
-  return everybody;
-}
-
-bool others_have_places(int file) noexcept {
-  struct flock b = bytes(1, turn_board::places - 1);
-  return fcntl(file, F_OFD_GETLK, &b) != 0 || b.l_type != F_UNLCK;
-}
-
-}  // namespace
-
-turn_place::turn_place(std::string name, turn_board* at, int file) noexcept
-    : name_(std::move(name)), board_(at), file_(file) {}
-
-std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
-  // Whoever has left last has closed the one with this name; then there is a new one.
-  for (int tries = 0; tries < 10; ++tries) {
-    const int file = open_own(name, O_CREAT);
-    if (file < 0) return nullptr;
-    const bool locked = lock(file);
-    turn_board* const board = locked ? map_board(file) : nullptr;
-    if (board == nullptr) return close(file), nullptr;
-    std::unique_ptr<turn_place> p(new turn_place(name, board, file));
-    if (board->closed.load(std::memory_order_relaxed) != 0) continue;
-    p->number_ = take_place(file);
-    if (p->number_ == everybody) return nullptr;
-    p->taken_ = true;
-    turn_board::place& mine = board->of[p->number_];
-    mine.paused.store(0, std::memory_order_relaxed);
-    mine.ended.store(0, std::memory_order_relaxed);
-    mine.seen.store(now(), std::memory_order_relaxed);
-    flock(file, LOCK_UN);
-    return p;
-  }
-  return nullptr;
-}
-
-std::unique_ptr<turn_place> turn_place::open(const std::string& name, unsigned place) {
-  const int file = open_own(name, 0);
-  if (file < 0) return nullptr;
-  turn_board* const board = map_board(file);
-  if (board == nullptr) return close(file), nullptr;
-  std::unique_ptr<turn_place> p(new turn_place(name, board, file));
-  p->number_ = place;
-  return p;
-}
-
-turn_place::~turn_place() {
-  if (taken_) {
-    const bool locked = lock(file_);
-    board_->of[number_].seen.store(0, std::memory_order_relaxed);
-    if (locked && !others_have_places(file_)) {
-      board_->closed.store(1, std::memory_order_relaxed);
-      shm_unlink(name_.c_str());
-    }
-  }
-  munmap(board_, sizeof(turn_board));
-  close(file_);  // and so its locks
+  if (decoded(word).whose != place_) return;
+  // Where nobody else wants it, nothing is lost.
+  if (!pass(word, place_, now())) began_ = 0;
 }
 
 }  // namespace cleave::cosched

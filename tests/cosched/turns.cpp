@@ -1,5 +1,6 @@
 // Turns of jobs that have the same CPUs. Here a job is one rank, which is a thread.
 #include "cosched/turns.hpp"
+#include "cosched/recent_calls.hpp"
 
 #include "cosched/clock.hpp"
 
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -22,14 +24,45 @@ using namespace cleave::cosched;
 
 constexpr nanoseconds millisecond = 1'000'000;
 
+TEST(recent_calls, are_those_of_the_last_milliseconds) {
+  recent_calls r;
+  EXPECT_EQ(r.apart(), 0);
+  nanoseconds at = millisecond;
+  std::int64_t calls = 0;
+  const auto call = [&](nanoseconds apart, int times) {
+    for (int i = 0; i < times; ++i) r.saw(at += apart, ++calls);
+  };
+  call(millisecond, 20);
+  EXPECT_EQ(r.apart(), 0) << "not for long enough";
+  call(millisecond, 80);
+  EXPECT_EQ(r.apart(), millisecond);
+  call(millisecond / 4, 400);
+  EXPECT_EQ(r.apart(), millisecond / 4) << "what was before is forgotten";
+  call(2 * recent_calls::seldom, 12);
+  EXPECT_EQ(r.apart(), 0) << "too seldom";
+  r.saw(at += 2 * recent_calls::longest_gap, calls += 1'000);
+  call(millisecond, 39);
+  EXPECT_EQ(r.apart(), millisecond) << "what was before a long wait is forgotten";
+}
+
 struct board_of_two : testing::Test {
   std::unique_ptr<turn_board> board = std::make_unique<turn_board>();
   turns a{*board, 1, turns::usual_length, 0}, b{*board, 2, turns::usual_length, 0};
+  std::int64_t calls = 0;
 
-  // Each says that it is there, until one of them has begun to take turns: the first one.
-  void begin() {
-    b.after_wait(now(), {});
-    for (nanoseconds at = now(); !a.is_mine(); at += millisecond) a.after_wait(at, {});
+  // Each calls MPI `apart` after its last call, until one of them has begun to take turns or this
+  // has gone on for half a second; returns the time.
+  nanoseconds call_until_turns(nanoseconds apart = millisecond) {
+    nanoseconds at = now();
+    for (const nanoseconds end = at + 500 * millisecond; at < end && !in_turns(); at += apart)
+      ++calls, a.after_wait(at, calls), !in_turns() ? b.after_wait(at, calls) : 0;
+    return at;
+  }
+  bool in_turns() const { return a.is_mine() || b.is_mine(); }
+  turns& holder() { return a.is_mine() ? a : b; }
+  turns& other() { return a.is_mine() ? b : a; }
+  void lengthen(nanoseconds by) {
+    board->turn.store(board->turn.load() + (static_cast<std::uint64_t>(by / 1'000) << 8));
   }
 };
 
@@ -37,54 +70,137 @@ TEST(turns, alone_there_are_none) {
   turn_board board;
   turns only(board, 1, turns::usual_length, 0);
   const nanoseconds begin = now();
-  for (int i = 0; i < 1'000; ++i) only.after_wait(begin + i * millisecond, {});
-  EXPECT_FALSE(only.is_mine());
+  for (int i = 0; i < 1'000; ++i) {
+    only.after_wait(begin + i * millisecond, i);
+    ASSERT_FALSE(only.is_mine());
+  }
   EXPECT_EQ(only.stops(), 0);
 }
 
 TEST_F(board_of_two, who_is_not_on_stops_until_the_turn_is_over) {
-  begin();
-  EXPECT_TRUE(b.is_others());
+  call_until_turns();
+  ASSERT_TRUE(in_turns());
+  turns &on = holder(), &off = other();
+  EXPECT_TRUE(off.is_others());
+  lengthen(now() - (call_until_turns() - turns::short_length));  // the times above were invented
   const nanoseconds at = now();
-  const nanoseconds went_on = b.after_wait(at, {});  // nobody else ends it: the time does
-  EXPECT_TRUE(b.is_mine());
-  EXPECT_TRUE(a.is_others());
-  EXPECT_EQ(b.stops(), 1);
-  EXPECT_EQ(b.stopped(), went_on - at);
+  const nanoseconds went_on = off.after_wait(at, calls);  // nobody else ends it: the time does
+  EXPECT_TRUE(off.is_mine());
+  EXPECT_TRUE(on.is_others());
+  EXPECT_EQ(off.stops(), 1);
+  EXPECT_EQ(off.stopped(), went_on - at);
   EXPECT_GT(went_on - at, turns::short_length / 10);
 }
 
 TEST_F(board_of_two, a_turn_by_a_wrong_clock_is_over) {
-  begin();
-  board->turn.store(board->turn.load() + (std::uint64_t{3'600'000'000} << 8));  // an hour longer
-  b.after_wait(now(), {});
-  EXPECT_TRUE(b.is_mine());
+  call_until_turns();
+  lengthen(3'600'000 * millisecond);
+  turns& off = other();
+  off.after_wait(now(), calls);
+  EXPECT_TRUE(off.is_mine());
 }
 
 TEST_F(board_of_two, who_sleeps_in_its_turn_gives_it_to_who_stops) {
-  begin();
-  a.give_up();
-  EXPECT_TRUE(a.is_mine()) << "there is nobody to give it to";
-  board->turn.store(board->turn.load() + (std::uint64_t{10'000'000} << 8));  // ten seconds longer
-  board->score = 10 * millisecond;  // turns have been used so far
-  std::thread other([&] { b.after_wait(now(), {}); });
-  while (!b.is_mine()) a.give_up(), std::this_thread::yield();
-  other.join();
-  EXPECT_EQ(b.stops(), 1);
+  call_until_turns();
+  turns &on = holder(), &off = other();
+  on.give_up();
+  EXPECT_TRUE(on.is_mine()) << "there is nobody to give it to";
+  lengthen(10'000 * millisecond);
+  std::thread waiting([&] { off.after_wait(now(), calls); });
+  while (!off.is_mine()) on.give_up(), std::this_thread::yield();
+  waiting.join();
+  EXPECT_EQ(off.stops(), 1);
 }
 
-TEST_F(board_of_two, turns_that_are_not_used_end_for_all) {
+TEST_F(board_of_two, there_are_none_for_who_calls_seldom) {
+  call_until_turns(2 * recent_calls::seldom);
+  EXPECT_FALSE(in_turns());
+}
+
+TEST_F(board_of_two, there_are_none_while_another_calls_seldom) {
+  turns third(*board, 3, turns::usual_length, 0);
+  const nanoseconds begin = now();
+  for (nanoseconds at = begin; at < begin + 300 * millisecond; at += millisecond) {
+    a.after_wait(at, ++calls);
+    if ((at - begin) % (8 * millisecond) == 0) third.after_wait(at, calls);
+  }
+  EXPECT_FALSE(a.is_mine());
+}
+
+// Both have called each millisecond. A cycle of two turns follows, of invented times, in which the
+// first one makes `calls_in_it` calls; returns whether turns go on.
+struct cycles : board_of_two {
+  template <class During>
+  void cycle(std::int64_t calls_in_it, During during) {
+    nanoseconds& at = time_;
+    turns &on = holder(), &off = other();
+    on.after_wait(at, calls);
+    during();
+    const nanoseconds length = turns::short_length;
+    give(off, at += length);
+    give(on, at += length);
+    calls += calls_in_it;
+    on.after_wait(at, calls);
+  }
+  void cycle(std::int64_t calls_in_it) {
+    cycle(calls_in_it, [] {});
+  }
+  void begin() { time_ = call_until_turns() + millisecond; }
+
+private:
+  void give(turns& to, nanoseconds at) {
+    const std::uint64_t whose = &to == &a ? 1 : 2;
+    board->turn = static_cast<std::uint64_t>((at + turns::short_length) / 1'000) << 8 | whose;
+  }
+  nanoseconds time_ = 0;
+};
+
+TEST_F(cycles, turns_in_which_jobs_get_on_faster_go_on) {
   begin();
-  board->turn.store(board->turn.load() + (std::uint64_t{10'000'000} << 8));
-  std::thread other([&] { b.after_wait(now(), {}); });  // stops
-  while (board->of[2].paused.load() == 0) std::this_thread::yield();
-  board->score = -2 * millisecond;  // it was so before
-  a.give_up();
-  other.join();
-  EXPECT_FALSE(a.is_mine() || a.is_others());
+  ASSERT_TRUE(in_turns());
+  for (int i = 0; i < 6; ++i) cycle(50);  // 40 without turns
+  EXPECT_TRUE(in_turns());
+  EXPECT_EQ(board->score, turns::enough);
+}
+
+TEST_F(cycles, turns_in_which_they_get_on_slower_end_for_all) {
+  begin();
+  int n = 0;
+  for (; n < 6 && in_turns(); ++n) cycle(30);
+  EXPECT_EQ(n, 3);
   const nanoseconds stopped = b.stopped();
-  b.after_wait(now(), {});
+  b.after_wait(now(), calls);
   EXPECT_EQ(b.stopped(), stopped) << "for some time there are none";
+}
+
+TEST_F(cycles, one_that_was_slow_ends_nothing) {
+  begin();
+  cycle(0);
+  EXPECT_TRUE(in_turns());
+  EXPECT_LT(board->score, 0);
+}
+
+TEST_F(cycles, who_sleeps_while_nobody_wants_its_turn_loses_nothing) {
+  begin();
+  ASSERT_TRUE(in_turns());
+  cycle(0, [&] { holder().give_up(); });
+  EXPECT_EQ(board->score, 0);
+}
+
+TEST_F(cycles, who_has_slept_through_a_time_without_turns_says_nothing) {
+  begin();
+  cycle(0, [&] { board->began = now() + 1'000 * millisecond; });
+  EXPECT_EQ(board->score, 0);
+}
+
+TEST_F(cycles, turns_that_pay_are_compared_again) {
+  begin();
+  ASSERT_TRUE(in_turns());
+  int n = 0;
+  for (; n < 100 && in_turns(); ++n) cycle(50);
+  EXPECT_FALSE(in_turns());
+  EXPECT_NEAR(n, 7, 1) << "a quarter of a second";
+  EXPECT_EQ(board->passed, 1u);
 }
 
 // ---- the place on a board
