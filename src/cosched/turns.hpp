@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-/// Turns: jobs that have a rank for each of the same CPUs run one after the other, for some 50 ms
+/// Turns: jobs that have a rank for each of the same CPUs run one after the other, for some 100 ms
 /// each, where they get on faster so. Each then finds its data in the caches and its ranks running,
 /// and pays for no switches.
 namespace cleave::cosched {
@@ -42,7 +42,7 @@ public:
   std::int64_t stops() const noexcept { return stops_; }
   nanoseconds stopped() const noexcept { return stopped_; }
 
-  static constexpr nanoseconds usual_length = 50'000'000, short_length = 20'000'000;
+  static constexpr nanoseconds usual_length = 100'000'000, short_length = 20'000'000;
   static constexpr nanoseconds patience = 2'000'000;
   /// What may be lost before all run at once again; what must be gained for long turns.
   static constexpr nanoseconds credit = 12'000'000, enough = 24'000'000;

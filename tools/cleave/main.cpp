@@ -268,7 +268,7 @@ int main(int argc, char** argv) try {
                       "than elsewhere)");
   start.option_number("--turn", job.turn, 0, 10'000,
                       "Milliseconds of the turns that jobs with a rank for each CPU take, where "
-                      "that pays (default: 50; 0: no turns)");
+                      "that pays (default: 100; 0: no turns)");
   start.option("--report", "FILE", job.report,
                "Where the counts of all waits go when the job ends, as JSON; -: to the terminal");
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
