@@ -1,10 +1,7 @@
 #include "cosched/node.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cstdio>
 #include <utility>
@@ -14,11 +11,6 @@ namespace {
 
 constexpr std::size_t board_bytes = (sizeof(board<platform>) + 127) / 128 * 128;
 constexpr std::size_t slots_at = board_bytes + sizeof(told_at_first);
-
-void* map(int file, std::size_t bytes) noexcept {
-  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  return at == MAP_FAILED ? nullptr : at;
-}
 
 std::string random_name() {
   unsigned long long number = 0;
@@ -33,9 +25,9 @@ std::string random_name() {
 
 std::size_t node::bytes_for(unsigned ranks) noexcept { return slots_at + ranks * sizeof(slot); }
 
-node::node(std::string name, unsigned ranks, void* memory, bool first) noexcept
-    : name_(std::move(name)), ranks_(ranks), memory_(memory) {
-  char* const at = static_cast<char*>(memory);
+node::node(std::string name, unsigned ranks, machine::shared_memory memory, bool first) noexcept
+    : name_(std::move(name)), memory_(std::move(memory)) {
+  std::byte* const at = memory_.data();
   if (first) {
     new (at) board<platform>(ranks);
     new (at + board_bytes) told_at_first;
@@ -46,32 +38,18 @@ node::node(std::string name, unsigned ranks, void* memory, bool first) noexcept
   slots_ = std::launder(reinterpret_cast<slot*>(at + slots_at));
 }
 
-node::~node() { munmap(memory_, bytes_for(ranks_)); }
-
 std::unique_ptr<node> node::make(unsigned ranks) {
   std::string name = random_name();
   if (name.empty()) return nullptr;
-  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return nullptr;
-  const std::size_t bytes = bytes_for(ranks);
-  // Not ftruncate: a full /dev/shm would then kill the program when it touches the memory.
-  void* const memory =
-      posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0 ? map(file, bytes) : nullptr;
-  close(file);
-  if (memory == nullptr) {
-    shm_unlink(name.c_str());
-    return nullptr;
-  }
-  return std::unique_ptr<node>(new node(std::move(name), ranks, memory, true));
+  auto memory = machine::shared_memory::create(name, bytes_for(ranks));
+  if (!memory) return nullptr;
+  return std::unique_ptr<node>(new node(std::move(name), ranks, std::move(memory), true));
 }
 
 std::unique_ptr<node> node::open(const std::string& name, unsigned ranks) {
-  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (file < 0) return nullptr;
-  void* const memory = map(file, bytes_for(ranks));
-  close(file);
-  if (memory == nullptr) return nullptr;
-  return std::unique_ptr<node>(new node(name, ranks, memory, false));
+  auto memory = machine::shared_memory::open(name, bytes_for(ranks));
+  if (!memory) return nullptr;
+  return std::unique_ptr<node>(new node(name, ranks, std::move(memory), false));
 }
 
 void node::tell(const costs& c) noexcept {
@@ -102,6 +80,6 @@ cpu_bits node::used_cpus() const noexcept {
   return all;
 }
 
-void node::forget_name() noexcept { shm_unlink(name_.c_str()); }
+void node::forget_name() noexcept { machine::shared_memory::remove(name_); }
 
 }  // namespace cleave::cosched

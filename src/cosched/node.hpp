@@ -4,6 +4,7 @@
 #include "cosched/doorbell.hpp"
 #include "cosched/platform.hpp"
 #include "cosched/spin_time.hpp"
+#include "machine/shared_memory.hpp"
 
 #include <array>
 #include <atomic>
@@ -37,7 +38,6 @@ public:
   static std::unique_ptr<node> make(unsigned ranks);
   /// Opens it. Null if it cannot be had.
   static std::unique_ptr<node> open(const std::string& name, unsigned ranks);
-  ~node();
   node(const node&) = delete;
 
   const std::string& name() const noexcept { return name_; }
@@ -60,12 +60,11 @@ public:
   static constexpr unsigned most_ranks = board<platform>::capacity;
 
 private:
-  node(std::string name, unsigned ranks, void* memory, bool first) noexcept;
+  node(std::string name, unsigned ranks, machine::shared_memory memory, bool first) noexcept;
   static std::size_t bytes_for(unsigned ranks) noexcept;
 
   std::string name_;
-  unsigned ranks_;
-  void* memory_;
+  machine::shared_memory memory_;
   board<platform>* sleepers_;
   told_at_first* first_;
   slot* slots_;

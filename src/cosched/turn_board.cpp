@@ -32,10 +32,9 @@ bool lock(int file) noexcept {
 }
 
 /// All zero, if it is new.
-turn_board* map_board(int file) noexcept {
-  if (posix_fallocate(file, 0, sizeof(turn_board)) != 0) return nullptr;
-  void* const at = mmap(nullptr, sizeof(turn_board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  return at == MAP_FAILED ? nullptr : static_cast<turn_board*>(at);
+machine::shared_memory map_board(int file) {
+  if (posix_fallocate(file, 0, sizeof(turn_board)) != 0) return {};
+  return machine::shared_memory::map(file, sizeof(turn_board));
 }
 
 /// Some bytes of the file, whose numbers are those of places. Who has a place has locked its byte;
@@ -59,8 +58,8 @@ bool others_have_places(int file) noexcept {
 
 }  // namespace
 
-turn_place::turn_place(std::string name, turn_board* at, int file) noexcept
-    : name_(std::move(name)), board_(at), file_(file) {}
+turn_place::turn_place(std::string name, machine::shared_memory memory, int file) noexcept
+    : name_(std::move(name)), memory_(std::move(memory)), file_(file) {}
 
 std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
   // Whoever has left last has closed the one with this name; then there is a new one.
@@ -68,14 +67,15 @@ std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
     const int file = open_own(name, O_CREAT);
     if (file < 0) return nullptr;
     const bool locked = lock(file);
-    turn_board* const board = locked ? map_board(file) : nullptr;
-    if (board == nullptr) return close(file), nullptr;
-    std::unique_ptr<turn_place> p(new turn_place(name, board, file));
-    if (board->closed.load(std::memory_order_relaxed) != 0) continue;
+    auto memory = locked ? map_board(file) : machine::shared_memory();
+    if (!memory) return close(file), nullptr;
+    std::unique_ptr<turn_place> p(new turn_place(name, std::move(memory), file));
+    turn_board& board = p->board();
+    if (board.closed.load(std::memory_order_relaxed) != 0) continue;
     p->number_ = take_place(file);
     if (p->number_ == turn_board::everybody) return nullptr;
     p->taken_ = true;
-    turn_board::place& mine = board->of[p->number_];
+    turn_board::place& mine = board.of[p->number_];
     mine.often.store(0, std::memory_order_relaxed);
     mine.paused.store(0, std::memory_order_relaxed);
     mine.ended.store(0, std::memory_order_relaxed);
@@ -89,9 +89,9 @@ std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
 std::unique_ptr<turn_place> turn_place::open(const std::string& name, unsigned place) {
   const int file = open_own(name, 0);
   if (file < 0) return nullptr;
-  turn_board* const board = map_board(file);
-  if (board == nullptr) return close(file), nullptr;
-  std::unique_ptr<turn_place> p(new turn_place(name, board, file));
+  auto memory = map_board(file);
+  if (!memory) return close(file), nullptr;
+  std::unique_ptr<turn_place> p(new turn_place(name, std::move(memory), file));
   p->number_ = place;
   return p;
 }
@@ -99,13 +99,12 @@ std::unique_ptr<turn_place> turn_place::open(const std::string& name, unsigned p
 turn_place::~turn_place() {
   if (taken_) {
     const bool locked = lock(file_);
-    board_->of[number_].seen.store(0, std::memory_order_relaxed);
+    board().of[number_].seen.store(0, std::memory_order_relaxed);
     if (locked && !others_have_places(file_)) {
-      board_->closed.store(1, std::memory_order_relaxed);
+      board().closed.store(1, std::memory_order_relaxed);
       shm_unlink(name_.c_str());
     }
   }
-  munmap(board_, sizeof(turn_board));
   close(file_);  // and so its locks
 }
 

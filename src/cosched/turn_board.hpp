@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cosched/spin_time.hpp"
+#include "machine/shared_memory.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -43,14 +44,14 @@ public:
   turn_place(const turn_place&) = delete;
   turn_place& operator=(const turn_place&) = delete;
 
-  turn_board& board() const noexcept { return *board_; }
+  turn_board& board() const noexcept { return *reinterpret_cast<turn_board*>(memory_.data()); }
   unsigned number() const noexcept { return number_; }
 
 private:
-  turn_place(std::string name, turn_board* at, int file) noexcept;
+  turn_place(std::string name, machine::shared_memory memory, int file) noexcept;
 
   std::string name_;
-  turn_board* board_;
+  machine::shared_memory memory_;
   int file_;
   unsigned number_ = 0;
   bool taken_ = false;

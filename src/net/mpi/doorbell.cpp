@@ -16,7 +16,7 @@ std::size_t doorbell::memory_bytes(std::size_t neighbours) noexcept {
   return neighbours * sizeof(slot) + neighbours * neighbours * sizeof(counter);
 }
 
-doorbell::doorbell(int self, std::vector<int> neighbours, shared_memory memory,
+doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory memory,
                    std::unique_ptr<ring_socket> socket, int size)
     : self_(self),
       memory_(std::move(memory)),

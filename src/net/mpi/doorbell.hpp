@@ -1,7 +1,7 @@
 #pragma once
 
+#include "machine/shared_memory.hpp"
 #include "net/mpi/ring_socket.hpp"
-#include "net/mpi/shared_memory.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -33,7 +33,7 @@ public:
 
   /// `neighbours`: the ranks of this host that share `memory`, in order, with this one; `memory` is
   /// empty if there are none. `socket`: nullptr if all ranks are neighbours.
-  doorbell(int self, std::vector<int> neighbours, shared_memory memory,
+  doorbell(int self, std::vector<int> neighbours, machine::shared_memory memory,
            std::unique_ptr<ring_socket> socket, int size);
 
   static std::size_t memory_bytes(std::size_t neighbours) noexcept;
@@ -68,7 +68,7 @@ private:
   bool read_socket() noexcept;
 
   const int self_;
-  const shared_memory memory_;
+  const machine::shared_memory memory_;
   const std::unique_ptr<ring_socket> socket_;
   const std::size_t neighbours_;
   slot alone_;                       // without shared memory

@@ -90,22 +90,22 @@ std::size_t mpi_transport::part_bytes() {
 }
 
 /// Memory that the ranks of this host share, or none in any of them.
-shared_memory share(communicator& all, bool wanted) {
+machine::shared_memory share(communicator& all, bool wanted) {
   std::array<char, 64> name{};
   const std::size_t bytes = doorbell::memory_bytes(all.neighbours().size());
   const bool first = all.neighbours().front() == all.rank();
-  shared_memory memory;
+  machine::shared_memory memory;
   if (first && wanted) {
     const std::string chosen = "/cleave-" + std::to_string(getpid()) + "-" +
                                std::to_string(clock::now().time_since_epoch().count());
     chosen.copy(name.data(), name.size() - 1);
-    memory = shared_memory::create(chosen, bytes);
+    memory = machine::shared_memory::create(chosen, bytes);
   }
   all.share_on_host(std::as_writable_bytes(std::span(name)));
-  if (!first && name[0] != '\0') memory = shared_memory::open(name.data(), bytes);
+  if (!first && name[0] != '\0') memory = machine::shared_memory::open(name.data(), bytes);
   const bool everybody = all.all_on_host(static_cast<bool>(memory));
-  if (first && name[0] != '\0') shared_memory::remove(name.data());
-  return everybody ? std::move(memory) : shared_memory();
+  if (first && name[0] != '\0') machine::shared_memory::remove(name.data());
+  return everybody ? std::move(memory) : machine::shared_memory();
 }
 
 doorbell mpi_transport::make_doorbell(communicator& all) {
@@ -114,7 +114,7 @@ doorbell mpi_transport::make_doorbell(communicator& all) {
   if (!kind.empty() && kind != "futex" && kind != "udp")
     throw std::runtime_error("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" +
                              std::string(kind) + "'");
-  shared_memory memory = share(all, kind != "udp");
+  machine::shared_memory memory = share(all, kind != "udp");
   const bool on_one_host =
       memory && all.neighbours().size() == static_cast<std::size_t>(all.size());
   auto socket = on_one_host ? nullptr : std::make_unique<ring_socket>();
