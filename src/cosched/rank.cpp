@@ -131,6 +131,13 @@ void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
   if (longer_ && at - longer_from_ > saved) free_time_.spend(at - longer_from_ - saved);
 }
 
+bool rank::is_cpu_wanted(nanoseconds at) noexcept {
+  // Where there are turns, they say it: the signs are still those of the last one.
+  if (turns_ && turns_->is_mine()) return false;
+  if (turns_ && turns_->is_others()) return true;
+  return others_want_.is_wanted(at);
+}
+
 bool rank::spun_enough(nanoseconds at) noexcept {
   constexpr nanoseconds gap = 20'000;  // no look takes so long that finds nothing
   if (!longer_) {
@@ -138,8 +145,7 @@ bool rank::spun_enough(nanoseconds at) noexcept {
     if (later(begin_, free_spin_) <= at || !free_time_.is_left()) return true;
     switches_ = involuntary_switches();
     others_want_.switches(at, switches_);
-    // The signs of the last turn are still there in this one.
-    if (others_want_.is_wanted(at) && !(turns_ && turns_->is_mine())) return true;
+    if (is_cpu_wanted(at)) return true;
     longer_ = true, longer_from_ = looked_ = at, until_ = begin_ + free_spin_;
     ++counts_.longer;
     return false;

@@ -86,6 +86,7 @@ public:
 private:
   void begin_spin(nanoseconds at) noexcept;
   void end_spin(nanoseconds at, nanoseconds saved) noexcept;
+  bool is_cpu_wanted(nanoseconds at) noexcept;
   bool spun_enough(nanoseconds at) noexcept;
   void ring() noexcept;
   void wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept;

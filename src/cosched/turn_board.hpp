@@ -23,8 +23,9 @@ struct turn_board {
 
   std::atomic<std::uint64_t> turn{0};    // whose, and until when: turns.cpp
   std::atomic<std::uint32_t> bell{0};    // rung after the turn has changed
-  std::atomic<nanoseconds> began{0};     // when turns began
-  std::atomic<nanoseconds> score{0};     // the time that was gained by them since
+  std::atomic<nanoseconds> began{0};     // when turns began,
+  std::atomic<std::uint32_t> jobs{0};    // of so many jobs
+  std::atomic<std::int64_t> score{0};    // what has been gained since: per cent of a turn
   std::atomic<std::uint32_t> failed{0};  // tries to take turns, one after the other
   std::atomic<std::uint32_t> passed{0};  // comparisons with how it is without turns
   std::atomic<std::uint32_t> closed{0};

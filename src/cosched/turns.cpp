@@ -7,6 +7,7 @@
 
 #include "cosched/clock.hpp"
 #include "machine/futex.hpp"
+#include "machine/on_cpu.hpp"
 
 namespace cleave::cosched {
 namespace {
@@ -22,11 +23,13 @@ constexpr nanoseconds longest_turn = 20'000 * millisecond;
 constexpr nanoseconds look_each = 100 * millisecond, look_again = 20 * millisecond;
 /// A job that called often so long ago does not any more.
 constexpr nanoseconds not_often_after = 100 * millisecond;
+/// A turn so short says nothing.
+constexpr nanoseconds least_judged = 5 * millisecond;
 /// So long it is looked at how jobs get on without turns.
-constexpr nanoseconds without_turns = 60 * millisecond;
+constexpr nanoseconds without_turns = 45 * millisecond;
 
 /// Each time four times as long: until turns are tried again, and until they are compared again.
-constexpr nanoseconds first_rest = 500 * millisecond, first_check = 250 * millisecond;
+constexpr nanoseconds first_rest = 500 * millisecond, first_check = 500 * millisecond;
 constexpr unsigned most_times = 3;
 nanoseconds fourfold(nanoseconds first, unsigned times) noexcept {
   return first << 2 * std::min(times, most_times);
@@ -35,11 +38,7 @@ nanoseconds fourfold(nanoseconds first, unsigned times) noexcept {
 /// Moves the calling thread there, and lets it go where it may. Linux leaves two ranks that wake
 /// each other on one CPU for some milliseconds, and the other one idle.
 void move_to(int cpu) noexcept {
-  cpu_set_t may, there;
-  if (cpu < 0 || sched_getcpu() == cpu || sched_getaffinity(0, sizeof may, &may) != 0) return;
-  CPU_ZERO(&there);
-  CPU_SET(static_cast<unsigned>(cpu), &there);
-  if (sched_setaffinity(0, sizeof there, &there) == 0) sched_setaffinity(0, sizeof may, &may);
+  if (sched_getcpu() != cpu) machine::on_cpu there(cpu);
 }
 
 }  // namespace
@@ -89,20 +88,16 @@ bool turns::pass(std::uint64_t from, unsigned but, nanoseconds at) noexcept {
   return change(from, {next, at + next_length()});
 }
 
-bool turns::is_alone(nanoseconds at) const noexcept {
-  for (unsigned k = 1; k < turn_board::places; ++k)
-    if (k != place_ && at - board_->of[k].seen.load(std::memory_order_relaxed) < gone_after)
-      return false;
-  return true;
-}
-
-bool turns::all_call_often(nanoseconds at) const noexcept {
+turns::present turns::who_is_there(nanoseconds at) const noexcept {
+  present now_are;
   for (unsigned k = 1; k < turn_board::places; ++k) {
     const turn_board::place& p = board_->of[k];
-    const bool there = at - p.seen.load(std::memory_order_relaxed) < gone_after;
-    if (there && at - p.often.load(std::memory_order_relaxed) > not_often_after) return false;
+    if (k != place_ && at - p.seen.load(std::memory_order_relaxed) >= gone_after) continue;
+    ++now_are.jobs;
+    if (at - p.often.load(std::memory_order_relaxed) > not_often_after)
+      now_are.all_call_often = false;
   }
-  return true;
+  return now_are;
 }
 
 nanoseconds turns::next_length() const noexcept {
@@ -112,9 +107,9 @@ nanoseconds turns::next_length() const noexcept {
 }
 
 /// The ranks of all jobs may tell at once; then the last of two is as good.
-void turns::judge(nanoseconds gain, nanoseconds at) noexcept {
-  const nanoseconds counted = std::clamp(gain, -most_counted, most_counted);
-  const nanoseconds score = board_->score.load(std::memory_order_relaxed) + counted;
+void turns::judge(std::int64_t gain, nanoseconds at) noexcept {
+  const std::int64_t counted = std::clamp(gain, -most_counted, most_counted);
+  const std::int64_t score = board_->score.load(std::memory_order_relaxed) + counted;
   board_->score.store(std::min(score, enough), std::memory_order_relaxed);
   if (score > -credit) return;
   const std::uint64_t word = board_->turn.load(std::memory_order_relaxed);
@@ -127,11 +122,18 @@ void turns::judge(nanoseconds gain, nanoseconds at) noexcept {
   board_->passed.store(0, std::memory_order_relaxed);
 }
 
+/// All run at once, until each has seen how it gets on so. False if they do, or somebody else was
+/// first.
+bool turns::look_without(nanoseconds at) noexcept {
+  const std::uint64_t word = board_->turn.load(std::memory_order_relaxed);
+  return decoded(word).whose != everybody && change(word, {everybody, at + without_turns});
+}
+
 /// Turns have paid for a while: whether they still do is seen without them.
-void turns::compare_again(std::uint64_t word, nanoseconds at) noexcept {
+void turns::compare_again(nanoseconds at) noexcept {
   const unsigned passed = board_->passed.load(std::memory_order_relaxed);
   if (at - board_->began.load(std::memory_order_relaxed) < fourfold(first_check, passed)) return;
-  if (!change(word, {everybody, at + without_turns})) return;
+  if (!look_without(at)) return;
   board_->passed.store(passed + 1, std::memory_order_relaxed);
   board_->failed.store(0, std::memory_order_relaxed);
 }
@@ -140,29 +142,40 @@ void turns::compare_again(std::uint64_t word, nanoseconds at) noexcept {
 
 /// Once for each wait of a turn.
 void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  turns_are_on_ = true;
   if (mine_ != word) {
-    mine_ = word;
-    const nanoseconds began = std::exchange(began_, at);
-    const std::int64_t done = calls - std::exchange(calls_, calls);
-    if (began > board_->began.load(std::memory_order_relaxed))
-      judge(done * without_.apart() - (at - began), at);
-    compare_again(word, at);
+    mine_ = word, began_ = at, calls_ = calls, given_up_ = 0;
+    compare_again(at);
   }
   if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(cpu_);
   // Nobody has wanted it for long.
-  if (at > decoded(word).until + look_each && is_alone(at)) change(word, {everybody, at});
+  if (at > decoded(word).until + look_each && who_is_there(at).jobs == 1)
+    change(word, {everybody, at});
+}
+
+void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
+  if (std::exchange(mine_, 0) == 0 || began_ < board_->began.load(std::memory_order_relaxed))
+    return;
+  const nanoseconds length = (given_up_ != 0 ? given_up_ : at) - began_;
+  if (length < least_judged) return;
+  const nanoseconds apart = without_.apart();
+  const std::int64_t made = calls - calls_;
+  if (made * recent_calls::seldom < length) return judge(-most_counted, at);
+  // How it is without turns is not known, as the rank has only begun to call often.
+  if (apart == 0) return void(look_without(at));
+  judge(100 * made * apart / (length * board_->jobs.load(std::memory_order_relaxed)) - 100, at);
 }
 
 void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  if (std::exchange(turns_are_on_, false)) without_.forget(), began_ = 0;
+  if (std::exchange(turns_are_on_, false)) without_.forget(), mine_ = 0;
   // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
   if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
   without_.saw(at, calls);
   if (at < decoded(word).until) return;
-  if (is_alone(at)) return void(change(word, {everybody, at + look_each}));
-  if (!all_call_often(at)) return void(change(word, {everybody, at + look_again}));
+  const present now_are = who_is_there(at);
+  if (now_are.jobs == 1) return void(change(word, {everybody, at + look_each}));
+  if (!now_are.all_call_often) return void(change(word, {everybody, at + look_again}));
+  board_->jobs.store(now_are.jobs, std::memory_order_relaxed);
   if (!change(word, {place_, at + next_length()})) return;
   board_->began.store(at, std::memory_order_relaxed);
   board_->score.store(0, std::memory_order_relaxed);
@@ -174,21 +187,28 @@ nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls) noexcept {
     mine.seen.store(told_ = at, std::memory_order_relaxed);
     if (!turns_are_on_ && without_.apart() != 0) mine.often.store(at, std::memory_order_relaxed);
   }
-  std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
+  // For long not in MPI, nor in a wait that others' turns made longer: what was seen without turns
+  // was of something else.
+  const nanoseconds round = length_ * board_->jobs.load(std::memory_order_relaxed);
+  if (at - last_ > recent_calls::longest_gap + round) look_without(at);
   if (is_others()) {
     turns_are_on_ = true;
+    end_turn(at, calls);
     at = stop(at);
-    word = board_->turn.load(std::memory_order_acquire);
   }
+  const std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
   const unsigned now_is = decoded(word).whose;
+  if (now_is != everybody) turns_are_on_ = true;
   if (now_is == place_) in_turn(word, at, calls);
   else if (now_is == everybody) all_at_once(word, at, calls);
-  return at;
+  return last_ = at;
 }
 
 nanoseconds turns::stop(nanoseconds at) noexcept {
   const nanoseconds began = at;
   turn_board::place& mine = board_->of[place_];
+  if (came_from_ < 0) came_from_ = sched_getcpu();
+  const machine::on_cpu there(cpu_);  // Linux could wake both ranks of a job on one
   for (;;) {
     const std::uint32_t bell = board_->bell.load(std::memory_order_acquire);  // partner: change
     const std::uint64_t word = board_->turn.load(std::memory_order_acquire);
@@ -211,8 +231,8 @@ nanoseconds turns::stop(nanoseconds at) noexcept {
 void turns::give_up() noexcept {
   const std::uint64_t word = board_->turn.load(std::memory_order_acquire);
   if (decoded(word).whose != place_) return;
-  // Where nobody else wants it, nothing is lost.
-  if (!pass(word, place_, now())) began_ = 0;
+  const nanoseconds at = now();
+  if (pass(word, place_, at)) given_up_ = at;
 }
 
 }  // namespace cleave::cosched

@@ -18,11 +18,12 @@ namespace cleave::cosched {
 /// and a CPU is never left to a job that does not use it: whose rank sleeps for `patience` in its
 /// own turn gives it up.
 ///
-/// Turns go on only as long as they pay. From the beginning of one turn of its own to that of the
-/// next, a rank counts its calls. The time that these would have taken without turns, as seen right
-/// before, less the time that they took, is added to a score. Where that is too low, all run
-/// at once again; after a time, which grows fourfold, turns are tried again. Where it is high, what
-/// it is like without turns is looked at again after a time that grows likewise.
+/// Turns go on only as long as they pay. A rank counts the calls that it makes in a turn of its own,
+/// and compares them with those that it made right before, without turns, in the time that this
+/// turn stands for: so many times as long as there are jobs. What was gained, in per cent, is added
+/// to a score. Where that is too low, all run at once again; after a time, which grows fourfold,
+/// turns are tried again. Where it is high, what it is like without turns is looked at again after
+/// a time that grows likewise; and at once when a rank has not waited in MPI for long.
 class turns {
 public:
   /// The board must outlive this, and the place be the job's.
@@ -42,12 +43,11 @@ public:
   std::int64_t stops() const noexcept { return stops_; }
   nanoseconds stopped() const noexcept { return stopped_; }
 
-  static constexpr nanoseconds usual_length = 100'000'000, short_length = 20'000'000;
+  static constexpr nanoseconds usual_length = 100'000'000, short_length = 40'000'000;
   static constexpr nanoseconds patience = 2'000'000;
-  /// What may be lost before all run at once again; what must be gained for long turns.
-  static constexpr nanoseconds credit = 12'000'000, enough = 24'000'000;
-  /// Of one turn: others say nothing about turns, such as a rank that waits for a file.
-  static constexpr nanoseconds most_counted = 4'000'000;
+  /// Per cent: what may be lost before all run at once again; what must be gained for long turns;
+  /// and what one turn of a rank counts at most.
+  static constexpr std::int64_t credit = 60, enough = 40, most_counted = 25;
 
 private:
   struct turn {
@@ -59,16 +59,21 @@ private:
 
   unsigned whose() const noexcept;
   void in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
+  void end_turn(nanoseconds at, std::int64_t calls) noexcept;
   void all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
   nanoseconds stop(nanoseconds at) noexcept;
-  void judge(nanoseconds gain, nanoseconds at) noexcept;
-  void compare_again(std::uint64_t word, nanoseconds at) noexcept;
+  void judge(std::int64_t gain, nanoseconds at) noexcept;
+  bool look_without(nanoseconds at) noexcept;
+  void compare_again(nanoseconds at) noexcept;
   bool change(std::uint64_t from, const turn& to) noexcept;
   /// To the one that has stopped longest, other than `but`. False if there is none, or somebody
   /// else was first.
   bool pass(std::uint64_t from, unsigned but, nanoseconds at) noexcept;
-  bool is_alone(nanoseconds at) const noexcept;
-  bool all_call_often(nanoseconds at) const noexcept;
+  struct present {
+    unsigned jobs = 0;
+    bool all_call_often = true;
+  };
+  present who_is_there(nanoseconds at) const noexcept;
   nanoseconds next_length() const noexcept;
 
   turn_board* board_;
@@ -77,11 +82,13 @@ private:
   int cpu_;
   int came_from_ = -1;         // where the rank was before turns began; -1: they have not
   nanoseconds told_ = 0;       // when this rank was seen last
+  nanoseconds last_ = 0;       // the end of its last wait
   recent_calls without_;       // turns
   bool turns_are_on_ = false;  // as this rank knows
-  std::uint64_t mine_ = 0;     // the turn that this rank runs in, or ran in last
-  nanoseconds began_ = 0;      // that; 0: not to be judged,
+  std::uint64_t mine_ = 0;     // the turn that this rank runs in; 0: none
+  nanoseconds began_ = 0;      // that,
   std::int64_t calls_ = 0;     // after so many calls
+  nanoseconds given_up_ = 0;   // that; 0: it was not
   std::int64_t stops_ = 0;
   nanoseconds stopped_ = 0;
 };

@@ -127,80 +127,86 @@ TEST_F(board_of_two, there_are_none_while_another_calls_seldom) {
   EXPECT_FALSE(a.is_mine());
 }
 
-// Both have called each millisecond. A cycle of two turns follows, of invented times, in which the
-// first one makes `calls_in_it` calls; returns whether turns go on.
-struct cycles : board_of_two {
+// Both have called each millisecond, and take turns now.
+struct one_turn : board_of_two {
+  void SetUp() override {
+    call_until_turns();
+    ASSERT_TRUE(in_turns());
+    board->began = now();  // not by an invented time
+  }
+  // It begins, during() happens, it ends after so many calls; and then there is the next one. Without
+  // turns there would be 80 in the time that it stands for. The other one's turn is skipped.
   template <class During>
-  void cycle(std::int64_t calls_in_it, During during) {
-    nanoseconds& at = time_;
-    turns &on = holder(), &off = other();
-    on.after_wait(at, calls);
+  void of(turns& t, std::int64_t calls_in_it, During during) {
+    const nanoseconds at = now(), end = at + turns::short_length;
+    const unsigned mine = &t == &a ? 1 : 2;
+    board->turn = encoded(end, mine);
+    t.after_wait(at, calls);
     during();
-    const nanoseconds length = turns::short_length;
-    give(off, at += length);
-    give(on, at += length);
-    calls += calls_in_it;
-    on.after_wait(at, calls);
+    if (in_turns()) board->turn = encoded(end, 3 - mine);
+    t.after_wait(end, calls += calls_in_it);
   }
-  void cycle(std::int64_t calls_in_it) {
-    cycle(calls_in_it, [] {});
+  void of(turns& t, std::int64_t calls_in_it) {
+    of(t, calls_in_it, [] {});
   }
-  void begin() { time_ = call_until_turns() + millisecond; }
-
-private:
-  void give(turns& to, nanoseconds at) {
-    const std::uint64_t whose = &to == &a ? 1 : 2;
-    board->turn = static_cast<std::uint64_t>((at + turns::short_length) / 1'000) << 8 | whose;
+  static std::uint64_t encoded(nanoseconds until, unsigned whose) {
+    return static_cast<std::uint64_t>(until / 1'000) << 8 | whose;
   }
-  nanoseconds time_ = 0;
 };
 
-TEST_F(cycles, turns_in_which_jobs_get_on_faster_go_on) {
-  begin();
-  ASSERT_TRUE(in_turns());
-  for (int i = 0; i < 6; ++i) cycle(50);  // 40 without turns
+TEST_F(one_turn, in_which_a_job_gets_on_faster_is_a_gain) {
+  of(a, 90);
+  EXPECT_NEAR(static_cast<double>(board->score.load()), 12, 2);
+  for (int i = 0; i < 6; ++i) of(a, 100);
   EXPECT_TRUE(in_turns());
   EXPECT_EQ(board->score, turns::enough);
 }
 
-TEST_F(cycles, turns_in_which_they_get_on_slower_end_for_all) {
-  begin();
+TEST_F(one_turn, in_which_it_gets_on_slower_is_a_loss_and_some_end_turns_for_all) {
   int n = 0;
-  for (; n < 6 && in_turns(); ++n) cycle(30);
+  for (; n < 6 && in_turns(); ++n) of(a, 60);
   EXPECT_EQ(n, 3);
   const nanoseconds stopped = b.stopped();
   b.after_wait(now(), calls);
   EXPECT_EQ(b.stopped(), stopped) << "for some time there are none";
 }
 
-TEST_F(cycles, one_that_was_slow_ends_nothing) {
-  begin();
-  cycle(0);
+TEST_F(one_turn, that_was_very_slow_ends_nothing) {
+  of(a, 0);
   EXPECT_TRUE(in_turns());
-  EXPECT_LT(board->score, 0);
+  EXPECT_EQ(board->score, -turns::most_counted);
 }
 
-TEST_F(cycles, who_sleeps_while_nobody_wants_its_turn_loses_nothing) {
-  begin();
-  ASSERT_TRUE(in_turns());
-  cycle(0, [&] { holder().give_up(); });
+TEST_F(one_turn, that_was_given_up_is_judged_by_the_time_before) {
+  of(a, 0, [&] {
+    board->of[2].paused = now();
+    a.give_up();
+    EXPECT_TRUE(b.is_mine());
+  });
+  EXPECT_EQ(board->score, 0) << "too short";
+}
+
+TEST_F(one_turn, of_before_turns_began_anew_is_not_judged) {
+  of(a, 0, [&] { board->began = now() + 1'000 * millisecond; });
   EXPECT_EQ(board->score, 0);
 }
 
-TEST_F(cycles, who_has_slept_through_a_time_without_turns_says_nothing) {
-  begin();
-  cycle(0, [&] { board->began = now() + 1'000 * millisecond; });
-  EXPECT_EQ(board->score, 0);
-}
-
-TEST_F(cycles, turns_that_pay_are_compared_again) {
-  begin();
-  ASSERT_TRUE(in_turns());
-  int n = 0;
-  for (; n < 100 && in_turns(); ++n) cycle(50);
+TEST_F(one_turn, after_long_ones_that_pay_is_compared_again) {
+  of(a, 100);
+  EXPECT_TRUE(in_turns());
+  board->began = now() - 600 * millisecond;
+  of(a, 100);
   EXPECT_FALSE(in_turns());
-  EXPECT_NEAR(n, 7, 1) << "a quarter of a second";
   EXPECT_EQ(board->passed, 1u);
+}
+
+// What a rank did before it computed, or slept, for long says nothing of what it does now.
+TEST_F(one_turn, before_a_long_time_without_mpi_is_not_judged) {
+  of(a, 0,
+     [&] { a.after_wait(now() + 2 * turns::usual_length + 2 * recent_calls::longest_gap, calls); });
+  EXPECT_FALSE(in_turns());
+  EXPECT_EQ(board->score, 0);
+  EXPECT_EQ(board->failed, 0u);
 }
 
 // ---- the place on a board
