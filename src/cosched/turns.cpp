@@ -23,7 +23,7 @@ constexpr nanoseconds longest_turn = 20'000 * millisecond;
 constexpr nanoseconds look_each = 100 * millisecond, look_again = 20 * millisecond;
 /// A job that called often so long ago does not any more.
 constexpr nanoseconds not_often_after = 100 * millisecond;
-/// A turn so short says nothing.
+/// What ranks do in less than that says nothing.
 constexpr nanoseconds least_judged = 5 * millisecond;
 /// So long it is looked at how jobs get on without turns.
 constexpr nanoseconds without_turns = 45 * millisecond;
@@ -156,18 +156,19 @@ void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noex
 void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
   if (std::exchange(mine_, 0) == 0 || began_ < board_->began.load(std::memory_order_relaxed))
     return;
-  const nanoseconds length = (given_up_ != 0 ? given_up_ : at) - began_;
-  if (length < least_judged) return;
-  const nanoseconds apart = without_.apart();
-  const std::int64_t made = calls - calls_;
-  if (made * recent_calls::seldom < length) return judge(-most_counted, at);
+  had_ += (given_up_ != 0 ? given_up_ : at) - began_, made_ += calls - calls_;
+  if (had_ < least_judged) return;
+  const nanoseconds had = std::exchange(had_, 0), apart = without_.apart();
+  const std::int64_t made = std::exchange(made_, 0);
+  if (made * recent_calls::seldom < had) return judge(-most_counted, at);
   // How it is without turns is not known, as the rank has only begun to call often.
   if (apart == 0) return void(look_without(at));
-  judge(100 * made * apart / (length * board_->jobs.load(std::memory_order_relaxed)) - 100, at);
+  const nanoseconds stands_for = had * std::max(1u, board_->jobs.load(std::memory_order_relaxed));
+  judge(100 * made * apart / stands_for - 100 + tolerated, at);
 }
 
 void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  if (std::exchange(turns_are_on_, false)) without_.forget(), mine_ = 0;
+  if (std::exchange(turns_are_on_, false)) without_.forget(), mine_ = 0, had_ = 0, made_ = 0;
   // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
   if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
   without_.saw(at, calls);

@@ -18,12 +18,12 @@ namespace cleave::cosched {
 /// and a CPU is never left to a job that does not use it: whose rank sleeps for `patience` in its
 /// own turn gives it up.
 ///
-/// Turns go on only as long as they pay. A rank counts the calls that it makes in a turn of its own,
-/// and compares them with those that it made right before, without turns, in the time that this
-/// turn stands for: so many times as long as there are jobs. What was gained, in per cent, is added
-/// to a score. Where that is too low, all run at once again; after a time, which grows fourfold,
-/// turns are tried again. Where it is high, what it is like without turns is looked at again after
-/// a time that grows likewise; and at once when a rank has not waited in MPI for long.
+/// Turns go on only as long as they pay. A rank counts the calls that it makes in its own turn, and
+/// compares them with those that it made right before, without turns, in the time that this turn
+/// stands for: so many times as long as there are jobs. What was gained, in per cent, is added to a
+/// score. Where that is too low, all run at once again; after a time, which grows fourfold, turns
+/// are tried again. Where it is high, what it is like without turns is looked at again after a time
+/// that grows likewise; and at once when a rank has not waited in MPI for long.
 class turns {
 public:
   /// The board must outlive this, and the place be the job's.
@@ -47,7 +47,10 @@ public:
   static constexpr nanoseconds patience = 2'000'000;
   /// Per cent: what may be lost before all run at once again; what must be gained for long turns;
   /// and what one turn of a rank counts at most.
-  static constexpr std::int64_t credit = 60, enough = 40, most_counted = 25;
+  static constexpr std::int64_t credit = 40, enough = 40, most_counted = 25;
+  /// A loss of so many per cent is none. Short turns pay more for cold caches than long ones; and
+  /// right after turns, ranks are where they wait least for each other.
+  static constexpr std::int64_t tolerated = 10;
 
 private:
   struct turn {
@@ -89,6 +92,8 @@ private:
   nanoseconds began_ = 0;      // that,
   std::int64_t calls_ = 0;     // after so many calls
   nanoseconds given_up_ = 0;   // that; 0: it was not
+  nanoseconds had_ = 0;        // so long were those that are not judged yet,
+  std::int64_t made_ = 0;      // and so many calls were made in them
   std::int64_t stops_ = 0;
   nanoseconds stopped_ = 0;
 };
