@@ -154,9 +154,12 @@ void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noex
 }
 
 void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
-  if (std::exchange(mine_, 0) == 0 || began_ < board_->began.load(std::memory_order_relaxed))
-    return;
-  had_ += (given_up_ != 0 ? given_up_ : at) - began_, made_ += calls - calls_;
+  const std::uint64_t word = std::exchange(mine_, 0);
+  if (word == 0 || began_ < board_->began.load(std::memory_order_relaxed)) return;
+  const nanoseconds end = given_up_ != 0 ? given_up_ : at;
+  // Nobody else has wanted the CPUs: they begin or end something.
+  if (end > decoded(word).until + recent_calls::longest_gap) return void(look_without(at));
+  had_ += end - began_, made_ += calls - calls_;
   if (had_ < least_judged) return;
   const nanoseconds had = std::exchange(had_, 0), apart = without_.apart();
   const std::int64_t made = std::exchange(made_, 0);

@@ -208,6 +208,12 @@ TEST_F(one_turn, that_is_short_is_judged_with_the_next) {
   EXPECT_EQ(board->score, -turns::most_counted);
 }
 
+TEST_F(one_turn, that_nobody_else_wanted_is_not_judged) {
+  of(a, 0, [&] { board->turn = encoded(now() - 50 * millisecond, 1), a.after_wait(now(), calls); });
+  EXPECT_EQ(board->score, 0);
+  EXPECT_FALSE(in_turns());
+}
+
 TEST_F(one_turn, of_before_turns_began_anew_is_not_judged) {
   of(a, 0, [&] { board->began = now() + 1'000 * millisecond; });
   EXPECT_EQ(board->score, 0);
