@@ -175,7 +175,7 @@ std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Co
     count += std::popcount(bits), hash = (hash ^ bits) * 0x100000001b3u;
   if (size_of(m, here_all) != count) return nullptr;
   char name[most_name];
-  std::snprintf(name, sizeof name, "/cleave-cosched-turns-2-%u-%016llx",
+  std::snprintf(name, sizeof name, "/cleave-cosched-turns-3-%u-%016llx",
                 static_cast<unsigned>(geteuid()), static_cast<unsigned long long>(hash));
   std::unique_ptr<turn_place> place;
   if (me == 0) place = turn_place::take(name);
@@ -253,6 +253,13 @@ bool come_by_descriptors(const mpi& m, MPI_Comm here_all) {
   return seen;
 }
 
+/// Null if there can be no watch. It interrupts this thread, so only this one may call MPI.
+std::unique_ptr<turn_watch> watch_turns(int thread_level) {
+  if (thread_level > MPI_THREAD_FUNNELED) return nullptr;
+  auto watch = std::make_unique<turn_watch>([] { here.interrupted(); });
+  return watch->works() ? std::move(watch) : nullptr;
+}
+
 bool was_spawned(const mpi& m) {
   MPI_Comm parent = m.no_ranks;
   m.Comm_get_parent(&parent);
@@ -306,7 +313,7 @@ void begin_job(int thread_level) noexcept {
              spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
              s.free_spin >= 0 ? allowance::without_limit() : allowance(),
              thread_level == MPI_THREAD_MULTIPLE);
-  if (place != nullptr) here.take_turns(std::move(place), s.turn, cpu);
+  if (place != nullptr) here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level));
   if (!all_reached) {
     here.stand_aside();
     tell(m, all_rung ? "the job's nodes are not connected by what poll() can wait for; its calls "

@@ -40,14 +40,20 @@ void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, 
   state_.store(state::active, std::memory_order_release);  // partner: stand_aside
 }
 
-void rank::take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu) noexcept {
+void rank::take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
+                      std::unique_ptr<turn_watch> watch) noexcept {
   place_ = std::move(at);
-  turns_.emplace(place_->board(), place_->number(), length, cpu);
+  watch_ = std::move(watch);
+  turns_.emplace(place_->board(), place_->number(), length, cpu, watch_ != nullptr);
+}
+
+void rank::interrupted() noexcept {
+  if (now_is() == state::active) turns_->interrupted(counts_.calls);
 }
 
 void rank::stop() noexcept {
   state_.store(state::absent, std::memory_order_relaxed);
-  turns_.reset(), place_.reset();
+  watch_.reset(), turns_.reset(), place_.reset();
 }
 
 counts rank::counted() const noexcept {
@@ -115,8 +121,10 @@ void rank::end_call(bool blocking) noexcept {
   // After all that this call has done for others: nobody of this job waits for it.
   if (!turns_) return;
   const bool waited = std::exchange(waited_, false);
-  if (waited || turns_->is_others())
+  if (waited || turns_->is_others() || turns_->wants_all_calls())
     found_at_ = turns_->after_wait(waited ? found_at_ : now(), counts_.calls);
+  if (watch_ != nullptr && turns_->wants_interrupts() && !watch_->has_begun())
+    watch_->begin(*turns_, place_->board());
 }
 
 void rank::begin_spin(nanoseconds at) noexcept {
@@ -193,10 +201,9 @@ void rank::found_nothing() noexcept {
   };
   const auto block = [this](const auto& word, std::uint32_t ticket) {
     if (network_ != nullptr) return network_->sleep(word, ticket);
-    if (turns_ && turns_->is_mine()) {
-      machine::block_shared(word, ticket, std::chrono::nanoseconds(turns::patience));
+    for (bool early = true; early && turns_ && turns_->is_mine(); early = !turns_->give_up()) {
+      machine::block_shared(word, ticket, std::chrono::nanoseconds(turns_->patience()));
       if (word.load(std::memory_order_relaxed) != ticket) return false;
-      turns_->give_up();
     }
     platform::block(word, ticket);
     return false;

@@ -7,6 +7,8 @@
 #include "cosched/node.hpp"
 #include "cosched/report.hpp"
 #include "cosched/spin_time.hpp"
+#include "cosched/turn_place.hpp"
+#include "cosched/turn_watch.hpp"
 #include "cosched/turns.hpp"
 
 #include <atomic>
@@ -47,7 +49,11 @@ public:
              unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
              bool many_threads);
   /// After start(): takes turns with other jobs, of this length, on that CPU.
-  void take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu) noexcept;
+  /// `watch`: it calls interrupted(); null if there can be none.
+  void take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
+                  std::unique_ptr<turn_watch> watch) noexcept;
+  /// By the watch: what the thread is doing is over for a while if it is another job's turn.
+  void interrupted() noexcept;
   /// Any thread.
   void stand_aside() noexcept;
   /// No more sleeping, ringing or counting.
@@ -99,6 +105,7 @@ private:
   std::optional<spin_time> spinning_;
   std::unique_ptr<turn_place> place_;  // null: no turns
   std::optional<turns> turns_;
+  std::unique_ptr<turn_watch> watch_;         // null: there can be none
   bool many_threads_ = false;                 // may call at once
   std::atomic<const void*> caller_{nullptr};  // the thread that called last; only it looks
 

@@ -1,12 +1,9 @@
 #pragma once
 
 #include "cosched/spin_time.hpp"
-#include "machine/shared_memory.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <string>
 
 namespace cleave::cosched {
 
@@ -16,46 +13,50 @@ struct turn_board {
   static constexpr unsigned places = 64, everybody = 0;
   struct alignas(128) place {
     std::atomic<nanoseconds> seen{0};    // one of its ranks was at the end of a wait; 0: no job's
-    std::atomic<nanoseconds> often{0};   // one of its ranks was found to call MPI often
+    std::atomic<nanoseconds> often{0};   // one of its ranks was found to call MPI often,
+    std::atomic<nanoseconds> seldom{0};  // or seldom, and can be interrupted
     std::atomic<nanoseconds> paused{0};  // one of its ranks began to wait for a turn; 0: none does
     std::atomic<nanoseconds> ended{0};   // its last turn
   };
 
-  std::atomic<std::uint64_t> turn{0};    // whose, and until when: turns.cpp
+  std::atomic<std::uint64_t> turn{0};    // whose, and until when: encoded()
   std::atomic<std::uint32_t> bell{0};    // rung after the turn has changed
+  std::atomic<nanoseconds> given{0};     // when it has changed last
   std::atomic<nanoseconds> began{0};     // when turns began,
-  std::atomic<std::uint32_t> jobs{0};    // of so many jobs
+  std::atomic<std::uint32_t> jobs{0};    // of so many jobs,
+  std::atomic<bool> seldom{false};       // some of which call MPI seldom
   std::atomic<std::int64_t> score{0};    // what has been gained since: per cent of a turn
   std::atomic<std::uint32_t> failed{0};  // tries to take turns, one after the other
   std::atomic<std::uint32_t> passed{0};  // comparisons with how it is without turns
   std::atomic<std::uint32_t> closed{0};
   place of[places];
-};
 
-/// A job's place on a board in memory that the jobs of a user share, under a name that says which
-/// CPUs they have.
-class turn_place {
-public:
-  /// Takes a place; null if there is none. The first rank of a job.
-  static std::unique_ptr<turn_place> take(const std::string& name);
-  /// Opens the place that the first one has taken; null if it cannot be had.
-  static std::unique_ptr<turn_place> open(const std::string& name, unsigned place);
-  /// Who has taken it gives it back. Whoever leaves last leaves no name behind.
-  ~turn_place();
-  turn_place(const turn_place&) = delete;
-  turn_place& operator=(const turn_place&) = delete;
+  struct turn_of {
+    unsigned whose;
+    nanoseconds until;
+  };
+  static std::uint64_t encoded(const turn_of& t) noexcept;
+  static turn_of decoded(std::uint64_t word) noexcept;
+  unsigned whose() const noexcept { return decoded(turn.load(std::memory_order_relaxed)).whose; }
 
-  turn_board& board() const noexcept { return *reinterpret_cast<turn_board*>(memory_.data()); }
-  unsigned number() const noexcept { return number_; }
+  /// False if somebody else was first. Wakes those that wait for a turn.
+  bool change(std::uint64_t from, const turn_of& to) noexcept;
+  /// To the one whose last turn is the longest ago of those that stop, other than `but`, for
+  /// `length`; turns are `usual` or shorter. False if nobody stops, or somebody else was first.
+  bool pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
+            nanoseconds usual) noexcept;
 
-private:
-  turn_place(std::string name, machine::shared_memory memory, int file) noexcept;
+  struct present {
+    unsigned jobs = 0;
+    bool all_known = true, some_call_often = false, some_call_seldom = false;
+  };
+  /// This job is, and others that were seen not long ago.
+  present who_is_there(nanoseconds at, unsigned me) const noexcept;
 
-  std::string name_;
-  machine::shared_memory memory_;
-  int file_;
-  unsigned number_ = 0;
-  bool taken_ = false;
+  /// A job that called MPI often so long ago does not any more.
+  static constexpr nanoseconds not_often_after = 100'000'000;
+  /// No turn is longer: whose end is said to be later has been told by another clock.
+  static constexpr nanoseconds longest_turn = 20'000'000'000;
 };
 
 }  // namespace cleave::cosched

@@ -15,14 +15,10 @@ namespace {
 constexpr unsigned everybody = turn_board::everybody;
 constexpr nanoseconds millisecond = 1'000'000;
 
-/// A rank says so often that its job is there; one not seen for so long is thought to be gone.
-constexpr nanoseconds told_each = 10 * millisecond, gone_after = 1'000 * millisecond;
-/// No turn is longer: whose end is said to be later has been told by another clock.
-constexpr nanoseconds longest_turn = 20'000 * millisecond;
-/// A job alone looks so often whether another one has come; and others whether all call often.
+/// A rank says so often that its job is there.
+constexpr nanoseconds told_each = 10 * millisecond;
+/// A job alone looks so often whether another one has come; and others how often all call.
 constexpr nanoseconds look_each = 100 * millisecond, look_again = 20 * millisecond;
-/// A job that called often so long ago does not any more.
-constexpr nanoseconds not_often_after = 100 * millisecond;
 /// What ranks do in less than that says nothing.
 constexpr nanoseconds least_judged = 5 * millisecond;
 /// So long it is looked at how jobs get on without turns.
@@ -43,62 +39,19 @@ void move_to(int cpu) noexcept {
 
 }  // namespace
 
-// ---- the board
+/// While it lives, an interrupt does nothing.
+class turns::uninterrupted {
+public:
+  explicit uninterrupted(turns& t) noexcept : busy_(t.busy_) { busy_ = 1; }
+  ~uninterrupted() { busy_ = 0; }
+  uninterrupted(const uninterrupted&) = delete;
+  uninterrupted& operator=(const uninterrupted&) = delete;
 
-std::uint64_t turns::encoded(const turn& t) noexcept {
-  return static_cast<std::uint64_t>(t.until / 1'000) << 8 | t.whose;
-}
-turns::turn turns::decoded(std::uint64_t word) noexcept {
-  return {static_cast<unsigned>(word & 0xff), static_cast<nanoseconds>(word >> 8) * 1'000};
-}
+private:
+  volatile std::sig_atomic_t& busy_;
+};
 
-unsigned turns::whose() const noexcept {
-  return decoded(board_->turn.load(std::memory_order_relaxed)).whose;
-}
-
-bool turns::is_others() const noexcept {
-  const unsigned now_is = whose();
-  return now_is != place_ && now_is != everybody;
-}
-
-bool turns::change(std::uint64_t from, const turn& to) noexcept {
-  // Release: `ended` of the last one. Partner: the load in stop().
-  if (!board_->turn.compare_exchange_strong(from, encoded(to), std::memory_order_acq_rel,
-                                            std::memory_order_relaxed))
-    return false;
-  board_->bell.fetch_add(1, std::memory_order_release);  // after the turn; partner: stop()
-  machine::wake_shared(board_->bell);
-  return true;
-}
-
-bool turns::pass(std::uint64_t from, unsigned but, nanoseconds at) noexcept {
-  const unsigned last = decoded(from).whose;
-  unsigned next = everybody;
-  nanoseconds longest_ago = at;
-  for (unsigned k = 1; k < turn_board::places; ++k) {
-    const turn_board::place& p = board_->of[k];
-    const nanoseconds paused = p.paused.load(std::memory_order_relaxed);
-    // Who stops says so at each turn. Who does not say it any more has been killed.
-    if (k == but || paused == 0 || at - paused > 4 * length_) continue;
-    const nanoseconds ended = p.ended.load(std::memory_order_relaxed);
-    if (ended <= longest_ago) next = k, longest_ago = ended;
-  }
-  if (next == everybody) return false;
-  board_->of[last].ended.store(at, std::memory_order_relaxed);
-  return change(from, {next, at + next_length()});
-}
-
-turns::present turns::who_is_there(nanoseconds at) const noexcept {
-  present now_are;
-  for (unsigned k = 1; k < turn_board::places; ++k) {
-    const turn_board::place& p = board_->of[k];
-    if (k != place_ && at - p.seen.load(std::memory_order_relaxed) >= gone_after) continue;
-    ++now_are.jobs;
-    if (at - p.often.load(std::memory_order_relaxed) > not_often_after)
-      now_are.all_call_often = false;
-  }
-  return now_are;
-}
+// ---- whether turns pay
 
 nanoseconds turns::next_length() const noexcept {
   const bool good = board_->score.load(std::memory_order_relaxed) >= enough ||
@@ -111,13 +64,23 @@ void turns::judge(std::int64_t gain, nanoseconds at) noexcept {
   const std::int64_t counted = std::clamp(gain, -most_counted, most_counted);
   const std::int64_t score = board_->score.load(std::memory_order_relaxed) + counted;
   board_->score.store(std::min(score, enough), std::memory_order_relaxed);
-  if (score > -credit) return;
+  if (score <= -credit) end_all_turns(at);
+}
+
+/// A rank that calls seldom: whether it has slept in its turns.
+void turns::judge_use(nanoseconds had, nanoseconds at) noexcept {
+  had_ += had;
+  if (had_ < length_) return;
+  if (100 * std::exchange(slept_, 0) > most_slept * std::exchange(had_, 0)) end_all_turns(at);
+}
+
+void turns::end_all_turns(nanoseconds at) noexcept {
   const std::uint64_t word = board_->turn.load(std::memory_order_relaxed);
-  if (decoded(word).whose == everybody) return;
+  if (turn_board::decoded(word).whose == everybody) return;
   // If turns have paid until now, something has changed: soon again.
   const bool paid = board_->passed.load(std::memory_order_relaxed) != 0;
   const unsigned failed = paid ? 0 : board_->failed.load(std::memory_order_relaxed) + 1;
-  if (!change(word, {everybody, at + fourfold(first_rest, failed)})) return;
+  if (!board_->change(word, {everybody, at + fourfold(first_rest, failed)})) return;
   board_->failed.store(failed, std::memory_order_relaxed);
   board_->passed.store(0, std::memory_order_relaxed);
 }
@@ -126,7 +89,8 @@ void turns::judge(std::int64_t gain, nanoseconds at) noexcept {
 /// first.
 bool turns::look_without(nanoseconds at) noexcept {
   const std::uint64_t word = board_->turn.load(std::memory_order_relaxed);
-  return decoded(word).whose != everybody && change(word, {everybody, at + without_turns});
+  return turn_board::decoded(word).whose != everybody &&
+         board_->change(word, {everybody, at + without_turns});
 }
 
 /// Turns have paid for a while: whether they still do is seen without them.
@@ -140,6 +104,39 @@ void turns::compare_again(nanoseconds at) noexcept {
 
 // ---- a rank
 
+bool turns::is_others() const noexcept {
+  const unsigned now_is = board_->whose();
+  return now_is != place_ && now_is != everybody;
+}
+
+/// Some call often, or did when this rank was found to call seldom.
+bool turns::others_want_turns(nanoseconds at) const noexcept {
+  const auto now_are = board_->who_is_there(at, place_);
+  return now_are.jobs > 1 && (now_are.some_call_often || calls_seldom());
+}
+
+/// That the job is there, and how often it calls MPI.
+void turns::tell(nanoseconds at) noexcept {
+  if (at - told_ < told_each) return;
+  turn_board::place& mine = board_->of[place_];
+  mine.seen.store(told_ = at, std::memory_order_relaxed);
+  if (!turns_are_on_) {
+    calls_often_ = without_.apart() != 0 && at - last_ <= turn_board::not_often_after;
+    if (calls_often_ || often_ == 0) often_ = at;
+    if (calls_often_) mine.often.store(at, std::memory_order_relaxed);
+    wants_interrupts_ = wants_all_calls() && others_want_turns(at);
+    seldom_.store(wants_interrupts_ && at - often_ > turn_board::not_often_after,
+                  std::memory_order_relaxed);
+  }
+  tell_seldom(at);
+}
+
+void turns::tell_seldom(nanoseconds at) noexcept {
+  if (!calls_seldom()) return;
+  turn_board::place& mine = board_->of[place_];
+  mine.seen.store(at, std::memory_order_relaxed), mine.seldom.store(at, std::memory_order_relaxed);
+}
+
 /// Once for each wait of a turn.
 void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
   if (mine_ != word) {
@@ -149,16 +146,19 @@ void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noex
   if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(cpu_);
   // Nobody has wanted it for long.
-  if (at > decoded(word).until + look_each && who_is_there(at).jobs == 1)
-    change(word, {everybody, at});
+  if (at > turn_board::decoded(word).until + look_each &&
+      board_->who_is_there(at, place_).jobs == 1)
+    board_->change(word, {everybody, at});
 }
 
 void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
   const std::uint64_t word = std::exchange(mine_, 0);
   if (word == 0 || began_ < board_->began.load(std::memory_order_relaxed)) return;
   const nanoseconds end = given_up_ != 0 ? given_up_ : at;
+  if (calls_seldom()) return judge_use(end - began_, at);
   // Nobody else has wanted the CPUs: they begin or end something.
-  if (end > decoded(word).until + recent_calls::longest_gap) return void(look_without(at));
+  if (end > turn_board::decoded(word).until + recent_calls::longest_gap)
+    return void(look_without(at));
   had_ += end - began_, made_ += calls - calls_;
   if (had_ < least_judged) return;
   const nanoseconds had = std::exchange(had_, 0), apart = without_.apart();
@@ -171,44 +171,51 @@ void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
 }
 
 void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  if (std::exchange(turns_are_on_, false)) without_.forget(), mine_ = 0, had_ = 0, made_ = 0;
+  if (std::exchange(turns_are_on_, false)) without_.forget(), mine_ = 0, had_ = made_ = slept_ = 0;
   // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
   if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
   without_.saw(at, calls);
-  if (at < decoded(word).until) return;
-  const present now_are = who_is_there(at);
-  if (now_are.jobs == 1) return void(change(word, {everybody, at + look_each}));
-  if (!now_are.all_call_often) return void(change(word, {everybody, at + look_again}));
+  if (at < turn_board::decoded(word).until || calls_seldom()) return;
+  const auto now_are = board_->who_is_there(at, place_);
+  if (now_are.jobs == 1) return void(board_->change(word, {everybody, at + look_each}));
+  if (!now_are.all_known || !now_are.some_call_often)
+    return void(board_->change(word, {everybody, at + look_again}));
   board_->jobs.store(now_are.jobs, std::memory_order_relaxed);
-  if (!change(word, {place_, at + next_length()})) return;
+  board_->seldom.store(now_are.some_call_seldom, std::memory_order_relaxed);
+  if (!board_->change(word, {place_, at + next_length()})) return;
   board_->began.store(at, std::memory_order_relaxed);
   board_->score.store(0, std::memory_order_relaxed);
 }
 
 nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls) noexcept {
-  if (at - told_ >= told_each) {
-    turn_board::place& mine = board_->of[place_];
-    mine.seen.store(told_ = at, std::memory_order_relaxed);
-    if (!turns_are_on_ && without_.apart() != 0) mine.often.store(at, std::memory_order_relaxed);
-  }
+  const uninterrupted here(*this);
+  tell(at);
   // For long not in MPI, nor in a wait that others' turns made longer: what was seen without turns
   // was of something else.
   const nanoseconds round = length_ * board_->jobs.load(std::memory_order_relaxed);
-  if (at - last_ > recent_calls::longest_gap + round) look_without(at);
-  if (is_others()) {
-    turns_are_on_ = true;
-    end_turn(at, calls);
-    at = stop(at);
-  }
+  if (!calls_seldom() && at - last_ > recent_calls::longest_gap + round) look_without(at);
+  if (is_others()) at = stop(at, calls);
   const std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
-  const unsigned now_is = decoded(word).whose;
-  if (now_is != everybody) turns_are_on_ = true;
+  const unsigned now_is = turn_board::decoded(word).whose;
   if (now_is == place_) in_turn(word, at, calls);
   else if (now_is == everybody) all_at_once(word, at, calls);
+  if (now_is != everybody) turns_are_on_ = true;
   return last_ = at;
 }
 
-nanoseconds turns::stop(nanoseconds at) noexcept {
+void turns::interrupted(std::int64_t calls) noexcept {
+  if (busy_ != 0) return;
+  const uninterrupted here(*this);
+  if (!calls_seldom() || !is_others()) return;
+  const nanoseconds at = stop(now(), calls);
+  const std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
+  if (turn_board::decoded(word).whose == place_) in_turn(word, at, calls);
+}
+
+nanoseconds turns::stop(nanoseconds at, std::int64_t calls) noexcept {
+  turns_are_on_ = true;
+  stops_now_.store(true, std::memory_order_relaxed);
+  end_turn(at, calls);
   const nanoseconds began = at;
   turn_board::place& mine = board_->of[place_];
   if (came_from_ < 0) came_from_ = sched_getcpu();
@@ -216,27 +223,32 @@ nanoseconds turns::stop(nanoseconds at) noexcept {
   for (;;) {
     const std::uint32_t bell = board_->bell.load(std::memory_order_acquire);  // partner: change
     const std::uint64_t word = board_->turn.load(std::memory_order_acquire);
-    const turn now_is = decoded(word);
+    const turn_board::turn_of now_is = turn_board::decoded(word);
     if (now_is.whose == place_ || now_is.whose == everybody) break;
     mine.paused.store(at, std::memory_order_relaxed);
     mine.seen.store(at, std::memory_order_relaxed);
-    if (at < now_is.until && now_is.until - at < longest_turn) {
+    if (at < now_is.until && now_is.until - at < turn_board::longest_turn) {
       machine::block_shared(board_->bell, bell, std::chrono::nanoseconds(now_is.until - at));
     } else {
-      pass(word, everybody, at);  // or somebody else did
+      board_->pass(word, everybody, at, next_length(), length_);  // or somebody else did
     }
     at = now();
   }
   mine.paused.store(0, std::memory_order_relaxed);
+  stops_now_.store(false, std::memory_order_relaxed);
   ++stops_, stopped_ += at - began;
   return at;
 }
 
-void turns::give_up() noexcept {
-  const std::uint64_t word = board_->turn.load(std::memory_order_acquire);
-  if (decoded(word).whose != place_) return;
+bool turns::give_up() noexcept {
+  const uninterrupted here(*this);
+  const std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
+  if (turn_board::decoded(word).whose != place_) return true;
   const nanoseconds at = now();
-  if (pass(word, place_, at)) given_up_ = at;
+  const nanoseconds had = at - board_->given.load(std::memory_order_relaxed);
+  if (board_->seldom.load(std::memory_order_relaxed) && had < all_interrupted) return false;
+  if (board_->pass(word, place_, at, next_length(), length_)) given_up_ = at, slept_ += patience();
+  return true;
 }
 
 }  // namespace cleave::cosched

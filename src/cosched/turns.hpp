@@ -3,6 +3,8 @@
 #include "cosched/recent_calls.hpp"
 #include "cosched/turn_board.hpp"
 
+#include <atomic>
+#include <csignal>
 #include <cstdint>
 
 /// Turns: jobs that have a rank for each of the same CPUs run one after the other, for some 100 ms
@@ -12,11 +14,11 @@ namespace cleave::cosched {
 
 /// One rank's part in the turns of the jobs on its CPUs.
 ///
-/// The invariant: a rank stops, at the end of a call into MPI, only while it is another job's turn
-/// and that is not over. When it is over, whoever stops gives the turn to the one of those that
-/// stop whose last turn is the longest ago. So nobody stops for ever, whichever process has died;
-/// and a CPU is never left to a job that does not use it: whose rank sleeps for `patience` in its
-/// own turn gives it up.
+/// The invariant: a rank stops, at the end of a call into MPI or where it is interrupted, only
+/// while it is another job's turn and that is not over. When it is over, whoever stops gives the
+/// turn to the one of those that stop whose last turn is the longest ago. So nobody stops for ever,
+/// whichever process has died; and a CPU is never left to a job that does not use it: whose rank
+/// sleeps for patience() in its own turn gives it up.
 ///
 /// Turns go on only as long as they pay. A rank counts the calls that it makes in its own turn, and
 /// compares them with those that it made right before, without turns, in the time that this turn
@@ -24,76 +26,100 @@ namespace cleave::cosched {
 /// score. Where that is too low, all run at once again; after a time, which grows fourfold, turns
 /// are tried again. Where it is high, what it is like without turns is looked at again after a time
 /// that grows likewise; and at once when a rank has not waited in MPI for long.
+///
+/// A rank that calls MPI seldom has too few calls to compare, and would stop late. It is
+/// interrupted, and says only whether it sleeps in its turns. If it does, they end.
 class turns {
 public:
   /// The board must outlive this, and the place be the job's.
-  /// `cpu`: where the rank goes in its turn; -1: where Linux puts it.
-  turns(turn_board& shared, unsigned place, nanoseconds length, int cpu) noexcept
-      : board_(&shared), place_(place), length_(length), cpu_(cpu) {}
+  /// `cpu`: where the rank goes in its turn; -1: where Linux puts it. `can_interrupt`: somebody
+  /// calls interrupted() when the rank is late, if wants_interrupts().
+  turns(turn_board& shared, unsigned place, nanoseconds length, int cpu,
+        bool can_interrupt = false) noexcept
+      : board_(&shared), place_(place), length_(length), cpu_(cpu), can_interrupt_(can_interrupt) {}
 
-  /// At the end of a call in which the rank has waited, or while it is another job's turn.
-  /// `calls`: so many were made in all. May block; returns the time.
+  /// At the end of a call in which the rank has waited, or while it is another job's turn, or
+  /// wants_all_calls(). `calls`: so many were made in all. May block; returns the time.
   nanoseconds after_wait(nanoseconds at, std::int64_t calls) noexcept;
+  /// Calls that wait may be too few to tell how often it calls.
+  bool wants_all_calls() const noexcept { return can_interrupt_ && !calls_often_; }
   /// Whether the CPUs are this job's alone.
-  bool is_mine() const noexcept { return whose() == place_; }
+  bool is_mine() const noexcept { return board_->whose() == place_; }
   bool is_others() const noexcept;
-  /// The rank has slept in its own turn for `patience`, and what it waits for is not there.
-  void give_up() noexcept;
+  /// The rank has slept in its own turn for patience(), and what it waits for is not there. False:
+  /// it is too early for that, and it shall sleep again.
+  bool give_up() noexcept;
+  nanoseconds patience() const noexcept { return calls_seldom() ? long_patience : short_patience; }
+
+  /// It calls MPI seldom, and others would wait long for it to stop.
+  bool wants_interrupts() const noexcept { return wants_interrupts_; }
+  /// By the rank's thread, anywhere: in the functions above, too. May block.
+  void interrupted(std::int64_t calls) noexcept;
+  /// It should have stopped. Any thread.
+  bool is_late() const noexcept {
+    return calls_seldom() && is_others() && !stops_now_.load(std::memory_order_relaxed);
+  }
+  /// That it is there, if it calls seldom. Any thread.
+  void tell_seldom(nanoseconds at) noexcept;
 
   std::int64_t stops() const noexcept { return stops_; }
   nanoseconds stopped() const noexcept { return stopped_; }
 
   static constexpr nanoseconds usual_length = 100'000'000, short_length = 40'000'000;
-  static constexpr nanoseconds patience = 2'000'000;
+  /// Ranks that are interrupted stop up to some milliseconds apart, and wait for each other then.
+  static constexpr nanoseconds short_patience = 2'000'000, long_patience = 5'000'000;
+  /// So long after a turn has begun all have been interrupted, and left the CPUs.
+  static constexpr nanoseconds all_interrupted = 6'000'000;
   /// Per cent: what may be lost before all run at once again; what must be gained for long turns;
   /// and what one turn of a rank counts at most.
   static constexpr std::int64_t credit = 40, enough = 40, most_counted = 25;
   /// A loss of so many per cent is none. Short turns pay more for cold caches than long ones; and
   /// right after turns, ranks are where they wait least for each other.
   static constexpr std::int64_t tolerated = 10;
+  /// Per cent of its turns that a rank may sleep until it gives them up, if it calls seldom.
+  static constexpr std::int64_t most_slept = 25;
 
 private:
-  struct turn {
-    unsigned whose;
-    nanoseconds until;
-  };
-  static std::uint64_t encoded(const turn& t) noexcept;
-  static turn decoded(std::uint64_t word) noexcept;
+  class uninterrupted;
 
-  unsigned whose() const noexcept;
+  nanoseconds next_length() const noexcept;
+  void judge(std::int64_t gain, nanoseconds at) noexcept;
+  void judge_use(nanoseconds had, nanoseconds at) noexcept;
+  void end_all_turns(nanoseconds at) noexcept;
+  bool look_without(nanoseconds at) noexcept;
+  void compare_again(nanoseconds at) noexcept;
+
+  bool calls_seldom() const noexcept { return seldom_.load(std::memory_order_relaxed); }
+  bool others_want_turns(nanoseconds at) const noexcept;
+  void tell(nanoseconds at) noexcept;
   void in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
   void end_turn(nanoseconds at, std::int64_t calls) noexcept;
   void all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
-  nanoseconds stop(nanoseconds at) noexcept;
-  void judge(std::int64_t gain, nanoseconds at) noexcept;
-  bool look_without(nanoseconds at) noexcept;
-  void compare_again(nanoseconds at) noexcept;
-  bool change(std::uint64_t from, const turn& to) noexcept;
-  /// To the one that has stopped longest, other than `but`. False if there is none, or somebody
-  /// else was first.
-  bool pass(std::uint64_t from, unsigned but, nanoseconds at) noexcept;
-  struct present {
-    unsigned jobs = 0;
-    bool all_call_often = true;
-  };
-  present who_is_there(nanoseconds at) const noexcept;
-  nanoseconds next_length() const noexcept;
+  nanoseconds stop(nanoseconds at, std::int64_t calls) noexcept;
 
   turn_board* board_;
   unsigned place_;
   nanoseconds length_;
   int cpu_;
-  int came_from_ = -1;         // where the rank was before turns began; -1: they have not
-  nanoseconds told_ = 0;       // when this rank was seen last
-  nanoseconds last_ = 0;       // the end of its last wait
-  recent_calls without_;       // turns
+  bool can_interrupt_;
+  volatile std::sig_atomic_t busy_ = 0;  // an interrupt does nothing
+  int came_from_ = -1;                   // where the rank was before turns began; -1: they have not
+  nanoseconds told_ = 0;                 // when this rank was seen last
+  nanoseconds last_ = 0;                 // the end of its last wait
+  recent_calls without_;                 // turns
+  nanoseconds often_ = 0;                // when it was found to call often last, or first seen
+  bool calls_often_ = false;
+  std::atomic<bool> seldom_{false};
+  bool wants_interrupts_ = false;
+  std::atomic<bool> stops_now_{false};
   bool turns_are_on_ = false;  // as this rank knows
   std::uint64_t mine_ = 0;     // the turn that this rank runs in; 0: none
   nanoseconds began_ = 0;      // that,
   std::int64_t calls_ = 0;     // after so many calls
   nanoseconds given_up_ = 0;   // that; 0: it was not
   nanoseconds had_ = 0;        // so long were those that are not judged yet,
-  std::int64_t made_ = 0;      // and so many calls were made in them
+  std::int64_t made_ = 0;      // so many calls were made in them,
+  nanoseconds slept_ = 0;      // and so long slept until they were given up
   std::int64_t stops_ = 0;
   nanoseconds stopped_ = 0;
 };

@@ -1,6 +1,8 @@
 // Turns of jobs that have the same CPUs. Here a job is one rank, which is a thread.
 #include "cosched/turns.hpp"
 #include "cosched/recent_calls.hpp"
+#include "cosched/turn_place.hpp"
+#include "cosched/turn_watch.hpp"
 
 #include "cosched/clock.hpp"
 
@@ -152,7 +154,7 @@ struct one_turn : board_of_two {
     of(t, calls_in_it, [] {});
   }
   static std::uint64_t encoded(nanoseconds until, unsigned whose) {
-    return static_cast<std::uint64_t>(until / 1'000) << 8 | whose;
+    return turn_board::encoded({whose, until});
   }
 };
 
@@ -238,6 +240,171 @@ TEST_F(one_turn, before_a_long_time_without_mpi_is_not_judged) {
   EXPECT_FALSE(in_turns());
   EXPECT_EQ(board->score, 0);
   EXPECT_EQ(board->failed, 0u);
+}
+
+// ---- a job that calls seldom, and can be interrupted
+
+struct beside_seldom : board_of_two {
+  static constexpr unsigned place = 3;
+  turns seldom{*board, place, turns::usual_length, -1, true};
+  std::int64_t its_calls = 0;
+
+  // a calls each millisecond and the other one each 50, for at most half a second.
+  void call_until_turns() {
+    const nanoseconds begin = now();
+    for (nanoseconds at = begin; at < begin + 500 * millisecond && !a.is_mine(); at += millisecond)
+      if (a.after_wait(at, ++calls); (at - begin) % (50 * millisecond) == 0 && !a.is_mine())
+        seldom.after_wait(at, ++its_calls);
+  }
+  void SetUp() override {
+    call_until_turns();
+    ASSERT_TRUE(a.is_mine());
+    board->began = now();  // not by an invented time
+  }
+  void turn_is(unsigned whose, nanoseconds length) {
+    board->turn = turn_board::encoded({whose, now() + length});
+  }
+  void give_up() {
+    board->of[1].paused = now(), board->given = 0;
+    EXPECT_TRUE(seldom.give_up());
+    board->of[1].paused = 0;
+  }
+  // A turn of its own that lasts while during() does. Then it stops for a short one of another.
+  template <class During>
+  void own_turn(During during) {
+    board->began = now() - 1;  // so that nothing is compared again
+    turn_is(place, 10'000 * millisecond);
+    seldom.after_wait(now(), ++its_calls);
+    during();
+    turn_is(1, millisecond);
+    seldom.interrupted(its_calls);
+  }
+};
+
+void compute(nanoseconds time) {
+  for (const nanoseconds end = now() + time; now() < end;) {}
+}
+
+TEST_F(beside_seldom, there_are_turns_for_which_it_is_late) {
+  EXPECT_TRUE(seldom.wants_interrupts());
+  EXPECT_TRUE(seldom.wants_all_calls());
+  EXPECT_TRUE(seldom.is_late());
+  EXPECT_FALSE(a.is_late());
+  turn_is(place, millisecond);
+  EXPECT_FALSE(seldom.is_late());
+}
+
+TEST_F(beside_seldom, an_interrupt_stops_it_until_the_turn_is_over) {
+  turn_is(1, 20 * millisecond);
+  const nanoseconds at = now();
+  std::thread other([&] {
+    while (board->of[place].paused == 0) std::this_thread::yield();
+    EXPECT_FALSE(seldom.is_late());
+  });
+  seldom.interrupted(its_calls);
+  other.join();
+  EXPECT_GE(now() - at, 19 * millisecond);
+  EXPECT_EQ(seldom.stops(), 1);
+  EXPECT_TRUE(seldom.is_mine());
+}
+
+TEST_F(beside_seldom, an_interrupt_in_its_own_turn_does_nothing) {
+  turn_is(place, 20 * millisecond);
+  seldom.interrupted(its_calls);
+  turn_is(turn_board::everybody, 20 * millisecond);
+  seldom.interrupted(its_calls);
+  EXPECT_EQ(seldom.stops(), 0);
+}
+
+turns* to_interrupt = nullptr;
+
+// While it stops already, for one.
+TEST_F(beside_seldom, an_interrupt_within_a_call_does_nothing) {
+  to_interrupt = &seldom;
+  struct sigaction act {};
+  act.sa_handler = [](int) { to_interrupt->interrupted(0); };
+  sigaction(SIGUSR1, &act, nullptr);
+  turn_is(1, 100 * millisecond);
+  std::thread stopping([&] { seldom.after_wait(now(), ++its_calls); });
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    pthread_kill(stopping.native_handle(), SIGUSR1);
+  }
+  stopping.join();
+  EXPECT_EQ(seldom.stops(), 1);
+}
+
+TEST_F(beside_seldom, turns_of_which_it_sleeps_little_go_on) {
+  own_turn([&] { compute(120 * millisecond), give_up(); });
+  EXPECT_TRUE(seldom.is_mine());  // the next one
+}
+
+TEST_F(beside_seldom, turns_of_which_it_sleeps_much_end_for_all) {
+  const nanoseconds begin = now();
+  own_turn([&] { compute(millisecond), give_up(); });
+  if (now() - begin < 90 * millisecond) { EXPECT_TRUE(seldom.is_mine()) << "that says little"; }
+  for (int i = 0; i < 200 && board->whose() != turn_board::everybody; ++i)
+    own_turn([&] { compute(millisecond), give_up(); });
+  EXPECT_EQ(board->whose(), turn_board::everybody);
+  EXPECT_EQ(board->failed, 1u);
+}
+
+TEST_F(beside_seldom, nobody_gives_a_turn_up_before_it_has_left_the_cpus) {
+  turn_is(1, 10'000 * millisecond);
+  board->of[place].paused = now();
+  board->given = now() + 1'000 * millisecond;
+  EXPECT_FALSE(a.give_up());
+  EXPECT_TRUE(a.is_mine());
+  board->given = now() - turns::all_interrupted;
+  EXPECT_TRUE(a.give_up());
+  EXPECT_TRUE(seldom.is_mine());
+  EXPECT_GT(seldom.patience(), a.patience());
+}
+
+TEST_F(beside_seldom, a_watch_interrupts_it_when_it_computes_in_anothers_turn) {
+  to_interrupt = &seldom;
+  turn_watch watch([] { to_interrupt->interrupted(0); });
+  ASSERT_TRUE(watch.works());
+  turn_is(place, 10'000 * millisecond);
+  board->of[place].seldom = 0;
+  watch.begin(seldom, *board);
+  ASSERT_TRUE(watch.has_begun());
+  compute(10 * millisecond);
+  EXPECT_EQ(seldom.stops(), 0);
+  ASSERT_TRUE(board->change(board->turn, {1, now() + 50 * millisecond}));
+  for (const nanoseconds end = now() + 10'000 * millisecond; seldom.stops() == 0 && now() < end;) {}
+  EXPECT_EQ(seldom.stops(), 1);
+  EXPECT_GT(board->of[place].seldom.load(), now() - 1'000 * millisecond) << "it says it is there";
+}
+
+TEST_F(beside_seldom, that_calls_often_later_is_not_interrupted) {
+  turn_is(turn_board::everybody, 10'000 * millisecond);
+  nanoseconds at = now() + 1'000 * millisecond;
+  for (int i = 0; i < 100; ++i) seldom.after_wait(at += millisecond, ++its_calls);
+  EXPECT_FALSE(seldom.wants_interrupts());
+  EXPECT_FALSE(seldom.wants_all_calls());
+  turn_is(1, millisecond);
+  EXPECT_FALSE(seldom.is_late());
+}
+
+TEST_F(beside_seldom, that_is_alone_later_is_not_interrupted) {
+  turn_is(turn_board::everybody, 0);
+  nanoseconds at = now();
+  seldom.after_wait(at += 200 * millisecond, ++its_calls);
+  EXPECT_TRUE(seldom.wants_interrupts());
+  seldom.after_wait(at += 2'000 * millisecond, ++its_calls);
+  seldom.after_wait(at += 200 * millisecond, ++its_calls);
+  EXPECT_FALSE(seldom.wants_interrupts());
+}
+
+TEST_F(board_of_two, who_has_just_begun_is_not_known_to_call_seldom) {
+  turns c(*board, 3, turns::usual_length, -1, true);
+  const nanoseconds begin = now();
+  for (nanoseconds at = begin; at < begin + 90 * millisecond; at += millisecond)
+    if (a.after_wait(at, ++calls); (at - begin) % (20 * millisecond) == 0) c.after_wait(at, 1);
+  EXPECT_TRUE(c.wants_interrupts());
+  EXPECT_EQ(board->of[3].seldom, 0);
+  EXPECT_FALSE(a.is_mine());
 }
 
 // ---- the place on a board

@@ -8,9 +8,9 @@ source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 cpus=$(taskset -cp $$ | grep -oP ': \K.*' | tr ',' '\n' | awk -F- '{for (i = $1; i <= ($2 == "" ? $1 : $2); ++i) print i}' | head -2 | paste -sd,)
 [[ $cpus == *,* ]] || { echo "skipped: one CPU"; exit 77; }
 
-# job MPI NUMBER: balanced, communicates each 300 us, for a second; its report is $work/report.NUMBER.
+# job MPI NUMBER [GRAIN STEPS]: balanced, communicates each 300 us, for a second; its report is $work/report.NUMBER.
 job() {
-  launch "$1" 2 "$bin/bsp-$1" 300 --steps "300$2" --json
+  launch "$1" 2 "$bin/bsp-$1" "${3:-300}" --steps "${4:-300$2}" --json
   CLEAVE_COSCHED_REPORT=$work/report.$2 taskset -c "$cpus" timeout 120 \
     env LD_PRELOAD="$CLEAVE_BINARY_DIR/lib/libcleave-cosched-$1.so" "${command[@]}" >"$work/out.$2" 2>"$work/err.$2"
 }
@@ -40,6 +40,15 @@ for mpi in "${mpis[@]}"; do
   (($(stops) > 0)) || fail "$mpi: no turns"
   CLEAVE_COSCHED_TURN=0 both "$mpi"
   (($(stops) == 0)) || fail "$mpi: turns though there should be none"
+
+  # Who communicates each 50 ms is interrupted.
+  job "$mpi" 1 &
+  job "$mpi" 3 50000 20 &
+  wait
+  verified "$mpi" 1
+  verified "$mpi" 3
+  grep -qP '"stops":[1-9]' "$work/report.3" || fail "$mpi: a job that communicates seldom takes no turns"
+  rm -f "$work"/report.3
 
   # Who is killed in the middle leaves nobody waiting.
   job "$mpi" 2 2>/dev/null &

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "cosched/turn_board.hpp"
+#include "machine/shared_memory.hpp"
+
+#include <memory>
+#include <string>
+
+namespace cleave::cosched {
+
+/// A job's place on a board in memory that the jobs of a user share, under a name that says which
+/// CPUs they have.
+class turn_place {
+public:
+  /// Takes a place; null if there is none. The first rank of a job.
+  static std::unique_ptr<turn_place> take(const std::string& name);
+  /// Opens the place that the first one has taken; null if it cannot be had.
+  static std::unique_ptr<turn_place> open(const std::string& name, unsigned place);
+  /// Who has taken it gives it back. Whoever leaves last leaves no name behind.
+  ~turn_place();
+  turn_place(const turn_place&) = delete;
+  turn_place& operator=(const turn_place&) = delete;
+
+  turn_board& board() const noexcept { return *reinterpret_cast<turn_board*>(memory_.data()); }
+  unsigned number() const noexcept { return number_; }
+
+private:
+  turn_place(std::string name, machine::shared_memory memory, int file) noexcept;
+
+  std::string name_;
+  machine::shared_memory memory_;
+  int file_;
+  unsigned number_ = 0;
+  bool taken_ = false;
+};
+
+}  // namespace cleave::cosched

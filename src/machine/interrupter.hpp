@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/types.h>
+
+namespace cleave::machine {
+
+/// Interrupts the thread that made it, by a real-time signal that the program does not handle.
+/// Only while it runs or could run: so no sleep ends early. A system call that it is in begins
+/// again where it can (SA_RESTART).
+///
+/// One in a process.
+class interrupter {
+public:
+  /// `interrupted` is what the thread then calls, wherever it is. It may call async-signal-safe
+  /// functions only.
+  explicit interrupter(void (*interrupted)()) noexcept;
+  /// The thread that made it; it is not interrupted any more.
+  ~interrupter();
+  interrupter(const interrupter&) = delete;
+  interrupter& operator=(const interrupter&) = delete;
+
+  /// False if no signal is free, or the kernel does not tell which threads run.
+  bool works() const noexcept { return signal_ != 0 && state_ >= 0; }
+  /// Any other thread; `works()`. Returns whether it did.
+  bool interrupt() const noexcept;
+
+private:
+  int signal_;
+  pid_t thread_;
+  int state_;  // the file that says whether the thread runs
+};
+
+}  // namespace cleave::machine
