@@ -122,7 +122,7 @@ void rank::end_call(bool blocking) noexcept {
   if (!turns_) return;
   const bool waited = std::exchange(waited_, false);
   if (waited || turns_->is_others() || turns_->wants_all_calls())
-    found_at_ = turns_->after_wait(waited ? found_at_ : now(), counts_.calls);
+    found_at_ = turns_->after_wait(waited ? found_at_ : now(), counts_.calls, counts_.spin_time);
   if (watch_ != nullptr && turns_->wants_interrupts() && !watch_->has_begun())
     watch_->begin(*turns_, place_->board());
 }

@@ -26,6 +26,7 @@ struct turn_board {
   std::atomic<std::uint32_t> jobs{0};    // of so many jobs,
   std::atomic<bool> seldom{false};       // some of which call MPI seldom
   std::atomic<std::int64_t> score{0};    // what has been gained since: per cent of a turn
+  std::atomic<nanoseconds> idle{0};      // a rank has left gaps in its turn
   std::atomic<std::uint32_t> failed{0};  // tries to take turns, one after the other
   std::atomic<std::uint32_t> passed{0};  // comparisons with how it is without turns
   std::atomic<std::uint32_t> closed{0};

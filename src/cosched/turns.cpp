@@ -8,6 +8,7 @@
 #include "cosched/clock.hpp"
 #include "machine/futex.hpp"
 #include "machine/on_cpu.hpp"
+#include "machine/thread.hpp"
 
 namespace cleave::cosched {
 namespace {
@@ -18,7 +19,7 @@ constexpr nanoseconds millisecond = 1'000'000;
 /// A rank says so often that its job is there.
 constexpr nanoseconds told_each = 10 * millisecond;
 /// A job alone looks so often whether another one has come; and others how often all call.
-constexpr nanoseconds look_each = 100 * millisecond, look_again = 20 * millisecond;
+constexpr nanoseconds look_each = 50 * millisecond, look_again = 20 * millisecond;
 /// What ranks do in less than that says nothing.
 constexpr nanoseconds least_judged = 5 * millisecond;
 /// So long it is looked at how jobs get on without turns.
@@ -30,6 +31,8 @@ constexpr unsigned most_times = 3;
 nanoseconds fourfold(nanoseconds first, unsigned times) noexcept {
   return first << 2 * std::min(times, most_times);
 }
+
+nanoseconds cpu_time() noexcept { return static_cast<nanoseconds>(machine::cpu_time()); }
 
 /// Moves the calling thread there, and lets it go where it may. Linux leaves two ranks that wake
 /// each other on one CPU for some milliseconds, and the other one idle.
@@ -96,7 +99,9 @@ bool turns::look_without(nanoseconds at) noexcept {
 /// Turns have paid for a while: whether they still do is seen without them.
 void turns::compare_again(nanoseconds at) noexcept {
   const unsigned passed = board_->passed.load(std::memory_order_relaxed);
-  if (at - board_->began.load(std::memory_order_relaxed) < fourfold(first_check, passed)) return;
+  const nanoseconds began = board_->began.load(std::memory_order_relaxed);
+  if (at - began < fourfold(first_check, passed)) return;
+  if (board_->idle.load(std::memory_order_relaxed) < began) return;
   if (!look_without(at)) return;
   board_->passed.store(passed + 1, std::memory_order_relaxed);
   board_->failed.store(0, std::memory_order_relaxed);
@@ -141,6 +146,7 @@ void turns::tell_seldom(nanoseconds at) noexcept {
 void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
   if (mine_ != word) {
     mine_ = word, began_ = at, calls_ = calls, given_up_ = 0;
+    computed_before_ = cpu_time() - spun_;
     compare_again(at);
   }
   if (came_from_ < 0) came_from_ = sched_getcpu();
@@ -160,9 +166,12 @@ void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
   if (end > turn_board::decoded(word).until + recent_calls::longest_gap)
     return void(look_without(at));
   had_ += end - began_, made_ += calls - calls_;
+  computed_ += cpu_time() - spun_ - computed_before_;
   if (had_ < least_judged) return;
   const nanoseconds had = std::exchange(had_, 0), apart = without_.apart();
   const std::int64_t made = std::exchange(made_, 0);
+  if (100 * std::exchange(computed_, 0) >= enough_computed * had) return judge(most_counted, at);
+  board_->idle.store(at, std::memory_order_relaxed);
   if (made * recent_calls::seldom < had) return judge(-most_counted, at);
   // How it is without turns is not known, as the rank has only begun to call often.
   if (apart == 0) return void(look_without(at));
@@ -171,7 +180,8 @@ void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
 }
 
 void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  if (std::exchange(turns_are_on_, false)) without_.forget(), mine_ = 0, had_ = made_ = slept_ = 0;
+  if (std::exchange(turns_are_on_, false))
+    without_.forget(), mine_ = 0, had_ = made_ = slept_ = computed_ = 0;
   // Imbalanced jobs fill each other's gaps best where Linux had put their ranks.
   if (came_from_ >= 0) move_to(std::exchange(came_from_, -1));
   without_.saw(at, calls);
@@ -187,7 +197,8 @@ void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) 
   board_->score.store(0, std::memory_order_relaxed);
 }
 
-nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls) noexcept {
+nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls, nanoseconds spun) noexcept {
+  spun_ = spun;
   const uninterrupted here(*this);
   tell(at);
   // For long not in MPI, nor in a wait that others' turns made longer: what was seen without turns

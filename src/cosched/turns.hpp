@@ -39,8 +39,9 @@ public:
       : board_(&shared), place_(place), length_(length), cpu_(cpu), can_interrupt_(can_interrupt) {}
 
   /// At the end of a call in which the rank has waited, or while it is another job's turn, or
-  /// wants_all_calls(). `calls`: so many were made in all. May block; returns the time.
-  nanoseconds after_wait(nanoseconds at, std::int64_t calls) noexcept;
+  /// wants_all_calls(). `calls`: so many were made in all, and it has `spun` so long in them. May
+  /// block; returns the time.
+  nanoseconds after_wait(nanoseconds at, std::int64_t calls, nanoseconds spun = 0) noexcept;
   /// Calls that wait may be too few to tell how often it calls.
   bool wants_all_calls() const noexcept { return can_interrupt_ && !calls_often_; }
   /// Whether the CPUs are this job's alone.
@@ -78,6 +79,8 @@ public:
   static constexpr std::int64_t tolerated = 10;
   /// Per cent of its turns that a rank may sleep until it gives them up, if it calls seldom.
   static constexpr std::int64_t most_slept = 25;
+  /// Per cent of its turns that a rank must compute to leave no gaps that others could fill.
+  static constexpr std::int64_t enough_computed = 80;
 
 private:
   class uninterrupted;
@@ -112,14 +115,17 @@ private:
   std::atomic<bool> seldom_{false};
   bool wants_interrupts_ = false;
   std::atomic<bool> stops_now_{false};
-  bool turns_are_on_ = false;  // as this rank knows
-  std::uint64_t mine_ = 0;     // the turn that this rank runs in; 0: none
-  nanoseconds began_ = 0;      // that,
-  std::int64_t calls_ = 0;     // after so many calls
-  nanoseconds given_up_ = 0;   // that; 0: it was not
-  nanoseconds had_ = 0;        // so long were those that are not judged yet,
-  std::int64_t made_ = 0;      // so many calls were made in them,
-  nanoseconds slept_ = 0;      // and so long slept until they were given up
+  bool turns_are_on_ = false;        // as this rank knows
+  std::uint64_t mine_ = 0;           // the turn that this rank runs in; 0: none
+  nanoseconds began_ = 0;            // that,
+  std::int64_t calls_ = 0;           // after so many calls
+  nanoseconds given_up_ = 0;         // that; 0: it was not
+  nanoseconds had_ = 0;              // so long were those that are not judged yet,
+  std::int64_t made_ = 0;            // so many calls were made in them,
+  nanoseconds slept_ = 0;            // and so long slept until they were given up
+  nanoseconds spun_ = 0;             // ever
+  nanoseconds computed_before_ = 0;  // this turn,
+  nanoseconds computed_ = 0;         // and in them
   std::int64_t stops_ = 0;
   nanoseconds stopped_ = 0;
 };

@@ -19,26 +19,45 @@ using namespace cleave::cosched;
 
 constexpr nanoseconds millisecond = 1'000'000;
 
-// Each needs 2.5 times as long from call to call while the other one runs, too.
-TEST(turns, in_which_jobs_get_on_faster_become_long) {
-  const auto board = std::make_unique<turn_board>();
+struct two_jobs : testing::Test {
+  std::unique_ptr<turn_board> board = std::make_unique<turn_board>();
   turns a{*board, 1, turns::usual_length, 0}, b{*board, 2, turns::usual_length, 0};
-  std::atomic<bool> end{false};
-  const auto job = [&](turns& t) {
-    std::int64_t calls = 0;
-    for (nanoseconds since = now(), at = since; !end; at = now())
-      if (t.is_others() || at - since > millisecond / 2 * (t.is_mine() ? 2 : 5) / 2)
-        since = t.after_wait(at, ++calls);
-  };
-  std::thread one([&] { job(a); }), two([&] { job(b); });
-  const nanoseconds until = now() + 20'000 * millisecond;
-  while (board->passed.load() < 2 && now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(board->passed.load(), 2u);
-  end = true;
-  one.join(), two.join();
+
+  // Each calls so often in its turn, and so often while both run; between() is what it does
+  // meanwhile. Until done().
+  template <class Between, class Done>
+  void run(nanoseconds in_turns, nanoseconds at_once, Between between, Done done) {
+    std::atomic<bool> end{false};
+    const auto job = [&](turns& t) {
+      std::int64_t calls = 0;
+      for (nanoseconds since = now(), at = since; !end; between(), at = now())
+        if (t.is_others() || at - since > (t.is_mine() ? in_turns : at_once))
+          since = t.after_wait(at, ++calls);
+    };
+    std::thread one([&] { job(a); }), two([&] { job(b); });
+    const nanoseconds until = now() + 20'000 * millisecond;
+    while (!done() && now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(done());
+    end = true;
+    one.join(), two.join();
+  }
+};
+
+TEST_F(two_jobs, that_leave_gaps_and_get_on_faster_are_compared_again) {
+  run(
+      millisecond / 2, 5 * millisecond / 4,
+      [] { std::this_thread::sleep_for(std::chrono::microseconds(50)); },
+      [&] { return board->passed.load() == 2; });
   EXPECT_GT(a.stops(), 0);
   EXPECT_GT(b.stops(), 0);
+}
+
+// As many as four turns each, in which they call half as often as their time stands for.
+TEST_F(two_jobs, that_leave_no_gaps_take_turns_whatever_the_comparison_says) {
+  run(
+      2 * millisecond, 2 * millisecond, [] {}, [&] { return a.stops() > 8 && b.stops() > 8; });
+  EXPECT_EQ(board->failed, 0u);
+  EXPECT_EQ(board->passed, 0u);
 }
 
 // The longest ago first: nobody is passed over, however many there are.
