@@ -4,6 +4,7 @@
 #include <cleave/both.hpp>
 #include <cleave/call.hpp>
 #include <cleave/cancel.hpp>
+#include <cleave/graph.hpp>
 #include <cleave/loop.hpp>
 #include <cleave/poll.hpp>
 #include <cleave/published.hpp>

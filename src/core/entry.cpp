@@ -76,10 +76,18 @@ void spawn(group_task& t) {
   if (stopped(here.current)) interruption_of(here).remind();
 }
 
+std::uint64_t path_position() noexcept {
+  return here.self != nullptr ? here.self->path_position() : 0;
+}
+
 void wait(group_scope& g) noexcept {
   if (here.self != nullptr) return here.self->wait(g);
   for (std::uint32_t n; (n = g.pending.load(std::memory_order_acquire)) != 0;)
     machine::block(g.pending, n);
+}
+
+void help(group_scope& g, std::int64_t if_more) noexcept {
+  if (here.self != nullptr) here.self->help(g, if_more);
 }
 
 bool is_mine(const group_scope& g) noexcept { return g.owner == here.self; }

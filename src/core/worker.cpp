@@ -154,7 +154,8 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
 void worker::execute(task& t) noexcept {
   {
     scope_frame inside(t);
-    trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t), t.made_at);
+    trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t), t.made_at,
+                              t.name);
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
@@ -254,6 +255,7 @@ void worker::run_as_spawned(group_task& t) {
   trace::between_strands pause(strands_);
   auto& group = static_cast<group_scope&>(*t.parent);
   const std::uint64_t here_is = strands_->position();
+  strands_->go_back(std::max(here_is, t.path));
   execute(t);
   group.path = std::max(group.path, strands_->position());
   strands_->go_back(here_is);
@@ -265,6 +267,11 @@ task* worker::take_ready(const group_scope& group) noexcept {
   // Somebody may have looked while they were out.
   if (moved && of.meeting.anybody_asks()) box_.remind(asked);
   return t;
+}
+
+void worker::help(group_scope& group, std::int64_t if_more) noexcept {
+  if (ready.size() <= if_more) return;
+  if (task* const t = take_ready(group)) execute(*t);
 }
 
 void worker::wait(group_scope& group) noexcept {

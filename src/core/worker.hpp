@@ -57,6 +57,11 @@ public:
 
   /// Takes the task over. Throws std::bad_alloc, `cancelled`, and what a put threw.
   void spawn(group_task& t);
+  std::uint64_t path_position() const noexcept {
+    return strands_ != nullptr ? strands_->position() : 0;
+  }
+  /// Runs one of the group's tasks if more than that are here.
+  void help(group_scope& group, std::int64_t if_more) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
 

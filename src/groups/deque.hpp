@@ -77,6 +77,9 @@ public:
   /// Owner only: where the next one goes.
   std::int64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
+  /// Owner only: so many at most; others may take some.
+  std::int64_t size() const noexcept { return bottom() - top_.load(std::memory_order_relaxed); }
+
   /// Owner only: the task pushed last, or null.
   task* take() noexcept {
     const std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;

@@ -13,6 +13,8 @@ public:
   /// Owner only, after reserve().
   void push(task& t) noexcept;
 
+  /// Owner only: how many there are, at most.
+  std::int64_t size() const noexcept { return deque_.size(); }
   /// Owner only: the newest task of the group, wherever in here it lies. Others lie above it only
   /// if tasks of several groups were spawned in turn; they are taken out and put back, and then
   /// `moved` is set. Of a group that this thread made, nothing below its tasks is touched.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstddef>
 #include <string>
 
 namespace cleave::trace {
@@ -21,9 +22,20 @@ struct event {
   std::size_t number = 0;  // those at the same time stay in order
 };
 
-const char* name_of(const span& s) {
+/// The beginning of a string, as JSON has it without the quotes.
+std::string escaped(const char* text) {
+  constexpr std::ptrdiff_t most = 60;  // so that spans have room
+  std::string to;
+  for (const char* c = text; *c != '\0' && c - text < most; ++c) {
+    if (*c == '"' || *c == '\\') to += '\\';
+    to += std::iscntrl(static_cast<unsigned char>(*c)) ? ' ' : *c;
+  }
+  return to;
+}
+
+std::string name_of(const span& s) {
   switch (s.what) {
-    case activity::task: return "task";
+    case activity::task: return s.name != nullptr ? escaped(s.name) : "task";
     case activity::divide: return "divide";
     case activity::wait: return s.found ? "steal" : "idle";
     case activity::join: return s.found ? "take back" : "join";
@@ -98,7 +110,7 @@ void write_event(std::FILE* out, const event& e, double first) {
                std::max(e.at - first, 0.0));
   switch (e.what) {
     case phase::begin:
-      std::fprintf(out, "\"ph\": \"B\", \"name\": \"%s\"", name_of(s));
+      std::fprintf(out, "\"ph\": \"B\", \"name\": \"%s\"", name_of(s).c_str());
       if (s.made != 0) {
         std::fprintf(out, ", \"args\": {\"from\": %u, ", s.maker);
         if (s.node != 0) std::fprintf(out, "\"from_node\": %u, ", s.node - 1);

@@ -13,11 +13,12 @@ recorder::recorder(std::size_t most, const std::atomic<std::uint64_t>& run_began
   kept_.reserve(most_);
 }
 
-void recorder::begin(activity what, std::uint64_t made, std::uint32_t maker, std::uint32_t node) {
+void recorder::begin(activity what, std::uint64_t made, std::uint32_t maker, std::uint32_t node,
+                     const char* name) {
   std::lock_guard lock(mutex_);
   const std::uint64_t now = ticks();
   if (!open_.empty()) open_.back().inside += now - since_;
-  open_.push_back({{now, 0, made, maker, node, what, false}});
+  open_.push_back({{now, 0, made, maker, node, what, false, name}});
   since_ = now;
 }
 

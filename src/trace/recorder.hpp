@@ -22,7 +22,8 @@ struct span {
   std::uint32_t maker;       // and by which worker
   std::uint32_t node;        // of which node, plus one; 0: of this one. Its ticks are `made`
   activity what;
-  bool found;  // of what is no task: whether there is one now
+  bool found;                  // of what is no task: whether there is one now
+  const char* name = nullptr;  // of a task of this node that has one
 };
 
 /// What one worker did. Spans nest; the worker alone begins and ends them, anybody may read. Memory
@@ -45,8 +46,8 @@ public:
   /// Waits count from `run_began` on, which is when the run under way began.
   recorder(std::size_t most, const std::atomic<std::uint64_t>& run_began);
 
-  void begin(activity what, std::uint64_t made = 0, std::uint32_t maker = 0,
-             std::uint32_t node = 0);
+  void begin(activity what, std::uint64_t made = 0, std::uint32_t maker = 0, std::uint32_t node = 0,
+             const char* name = nullptr);
   /// Ends what was begun last.
   void end(bool found = false);
 
@@ -76,9 +77,9 @@ private:
 class recorded {
 public:
   recorded(recorder* to, activity what, std::uint64_t made = 0, std::uint32_t maker = 0,
-           std::uint32_t node = 0)
+           std::uint32_t node = 0, const char* name = nullptr)
       : to_(to) {
-    if (to_ != nullptr) to_->begin(what, made, maker, node);
+    if (to_ != nullptr) to_->begin(what, made, maker, node, name);
   }
   ~recorded() {
     if (to_ != nullptr) to_->end(found);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cholesky/trial.hpp"
 #include "clique/generators.hpp"
 #include "clique/report.hpp"
 #include "clique/trial.hpp"
@@ -24,7 +25,7 @@
 
 namespace {
 
-void expect_right(const apps::trial& run) {
+void expect_right(const apps::trial& run, bool is_divided = true) {
   EXPECT_EQ(run(nullptr).found.wrong, "") << "sequential";
   for (int workers : {1, 2, 4}) {
     cleave::options o;
@@ -37,7 +38,7 @@ void expect_right(const apps::trial& run) {
   cleave::runtime runtime(checking);
   const auto checked = run(&runtime);
   EXPECT_EQ(checked.found.wrong, "") << "divided at every poll";
-  EXPECT_GT(checked.cost.splits, 0u);
+  EXPECT_EQ(checked.cost.splits > 0, is_divided);
 }
 
 apps::uts::sample small_tree(apps::uts::kind kind) {
@@ -54,6 +55,7 @@ TEST(queens, is_right) { expect_right(apps::queens::trial_of(8)); }
 TEST(compare, is_right) { expect_right(apps::compare::trial_of(500)); }
 TEST(gravity, is_right) { expect_right(apps::gravity::trial_of(8)); }
 TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
+TEST(cholesky, is_right) { expect_right(apps::cholesky::trial_of(300), false); }
 TEST(matmul, is_right) { expect_right(apps::matmul::trial_of(200)); }
 TEST(sort, is_right) { expect_right(apps::sort::trial_of(50'000)); }
 

@@ -125,5 +125,35 @@ TEST(out_of_memory, splits_that_fail) {
   }
 }
 
+TEST(out_of_memory, anywhere_in_a_graph) {
+  runtime rt(options{.workers = 2});
+  bool failed = true;
+  for (long n = 0; failed; ++n) {
+    ASSERT_LT(n, 2'000);
+    rt.run([&] {
+      std::atomic<int> ran{0};
+      int made = 0;
+      {
+        graph g;
+        failing_after this_one(n);
+        try {
+          const auto a = g.make(0), b = g.make(0), c = g.make(0);
+          const auto count = [&ran, here = counted()](int&, int&, const int&) { ++ran; };
+          for (int i = 0; i < 30; ++i, ++made) {
+            if (i % 3 == 0) g.run(count, inout(a), add(b), in(c));
+            else g.run(count, add(c), add(b), in(a));
+          }
+        } catch (const std::bad_alloc&) {}
+        try {
+          g.wait();
+          EXPECT_EQ(ran, made);
+        } catch (const std::bad_alloc&) { EXPECT_LT(ran, made); }
+        failed = this_one.failed();
+      }
+    });
+    EXPECT_EQ(alive, 0) << n;
+  }
+}
+
 }  // namespace
 }  // namespace cleave::tests

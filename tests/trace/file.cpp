@@ -119,6 +119,27 @@ TEST_F(traces, hold_the_tasks_of_groups) {
   EXPECT_GE(check(read()), 51);
 }
 
+TEST_F(traces, hold_the_names_of_subtasks) {
+  {
+    runtime rt(wanted(2, 1 << 20));
+    rt.run([] {
+      graph g;
+      auto x = g.make(0);
+      for (int i = 0; i < 10; ++i)
+        g.run(
+            "add \"one\"\n", [](int& n) { ++n; }, inout(x));
+      g.run([](int& n) { ++n; }, inout(x));
+      g.wait();
+    });
+  }
+  const json trace = read();
+  EXPECT_EQ(check(trace) >= 12, true);
+  int named = 0;
+  for (const json& e : trace.at("traceEvents"))
+    if (text(e, "ph") == "B") named += text(e, "name") == "add \"one\" ";
+  EXPECT_EQ(named, 10);
+}
+
 TEST_F(traces, of_a_program_that_knows_nothing_of_them) {
   ::setenv("CLEAVE_TRACE", file.c_str(), 1);
   ::setenv("CLEAVE_TRACE_SIZE", "1", 1);

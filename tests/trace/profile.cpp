@@ -176,6 +176,23 @@ TEST(profile, tasks_of_a_group_are_branches) {
   expect_about(found.span, 1 + 9 + 4 + 1);  // the last task begins after nine of ten
 }
 
+TEST(profile, subtasks_of_a_graph_are_on_the_paths_of_their_data) {
+  const auto found = profile_of(
+      [] {
+        graph g;
+        auto a = g.make(0), b = g.make(0), c = g.make(0);
+        for (int i = 0; i < 10; ++i) g.run([](int&) { consume(much); }, inout(a));
+        for (int i = 0; i < 3; ++i) g.run([](int&) { consume(much); }, inout(b));
+        for (int i = 0; i < 10; ++i) g.run([](const int&) { consume(much); }, in(b));
+        g.run([](const int&, const int&, int&) { consume(much); }, in(a), in(b), out(c));
+        g.wait();
+        consume(much);
+      },
+      false, much);
+  expect_about(found.work, 10 + 3 + 10 + 1 + 1);
+  expect_about(found.span, 10 + 1 + 1);
+}
+
 TEST(profile, what_an_exception_leaves_is_over) {
   const auto found = profile_of([] {
     try {

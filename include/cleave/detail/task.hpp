@@ -70,8 +70,9 @@ struct task : scope {
   std::uint32_t generation = 0;     // how often it was divided from the root
   std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
-  std::uint32_t made_by = 0;  // of one from another node: the worker there
-  std::uint32_t made_at = 0;  // and that node's address plus one; 0: this node
+  std::uint32_t made_by = 0;   // of one from another node: the worker there
+  std::uint32_t made_at = 0;   // and that node's address plus one; 0: this node
+  const char* name = nullptr;  // in traces; null: none
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
 
@@ -92,13 +93,20 @@ struct group_scope : scope {
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
   explicit group_task(group_scope& g) noexcept { parent = &g, is_kept = kept::by_itself; }
+  std::uint64_t path = 0;  // of a profile: it begins there, if not later
 };
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
+/// Of a profile: how far along the longest path the calling worker is; 0 in other runtimes.
+std::uint64_t path_position() noexcept;
 /// Helps with the group's tasks until none is left; with nothing else. Only for the thread that
 /// made the group.
 void wait(group_scope& g) noexcept;
+/// If more tasks than that are ready on this worker, runs one of the group here. Whoever makes many
+/// tasks calls it after each, so that they stay in its caches. Only for the thread that made the
+/// group.
+void help(group_scope& g, std::int64_t if_more) noexcept;
 /// Whether the calling thread made the group.
 bool is_mine(const group_scope& g) noexcept;
 

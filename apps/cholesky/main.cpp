@@ -1,0 +1,17 @@
+#include "../common/driver.hpp"
+#include "trial.hpp"
+
+int main(int argc, char** argv) try {
+  int n = 0;
+  apps::driver app(
+      "cholesky",
+      "Cholesky decomposition of an N x N matrix, A = U'U, in place: a graph of subtasks that "
+      "depend\non each other by the tiles that they read and write.\n"
+      "The answer is the error of U'Ux - Ax relative to Ax, for a random x.",
+      "cholesky 2500 --workers 2",
+      "Its subtasks stay in their process: they work in one matrix, which belongs to the "
+      "process.\n");
+  app.number("N", n, 1, 30'000, "rows; 2500 take half a second, twice as many 8 times that");
+  app.parse(argc, argv);
+  return app.run(apps::cholesky::trial_of(n));
+} catch (...) { return apps::failed("cholesky"); }

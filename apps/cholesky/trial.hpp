@@ -1,0 +1,9 @@
+#pragma once
+
+#include "../common/trial.hpp"
+
+namespace apps::cholesky {
+
+trial trial_of(int n);
+
+}  // namespace apps::cholesky

@@ -1,0 +1,199 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// Subtasks and what they depend on, without the types of their data.
+namespace cleave::detail {
+
+struct vertex;
+class subtask;
+class graph_memory;
+class graph_scope;
+
+/// `to` comes after the vertex in whose list this is.
+struct edge {
+  vertex* to;
+  edge* next;
+};
+
+/// A subtask as others know it. In front of the subtask, in one block of the graph's memory. When
+/// the subtask is done the block may be used again, by the owner of the graph: then the vertex has
+/// another number.
+///
+/// The invariant: `unmet` counts the subtasks that must come before it and are not done, and one
+/// while it is being made. Whoever takes the last one away makes it ready, or drops it: once.
+struct alignas(std::max_align_t) vertex {
+  graph_memory* of = nullptr;
+  std::uint64_t number = 0;                // of the subtask, in program order. Written by the owner
+  std::atomic<edge*> successors{nullptr};  // done(): it is done, and has told those that there were
+  std::atomic<std::uint64_t> path{0};      // of a profile: where it ended
+  std::atomic<std::uint32_t> unmet{1};
+  std::uint32_t size_class = 0;
+
+  static edge* done() noexcept;
+  /// e.to comes after it. False if it is done; then nothing is kept of e.
+  bool precede(edge& e) noexcept;
+};
+
+/// Which subtask that was. The owner of the graph only, while the graph lives.
+struct vertex_ref {
+  vertex* at = nullptr;
+  std::uint64_t number = 0;
+  /// Null if it is done. Of a profile, it all the same.
+  vertex* get() const noexcept;
+};
+
+/// Blocks for subtasks. The owner takes them, anybody gives them back. All memory is kept until the
+/// end, so a vertex can be looked at when its subtask is done.
+class graph_memory {
+public:
+  graph_memory() noexcept = default;
+  ~graph_memory();
+  graph_memory(const graph_memory&) = delete;
+  graph_memory& operator=(const graph_memory&) = delete;
+
+  /// Owner only. Room for a subtask of this size, behind a new vertex. Throws std::bad_alloc.
+  void* take(std::size_t size);
+  static void give_back(void* subtask) noexcept;
+  /// Whether the last one was of new memory, although there are a thousand of them.
+  bool is_short() const noexcept { return is_short_; }
+
+private:
+  struct free_block {
+    free_block* next;
+  };
+  static constexpr std::size_t line = 64, classes = 16, at_a_time = 16, few = 64;
+
+  free_block* more(std::size_t blocks, std::size_t lines, std::size_t k);
+
+  std::array<free_block*, classes> free_{};  // the owner's
+  std::array<std::atomic<free_block*>, classes> given_back_{};
+  std::vector<void*> all_;
+  bool is_short_ = false;
+};
+
+enum class access_mode : std::uint8_t { in, out, inout, add };
+
+/// Who reads and writes a datum, of the subtasks made so far. The owner of the graph only.
+///
+///     writers: of its newest value; several that add. They come after `before`.
+///     readers: of that value. They come after the writers.
+class datum_uses {
+public:
+  /// One subtask at a time adds. Touched with the graph's `adding_` locked.
+  struct turn {
+    bool taken = false;
+    subtask *first = nullptr, *last = nullptr;  // of those that are ready but for this
+  } turn_of;
+
+  /// Room for a new use; forgets some of those that are done. Throws std::bad_alloc.
+  void make_room();
+  /// Appends those that a new use must come after, and are not done. Throws std::bad_alloc.
+  void collect(access_mode mode, std::vector<vertex*>& before) const;
+  /// The new use is there. After make_room().
+  void enter(access_mode mode, vertex_ref by) noexcept;
+
+private:
+  using list = std::vector<vertex_ref>;
+  const list& newest() const noexcept { return readers_.empty() ? writers_ : readers_; }
+  bool goes_on_adding() const noexcept { return adding_ && readers_.empty(); }
+
+  list writers_, readers_, before_;
+  bool adding_ = false;
+};
+
+/// What a graph keeps of a datum, besides its value.
+struct any_datum {
+  virtual ~any_datum() = default;
+  const void* graph = nullptr;
+  datum_uses uses;
+};
+
+/// One call of the user's function. A task of the graph's group from when it is ready.
+class subtask : public group_task {
+public:
+  explicit subtask(graph_scope& g) noexcept;
+  subtask(const subtask&) = delete;
+  subtask& operator=(const subtask&) = delete;
+  /// Those that come after it need not wait any more: dropped too, if it has not run.
+  ~subtask() override;
+  void execute() noexcept final;
+
+  vertex& in_graph() noexcept { return *(reinterpret_cast<vertex*>(this) - 1); }
+  static subtask& of(vertex& v) noexcept { return *reinterpret_cast<subtask*>(&v + 1); }
+
+  static void* operator new(std::size_t size, graph_memory& from) { return from.take(size); }
+  static void operator delete(void* at, graph_memory&) noexcept { graph_memory::give_back(at); }
+  static void operator delete(void* at) noexcept { graph_memory::give_back(at); }
+
+protected:
+  virtual void call() = 0;
+
+private:
+  friend class graph_scope;
+  graph_scope& graph() const noexcept;
+  std::span<datum_uses* const> adds_to() const noexcept { return {adds_to_.get(), adds_}; }
+  static constexpr std::size_t most_inside = 4;
+
+  std::array<edge, most_inside> edges_{};
+  std::unique_ptr<edge[]> more_edges_;  // if it comes after more than that
+  std::unique_ptr<datum_uses*[]> adds_to_;
+  std::uint32_t adds_ = 0;   // to so many
+  subtask* next_ = nullptr;  // of those that wait for the same datum
+  bool locked_ = false;      // what it adds to
+  bool completed_ = false;   // those after it have been told
+};
+
+/// What a graph is without the types of its data.
+class graph_scope : public group_scope {
+public:
+  graph_memory memory;
+
+  graph_scope() noexcept = default;
+  graph_scope(const graph_scope&) = delete;
+  graph_scope& operator=(const graph_scope&) = delete;
+
+protected:
+  struct use {
+    datum_uses* of;
+    access_mode mode;
+  };
+  /// Owner only. It runs when all that it must come after is done, which may be now; `after` are
+  /// some of those. Throws std::bad_alloc, and what a poll does.
+  vertex_ref enter(std::unique_ptr<subtask> s, std::span<const use> uses,
+                   std::span<const vertex_ref> after);
+  /// Throws what the earliest subtask did that threw, and forgets it.
+  void rethrow();
+
+private:
+  friend class subtask;
+  void keep(std::uint64_t order, std::exception_ptr e) noexcept;
+  bool take_turns(subtask& s) noexcept;
+  void make_ready(subtask& s);
+  void spawn_or_keep(subtask& s) noexcept;
+  bool lock(subtask& s) noexcept;
+  void unlock(subtask& s) noexcept;
+  void complete(subtask& s) noexcept;
+  static void drop(edge* first) noexcept;
+
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t made_ = 0;
+  std::vector<vertex*> before_;  // what the subtask that is being made must come after
+  std::mutex adding_, error_mutex_;
+  std::exception_ptr error_;
+  std::atomic<std::uint64_t> error_order_{none};
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,245 @@
+#pragma once
+
+#include <cleave/detail/graph.hpp>
+#include <cleave/poll.hpp>
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace cleave {
+
+class graph;
+
+/// A datum of a graph, which lives as long as the graph. A handle: copies mean the same datum.
+template <class T>
+class datum {
+public:
+  /// Refers to nothing, until it is assigned to.
+  datum() noexcept = default;
+
+  /// The value. For the thread that made the graph, after wait() and before it runs the next
+  /// subtask that uses the datum.
+  T& operator*() const noexcept { return *at_->value; }
+  T* operator->() const noexcept { return at_->value; }
+
+private:
+  friend class graph;
+  struct node : detail::any_datum {
+    T* value;
+  };
+  struct own : node {
+    template <class... A>
+    explicit own(A&&... a) : object(std::forward<A>(a)...) {
+      this->value = &object;
+    }
+    T object;
+  };
+  explicit datum(node& n) noexcept : at_(&n) {}
+  node* at_ = nullptr;
+};
+
+/// A subtask of a graph: what others of the graph can be told to come after. A handle.
+class subtask {
+public:
+  /// Of none: nothing comes after it.
+  subtask() noexcept = default;
+
+private:
+  friend class graph;
+  explicit subtask(detail::vertex_ref v) noexcept : vertex_(v) {}
+  detail::vertex_ref vertex_;
+};
+
+/// How a subtask uses a datum, and what its function gets for it. Made by in(), out(), inout(),
+/// add(); after() makes one that it gets nothing for.
+template <class T, detail::access_mode Mode>
+struct data_use {
+  datum<T> of;
+};
+struct precedence {
+  subtask before;
+};
+
+/// Reads it: the function gets a const T&.
+template <class T>
+data_use<T, detail::access_mode::in> in(datum<T> d) noexcept {
+  return {d};
+}
+/// Writes it, whatever it was: the function gets a T&.
+template <class T>
+data_use<T, detail::access_mode::out> out(datum<T> d) noexcept {
+  return {d};
+}
+/// Reads and writes it: the function gets a T&.
+template <class T>
+data_use<T, detail::access_mode::inout> inout(datum<T> d) noexcept {
+  return {d};
+}
+/// Adds to it, or changes it in another way in which the order does not matter: the function gets a
+/// T&. Subtasks that add to one datum run one at a time, in any order.
+template <class T>
+data_use<T, detail::access_mode::add> add(datum<T> d) noexcept {
+  return {d};
+}
+/// Comes after that subtask, whatever they use.
+inline precedence after(subtask s) noexcept { return {std::move(s)}; }
+
+/// Subtasks that depend on each other by the data that they read and write:
+///
+///     graph g;
+///     auto x = g.make(1.0), y = g.make(2.0), z = g.make<double>();
+///     g.run([](double& a) { a += 1; }, inout(x));
+///     g.run([](const double& a, const double& b, double& c) { c = a * b; }, in(x), in(y), out(z));
+///     g.wait();                                   // *z is 4
+///
+/// The program says what it does in order, as if each run() were a call. A subtask runs as soon as
+/// those before it are done that write what it reads or writes, or read what it writes; others run
+/// meanwhile, or in another order.
+///
+/// A graph belongs to the thread that made it: only that one makes data, runs and waits. On a
+/// worker of a runtime subtasks run on all workers, and may use every construct; on another thread
+/// run() is the call itself. A subtask has no business with data that it does not name.
+///
+/// Source: Sekijima et al., Parsley (2000), section 2; dependences are inferred from accesses as in
+/// OpenMP's `depend`.
+class graph : detail::graph_scope {
+public:
+  graph() noexcept = default;
+
+  /// Cancels if left by an exception, and waits. What a subtask threw is lost: call wait() to learn
+  /// of it.
+  ~graph() {
+    if (std::uncaught_exceptions() > uncaught_) cancel();
+    detail::wait(*this);
+  }
+
+  /// A datum with this value.
+  template <class T>
+  datum<std::decay_t<T>> make(T&& value) {
+    return make<std::decay_t<T>, T>(std::forward<T>(value));
+  }
+  /// A datum T(arguments…).
+  template <class T, class... A>
+  datum<T> make(A&&... arguments) {
+    return keep_datum<T>(std::make_unique<typename datum<T>::own>(std::forward<A>(arguments)...));
+  }
+  /// A datum that is `object`, which must live as long as the graph. Nobody else uses it until
+  /// wait().
+  template <class T>
+  datum<T> refer(T& object) {
+    auto made = std::make_unique<typename datum<T>::node>();
+    made->value = &object;
+    return keep_datum<T>(std::move(made));
+  }
+
+  /// Calls f with the data, as soon as what they depend on is done. `uses`: in(), out(), inout(),
+  /// add(), in the order of f's parameters, and after(). Does not wait, but may run other subtasks
+  /// of the graph meanwhile.
+  ///
+  /// Polls, so it may throw if the graph's scope was cancelled. Throws std::logic_error on a thread
+  /// that did not make the graph, and std::invalid_argument for a datum that is not of this graph;
+  /// std::bad_alloc, and what moving f throws: there is no such subtask then.
+  template <class F, class... Uses>
+    requires(!std::is_convertible_v<F, const char*>)
+  subtask run(F f, const Uses&... uses) { return run(nullptr, std::move(f), uses...); }
+  /// The same with a name, for traces. It must live as long as the runtime.
+  template <class F, class... Uses>
+  subtask run(const char* name, F f, const Uses&... uses) {
+    require_owner();
+    (require_own(uses), ...);
+    auto data = std::tuple_cat(pointers(uses)...);
+    using call = call_of<F, decltype(data)>;
+    static_assert(call::is_callable,
+                  "cleave::graph::run: the function cannot be called with these data: in() gives "
+                  "it a const T&, the others a T&");
+    if constexpr (call::is_callable) {
+      std::array<use, std::tuple_size_v<decltype(data)>> of_data;
+      std::array<detail::vertex_ref, sizeof...(Uses) - of_data.size()> before;
+      [[maybe_unused]] auto next_use = of_data.begin();
+      [[maybe_unused]] auto next_before = before.begin();
+      (list(uses, next_use, next_before), ...);
+      std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
+      made->name = name;
+      return subtask(enter(std::move(made), of_data, before));
+    }
+  }
+
+  /// Blocks until all subtasks are done, helping with them and with nothing else. Returns false if
+  /// the graph was cancelled. Throws what the subtask did that is the first in program order of
+  /// those that threw: what the program would have thrown if each run() were a call. Those after it
+  /// have not run, or in vain. Throws std::logic_error on a thread that did not make the graph.
+  bool wait() {
+    require_owner();
+    detail::wait(*this);
+    rethrow();
+    return !detail::stopped(this);
+  }
+
+  /// Drops the subtasks not begun and makes the others unwind at their next poll. Any thread.
+  void cancel() noexcept { detail::stop(*this); }
+
+private:
+  template <class F, class Data>
+  struct call_of;
+  template <class F, class... V>
+  struct call_of<F, std::tuple<V*...>> final : detail::subtask {
+    static_assert(alignof(F) <= alignof(std::max_align_t),
+                  "cleave::graph::run: the function object needs too large an alignment");
+    static constexpr bool is_callable = std::is_invocable_v<F&, V&...>;
+    call_of(graph_scope& g, F&& function, std::tuple<V*...> its)
+        : subtask(g), f(std::move(function)), data(its) {}
+    void call() override {
+      std::apply([this](V*... v) { std::invoke(f, *v...); }, data);
+    }
+    F f;
+    std::tuple<V*...> data;
+  };
+
+  template <class T>
+  datum<T> keep_datum(std::unique_ptr<typename datum<T>::node> made) {
+    require_owner();
+    auto& node = *made;
+    node.graph = this;
+    data_.push_back(std::move(made));
+    return datum<T>(node);
+  }
+
+  template <class T, detail::access_mode Mode>
+  static auto pointers(const data_use<T, Mode>& a) noexcept {
+    using value = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
+    return std::tuple<value*>(a.of.at_->value);
+  }
+  static std::tuple<> pointers(const precedence&) noexcept { return {}; }
+
+  template <class T, detail::access_mode Mode>
+  static void list(const data_use<T, Mode>& a, auto& next_use, auto&) noexcept {
+    *next_use++ = {&a.of.at_->uses, Mode};
+  }
+  static void list(const precedence& p, auto&, auto& next_before) noexcept {
+    *next_before++ = p.before.vertex_;
+  }
+
+  template <class T, detail::access_mode Mode>
+  void require_own(const data_use<T, Mode>& a) const {
+    if (a.of.at_ == nullptr || a.of.at_->graph != this)
+      throw std::invalid_argument("cleave::graph::run: a datum that this graph did not make");
+  }
+  void require_own(const precedence&) const noexcept {}
+  void require_owner() const {
+    if (!detail::is_mine(*this))
+      throw std::logic_error("cleave::graph: not the thread that made the graph");
+  }
+
+  const int uncaught_ = std::uncaught_exceptions();
+  std::vector<std::unique_ptr<detail::any_datum>> data_;
+};
+
+}  // namespace cleave

@@ -1,0 +1,289 @@
+#include <cleave/detail/graph.hpp>
+#include <cleave/poll.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+
+namespace cleave::detail {
+
+// ---- vertices
+
+edge* vertex::done() noexcept {
+  static constinit edge mark{nullptr, nullptr};
+  return &mark;
+}
+
+bool vertex::precede(edge& e) noexcept {
+  edge* first = successors.load(std::memory_order_acquire);  // partner: graph_scope::complete
+  do {
+    if (first == done()) return false;
+    e.next = first;
+  } while (!successors.compare_exchange_weak(first, &e, std::memory_order_release,
+                                             std::memory_order_acquire));
+  return true;
+}
+
+/// A profile needs to know where those ended that are done.
+static bool is_profile() noexcept { return path_position() != 0; }
+
+vertex* vertex_ref::get() const noexcept {
+  if (at != nullptr && is_profile()) return at;
+  return at != nullptr && at->number == number &&
+                 at->successors.load(std::memory_order_acquire) != vertex::done()
+             ? at
+             : nullptr;
+}
+
+// ---- their memory
+
+graph_memory::~graph_memory() {
+  for (void* const block : all_) ::operator delete(block, std::align_val_t(line));
+}
+
+void* graph_memory::take(std::size_t size) {
+  const std::size_t lines = (sizeof(vertex) + size + line - 1) / line;
+  const std::size_t k = std::min(lines, classes) - 1;  // the last class is of all large ones
+  if (k == classes - 1) return more(1, lines, k);
+  if (free_[k] == nullptr && !is_profile())  // acquire: partner is give_back()
+    free_[k] = given_back_[k].exchange(nullptr, std::memory_order_acquire);
+  is_short_ = free_[k] == nullptr && all_.size() > few;
+  if (free_[k] == nullptr) free_[k] = more(at_a_time, lines, k);
+  return std::exchange(free_[k], free_[k]->next);
+}
+
+/// New blocks of so many lines, linked to each other.
+graph_memory::free_block* graph_memory::more(std::size_t blocks, std::size_t lines, std::size_t k) {
+  if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + few);
+  void* const made = ::operator new(blocks* lines* line, std::align_val_t(line));
+  all_.push_back(made);
+  free_block* first = nullptr;
+  for (std::size_t i = blocks; i-- > 0;) {
+    auto* const v = ::new (static_cast<std::byte*>(made) + i * lines * line) vertex;
+    v->of = this, v->size_class = static_cast<std::uint32_t>(k);
+    first = ::new (v + 1) free_block{first};
+  }
+  return first;
+}
+
+void graph_memory::give_back(void* subtask) noexcept {
+  const vertex& v = *(static_cast<vertex*>(subtask) - 1);
+  if (v.size_class == classes - 1) return;  // is not used again
+  auto& list = v.of->given_back_[v.size_class];
+  auto* const block = ::new (subtask) free_block{list.load(std::memory_order_relaxed)};
+  // Release: what was in it is gone. Partner: take().
+  while (!list.compare_exchange_weak(block->next, block, std::memory_order_release,
+                                     std::memory_order_relaxed)) {}
+}
+
+// ---- the uses of a datum
+
+namespace {
+
+/// Room for one more, without those that nobody needs to come after any more.
+void make_room_in(std::vector<vertex_ref>& list) {
+  if (list.size() < list.capacity()) return;
+  std::erase_if(list, [](const vertex_ref& v) { return v.get() == nullptr; });
+  constexpr std::size_t least = 4;
+  if (2 * list.size() >= list.capacity()) list.reserve(std::max(least, 2 * list.size()));
+}
+
+}  // namespace
+
+void datum_uses::make_room() {
+  make_room_in(readers_), make_room_in(writers_), make_room_in(before_);
+}
+
+void datum_uses::collect(access_mode mode, std::vector<vertex*>& before) const {
+  const list& these = mode == access_mode::in                        ? writers_
+                      : mode == access_mode::add && goes_on_adding() ? before_
+                                                                     : newest();
+  for (const vertex_ref& v : these)
+    if (vertex* const is = v.get()) before.push_back(is);
+}
+
+void datum_uses::enter(access_mode mode, vertex_ref by) noexcept {
+  if (mode == access_mode::in) return readers_.push_back(by);
+  if (mode != access_mode::add || !goes_on_adding()) {
+    std::swap(before_, readers_.empty() ? writers_ : readers_);
+    readers_.clear(), writers_.clear();
+    adding_ = mode == access_mode::add;
+    if (!adding_) before_.clear();
+  }
+  writers_.push_back(by);
+}
+
+// ---- subtasks
+
+subtask::subtask(graph_scope& g) noexcept : group_task(g) {
+  vertex& v = in_graph();
+  v.number = 0;  // not the one that was here before
+  v.successors.store(nullptr, std::memory_order_relaxed);
+}
+
+graph_scope& subtask::graph() const noexcept { return *static_cast<graph_scope*>(parent); }
+
+subtask::~subtask() {
+  in_graph().path.store(path_position(), std::memory_order_relaxed);
+  if (completed_) return;
+  if (locked_) graph().unlock(*this);
+  graph_scope::drop(in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel));
+}
+
+void subtask::execute() noexcept {
+  graph_scope& g = graph();
+  // What comes after one that threw, in the program, would not have run.
+  if (in_graph().number < g.error_order_.load(std::memory_order_relaxed)) {
+    try {
+      call();
+    } catch (const cancelled&) {
+      // The graph, or a scope around it: wait() tells.
+    } catch (...) { g.keep(in_graph().number, std::current_exception()); }
+  }
+  g.complete(*this);
+}
+
+// ---- the graph
+
+vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const use> uses,
+                              std::span<const vertex_ref> after) {
+  before_.clear();
+  for (const use& u : uses) u.of->make_room();
+  for (const use& u : uses) u.of->collect(u.mode, before_);
+  for (const vertex_ref& v : after)
+    if (vertex* const is = v.get()) before_.push_back(is);
+  const auto adds = std::ranges::count(uses, access_mode::add, &use::mode);
+  if (adds != 0) s->adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
+  for (const use& u : uses)
+    if (u.mode == access_mode::add) s->adds_to_[s->adds_++] = u.of;
+  edge* next = s->edges_.data();
+  if (before_.size() > s->edges_.size()) {
+    s->more_edges_ = std::make_unique<edge[]>(before_.size());
+    next = s->more_edges_.get();
+  }
+
+  // Nothing throws from here on.
+  vertex& v = s->in_graph();
+  v.number = ++made_;
+  const vertex_ref made{&v, v.number};
+  v.unmet.store(1 + static_cast<std::uint32_t>(before_.size()), std::memory_order_relaxed);
+  std::uint32_t met = 1;
+  for (vertex* const b : before_) {
+    *next = {&v, nullptr};
+    if (b->precede(*next)) ++next;
+    else ++met;
+    s->path = std::max(s->path, b->path.load(std::memory_order_relaxed));
+  }
+  before_.clear();
+  for (const use& u : uses) u.of->enter(u.mode, made);
+  subtask& ready = *s.release();  // its own, or the deque's
+  // acq_rel: what those before it did. Partner: complete().
+  if (v.unmet.fetch_sub(met, std::memory_order_acq_rel) == met) make_ready(ready);
+  else poll();
+  constexpr std::int64_t many = 128;
+  help(*this, memory.is_short() ? 1 : many);
+  return made;
+}
+
+void graph_scope::rethrow() {
+  error_order_.store(none, std::memory_order_relaxed);
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void graph_scope::keep(std::uint64_t order, std::exception_ptr e) noexcept {
+  const std::lock_guard lock(error_mutex_);
+  if (order >= error_order_.load(std::memory_order_relaxed)) return;
+  error_ = std::move(e);
+  error_order_.store(order, std::memory_order_relaxed);
+}
+
+/// Nothing that it must come after is left.
+void graph_scope::make_ready(subtask& s) {
+  if (s.adds_ == 0 || lock(s)) spawn(s);
+}
+
+void graph_scope::spawn_or_keep(subtask& s) noexcept {
+  const std::uint64_t number = s.in_graph().number;
+  try {
+    spawn(s);
+  } catch (const cancelled&) {
+    // wait() tells.
+  } catch (...) { keep(number, std::current_exception()); }
+}
+
+/// All that it adds to is its own now; or it waits for one of them, and has none. Locked.
+bool graph_scope::take_turns(subtask& s) noexcept {
+  for (datum_uses* const d : s.adds_to()) {
+    auto& [taken, first, last] = d->turn_of;
+    if (!taken) continue;
+    (first == nullptr ? first : last->next_) = &s;
+    last = &s;
+    return false;
+  }
+  for (datum_uses* const d : s.adds_to()) d->turn_of.taken = true;
+  return s.locked_ = true;
+}
+
+bool graph_scope::lock(subtask& s) noexcept {
+  const std::lock_guard guard(adding_);
+  return take_turns(s);
+}
+
+/// Those that wait for what it added to are tried, in the order in which they came.
+void graph_scope::unlock(subtask& s) noexcept {
+  subtask* ready = nullptr;
+  {
+    const std::lock_guard guard(adding_);
+    s.locked_ = false;
+    for (datum_uses* const d : s.adds_to()) d->turn_of.taken = false;
+    for (datum_uses* const d : s.adds_to()) {
+      auto& [taken, first, last] = d->turn_of;
+      while (!taken && first != nullptr) {
+        subtask& next = *std::exchange(first, first->next_);
+        next.next_ = nullptr;
+        if (take_turns(next)) next.next_ = std::exchange(ready, &next);
+      }
+    }
+  }
+  while (ready != nullptr) {
+    subtask& next = *std::exchange(ready, ready->next_);
+    next.next_ = nullptr;
+    spawn_or_keep(next);
+  }
+}
+
+void graph_scope::complete(subtask& s) noexcept {
+  s.completed_ = true;
+  if (s.locked_) unlock(s);
+  // Release: what it did, to those after it. Partners: precede() and the last fetch_sub of unmet.
+  edge* e = s.in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel);
+  while (e != nullptr) {
+    vertex& to = *e->to;
+    e = e->next;  // which may be gone soon
+    if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      subtask& next = subtask::of(to);
+      if (next.adds_ == 0 || lock(next)) spawn_or_keep(next);
+    }
+  }
+}
+
+/// Of a subtask that was dropped: those that come after nothing else are, too. Not by their
+/// destructors, which would nest as deep as the graph is long.
+void graph_scope::drop(edge* first) noexcept {
+  while (first != nullptr) {
+    vertex& to = *first->to;
+    edge* rest = first->next;
+    if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      subtask& s = subtask::of(to);
+      s.completed_ = true;
+      edge* more = to.successors.exchange(vertex::done(), std::memory_order_acq_rel);
+      edge** end = &more;
+      while (*end != nullptr) end = &(*end)->next;
+      *end = std::exchange(rest, more);
+      delete &s;
+    }
+    first = rest;
+  }
+}
+
+}  // namespace cleave::detail

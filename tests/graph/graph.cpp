@@ -1,0 +1,366 @@
+// Graphs of subtasks: each once, in an order that the program could have had; exceptions and
+// cancellation.
+#include "core/requests.hpp"
+
+#include <array>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cleave::tests {
+namespace {
+
+class graph_with : public every_runtime {};
+CLEAVE_FOR_EVERY_RUNTIME(graph_with);
+
+TEST_P(graph_with, the_example) {
+  rt.run([] {
+    graph g;
+    auto x = g.make(1.0), y = g.make(2.0), z = g.make<double>();
+    g.run([](double& a) { a += 1; }, inout(x));
+    g.run([](const double& a, const double& b, double& c) { c = a * b; }, in(x), in(y), out(z));
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(*z, 4);
+  });
+}
+
+TEST_P(graph_with, a_chain_in_order) {
+  rt.run([] {
+    graph g;
+    auto sequence = g.make<std::vector<int>>();
+    for (int i = 0; i < 3'000; ++i)
+      g.run([i](std::vector<int>& s) { s.push_back(i), disturb(i); }, inout(sequence));
+    EXPECT_TRUE(g.wait());
+    ASSERT_EQ(sequence->size(), 3'000u);
+    for (int i = 0; i < 3'000; ++i) ASSERT_EQ((*sequence)[i], i);
+  });
+}
+
+TEST_P(graph_with, nothing_to_do_and_used_again) {
+  rt.run([] {
+    graph g;
+    EXPECT_TRUE(g.wait());
+    auto n = g.make(0);
+    for (int round = 1; round <= 50; ++round) {
+      for (int i = 0; i < 3; ++i) g.run([](int& v) { ++v; }, inout(n));
+      EXPECT_TRUE(g.wait());
+      EXPECT_EQ(*n, 3 * round);
+    }
+  });
+}
+
+// ---- a random program, and what it computes if each run() is a call
+
+using value = std::uint64_t;
+
+struct random_program {
+  std::uint64_t seed;
+  static constexpr int data = 12, subtasks = 400;
+
+  std::uint64_t draw(int i, int what) const { return random_at(seed * 100'000 + i * 16 + what); }
+  int datum_of(int i, int k) const { return static_cast<int>(draw(i, k) % data); }
+  int kind(int i) const { return static_cast<int>(draw(i, 8) % 8); }
+
+  static void mixes(const value& a, value& b, std::uint64_t by) { b = mix(a ^ by) + b; }
+  static void writes(const value& a, const value& b, value& c) { c = mix(a + 3 * b); }
+
+  std::vector<value> by_calls() const {
+    std::vector<value> v(data);
+    for (int i = 0; i < subtasks; ++i) {
+      value &a = v[datum_of(i, 0)], &b = v[datum_of(i, 1)], &c = v[datum_of(i, 2)];
+      switch (kind(i)) {
+        case 0: mixes(value{a}, b, draw(i, 3)); break;
+        case 1: {
+          const value x = a, y = b;
+          writes(x, y, c);
+        } break;
+        case 2: c = draw(i, 4); break;
+        default: b += mix(value{a} + draw(i, 5)), c += draw(i, 6);
+      }
+    }
+    return v;
+  }
+
+  // A datum that is read and written by one subtask is read first, as there.
+  std::vector<value> by_graph() const {
+    graph g;
+    std::vector<datum<value>> v;
+    for (int i = 0; i < data; ++i) v.push_back(g.make<value>(0));
+    for (int i = 0; i < subtasks; ++i) {
+      const auto a = v[datum_of(i, 0)], b = v[datum_of(i, 1)], c = v[datum_of(i, 2)];
+      const std::uint64_t x = draw(i, 3), y = draw(i, 4), z = draw(i, 5), w = draw(i, 6);
+      switch (kind(i)) {
+        case 0:
+          g.run([=](const value& r, value& s) { disturb(x), mixes(value{r}, s, x); }, in(a),
+                inout(b));
+          break;
+        case 1:
+          g.run(
+              [=](const value& r, const value& s, value& t) {
+                const value p = r, q = s;
+                disturb(y), writes(p, q, t);
+              },
+              in(a), in(b), out(c));
+          break;
+        case 2: g.run([=](value& t) { t = y; }, out(c)); break;
+        default:
+          // What is read and added to by one: there is no order in which others could add.
+          if (datum_of(i, 0) == datum_of(i, 1) || datum_of(i, 0) == datum_of(i, 2))
+            g.run([=](value& r, value& s, value& t) { s += mix(value{r} + z), t += w; }, inout(a),
+                  inout(b), inout(c));
+          else
+            g.run([=](const value& r, value& s, value& t) { s += mix(r + z), disturb(w), t += w; },
+                  in(a), add(b), add(c));
+      }
+    }
+    EXPECT_TRUE(g.wait());
+    std::vector<value> result;
+    for (const auto& d : v) result.push_back(*d);
+    return result;
+  }
+};
+
+TEST_P(graph_with, random_programs) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const random_program p{seed};
+    rt.run([&] { EXPECT_EQ(p.by_graph(), p.by_calls()) << "seed " << seed; });
+  }
+}
+
+TEST(graph, without_a_runtime_run_is_the_call) {
+  const random_program p{1};
+  EXPECT_EQ(p.by_graph(), p.by_calls());
+  graph g;
+  auto n = g.make(0);
+  g.run([](int& v) { v = 7; }, out(n));
+  EXPECT_EQ(*n, 7);
+}
+
+// ---- add
+
+TEST_P(graph_with, those_that_add_run_one_at_a_time) {
+  rt.run([] {
+    graph g;
+    struct guarded {
+      std::atomic<int> inside{0};
+      int n = 0;
+    };
+    constexpr int data = 4;
+    std::vector<datum<guarded>> v;
+    for (int i = 0; i < data; ++i) v.push_back(g.make<guarded>());
+    std::atomic<int> overlaps{0};
+    auto both_of = [&overlaps](guarded& a, guarded& b) {
+      for (guarded* x : {&a, &b}) overlaps += x->inside.exchange(1), ++x->n;
+      std::this_thread::yield();
+      for (guarded* x : {&a, &b}) x->inside = 0;
+    };
+    int per_pair = 20;
+    for (int round = 0; round < per_pair; ++round)
+      for (int i = 0; i < data; ++i)
+        for (int j = 0; j < data; ++j)
+          if (i != j) g.run(both_of, add(v[i]), add(v[j]));
+    int seen = 0;
+    g.run([&](const guarded& a) { seen = a.n; }, in(v[0]));
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(overlaps, 0);
+    EXPECT_EQ(seen, 2 * (data - 1) * per_pair);
+    for (const auto& d : v) EXPECT_EQ(d->n, seen);
+  });
+}
+
+// ---- precedence, kinds of data and functions
+
+TEST_P(graph_with, after_comes_after) {
+  rt.run([] {
+    graph g;
+    std::atomic<int> n{0};
+    std::vector<subtask> first;
+    for (int i = 0; i < 20; ++i) first.push_back(g.run([&] { ++n; }));
+    subtask second = g.run(
+        [&] {
+          EXPECT_GE(n, 2);
+          n += 100;
+        },
+        after(first[3]), after(first[19]));
+    g.run([&] { EXPECT_GE(n, 100); }, after(second), after(subtask{}));
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(n, 120);
+    g.run([&] { ++n; }, after(second));  // long done
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(n, 121);
+  });
+}
+
+struct only_moves {
+  explicit only_moves(int v) : p(std::make_unique<int>(v)) {}
+  std::unique_ptr<int> p;
+};
+void set_to_seven(int& v) { v = 7; }
+
+TEST_P(graph_with, data_and_functions_that_only_move_and_members_and_the_programs_own_objects) {
+  rt.run([] {
+    int own = 1;
+    const std::string text = "text";
+    {
+      graph g;
+      auto a = g.make(only_moves(3));
+      auto b = g.make<only_moves>(4);
+      auto c = g.refer(own);
+      auto t = g.make(text);
+      g.run([p = std::make_unique<int>(5)](only_moves& x) { *x.p += *p; }, inout(a));
+      g.run([](const only_moves& x, only_moves& y) { *y.p += *x.p; }, in(a), inout(b));
+      g.run(set_to_seven, out(c));
+      g.run(&std::string::clear, inout(t));
+      EXPECT_TRUE(g.wait());
+      EXPECT_EQ(*b->p, 12);
+      EXPECT_EQ(*t, "");
+    }
+    EXPECT_EQ(own, 7);
+  });
+}
+
+long fib(int n) {
+  if (n < 2) return n;
+  auto [x, y] = both([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return x + y;
+}
+
+TEST_P(graph_with, constructs_and_graphs_inside) {
+  rt.run([] {
+    graph g;
+    auto x = g.make(0L), y = g.make(0L);
+    for (int i = 0; i < 8; ++i)
+      g.run([i](long& v) { v += fib(i + 3); }, i % 2 == 0 ? inout(x) : inout(y));
+    g.run(
+        [](long& a, const long& b) {
+          graph inner;
+          auto z = inner.make(b);
+          for (int i = 0; i < 10; ++i) inner.run([](long& v) { v += 1; }, inout(z));
+          inner.wait();
+          a += *z;
+        },
+        inout(x), in(y));
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(*y, 3 + 8 + 21 + 55);
+    EXPECT_EQ(*x, 2 + 5 + 13 + 34 + *y + 10);
+  });
+}
+
+TEST_P(graph_with, a_subtask_that_comes_after_many) {
+  rt.run([] {
+    graph g;
+    std::vector<datum<int>> v;
+    for (int i = 0; i < 500; ++i) v.push_back(g.make(0));
+    auto all = g.make(0);
+    for (auto d : v) g.run([](int& x, const int&) { ++x; }, inout(d), in(all));
+    g.run([](int& x) { x = 1; }, inout(all));  // after 500 readers
+    for (auto d : v) g.run([](int& x, const int& a) { x += a; }, inout(d), in(all));
+    EXPECT_TRUE(g.wait());
+    for (auto d : v) EXPECT_EQ(*d, 2);
+  });
+}
+
+// ---- what goes wrong
+
+TEST_P(graph_with, the_exception_is_the_one_of_the_program_by_calls) {
+  for (int round = 0; round < 20; ++round)
+    rt.run([round] {
+      graph g;
+      auto a = g.make(0), b = g.make(0);
+      std::atomic<int> before{0};
+      for (int i = 0; i < 100; ++i) {
+        g.run([&](int&) { ++before; }, i % 2 == 0 ? inout(a) : inout(b));
+        disturb(round * 1'000 + i);
+      }
+      g.run([](int&) { throw std::runtime_error("first"); }, inout(a));
+      g.run([](int&) { throw std::runtime_error("second"); }, inout(b));
+      g.run([](int&) { ADD_FAILURE() << "comes after the first"; }, inout(a));
+      try {
+        g.wait();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const std::runtime_error& e) { EXPECT_STREQ(e.what(), "first"); }
+      EXPECT_EQ(before, 100);
+      g.run([](int& x) { x = 9; }, inout(a));
+      EXPECT_TRUE(g.wait());
+      EXPECT_EQ(*a, 9);
+    });
+}
+
+TEST_P(graph_with, cancelled_it_drops_what_has_not_begun) {
+  const auto held = std::make_shared<int>(1);
+  rt.run([&] {
+    std::atomic<int> ran{0};
+    graph g;
+    auto a = g.make(held), b = g.make(held);
+    for (int i = 0; i < 20'000; ++i) {
+      g.run(
+          [&, held](std::shared_ptr<int>&) {
+            if (++ran == 5) g.cancel();
+          },
+          inout(a));
+      g.run([&, held](std::shared_ptr<int>&, const std::shared_ptr<int>&) { ++ran; }, add(b),
+            in(a));
+    }
+    EXPECT_FALSE(g.wait());
+    EXPECT_LT(ran, 40'000);
+  });
+  EXPECT_EQ(held.use_count(), 1) << "something was not freed";
+}
+
+TEST_P(graph_with, cancelled_before_it_runs_a_long_chain_is_dropped) {
+  const auto held = std::make_shared<int>(1);
+  rt.run([&] {
+    cancel_scope scope;
+    const bool whole = scope.run([&] {
+      graph g;
+      auto a = g.make(0), gate = g.make(0);
+      std::atomic<bool> open{GetParam().workers == 1 || GetParam().check};
+      g.run(
+          [&](int&) {
+            while (!open) std::this_thread::yield();
+          },
+          inout(gate));
+      for (int i = 0; i < 100'000; ++i) g.run([held](int&, const int&) {}, inout(a), in(gate));
+      scope.cancel();
+      open = true;
+      g.wait();
+      poll();
+    });
+    EXPECT_FALSE(whole);
+  });
+  EXPECT_EQ(held.use_count(), 1) << "something was not freed";
+}
+
+TEST_P(graph_with, left_by_an_exception_it_waits) {
+  const auto held = std::make_shared<int>(1);
+  EXPECT_THROW(rt.run([&] {
+    graph g;
+    auto a = g.make(0);
+    for (int i = 0; i < 100; ++i) g.run([held](int&) { disturb(7); }, inout(a));
+    throw std::runtime_error("meanwhile");
+  }),
+               std::runtime_error);
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST_P(graph_with, wrong_data_and_threads_are_refused) {
+  rt.run([] {
+    graph g, other;
+    auto a = g.make(1), b = other.make(2);
+    EXPECT_THROW(g.run([](int&) {}, inout(b)), std::invalid_argument);
+    EXPECT_THROW(g.run([](int&, int&) {}, inout(a), inout(datum<int>{})), std::invalid_argument);
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(*a, 1);
+    std::thread([&] {
+      EXPECT_THROW(g.run([](int&) {}, inout(a)), std::logic_error);
+      EXPECT_THROW(g.wait(), std::logic_error);
+      EXPECT_THROW(g.make(1), std::logic_error);
+    }).join();
+  });
+}
+
+}  // namespace
+}  // namespace cleave::tests
