@@ -47,7 +47,7 @@ void* graph_memory::take(std::size_t size) {
   if (k == classes - 1) return more(1, lines, k);
   if (free_[k] == nullptr && !is_profile())  // acquire: partner is give_back()
     free_[k] = given_back_[k].exchange(nullptr, std::memory_order_acquire);
-  is_short_ = free_[k] == nullptr && all_.size() > few;
+  missing_ = free_[k] == nullptr && all_.size() > few ? at_a_time : 0;
   if (free_[k] == nullptr) free_[k] = more(at_a_time, lines, k);
   return std::exchange(free_[k], free_[k]->next);
 }
@@ -180,8 +180,10 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const use> u
   // acq_rel: what those before it did. Partner: complete().
   if (v.unmet.fetch_sub(met, std::memory_order_acq_rel) == met) make_ready(ready);
   else poll();
+  // Its memory stays in the caches, and one is left for others.
   constexpr std::int64_t many = 128;
-  help(*this, memory.is_short() ? 1 : many);
+  help(*this, many);
+  for (std::size_t n = memory.missing(); n > 0; --n) help(*this, 1);
   return made;
 }
 

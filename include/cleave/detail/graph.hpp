@@ -67,8 +67,9 @@ public:
   /// Owner only. Room for a subtask of this size, behind a new vertex. Throws std::bad_alloc.
   void* take(std::size_t size);
   static void give_back(void* subtask) noexcept;
-  /// Whether the last one was of new memory, although there are a thousand of them.
-  bool is_short() const noexcept { return is_short_; }
+  /// How many would have to be given back, so that there need not be more than the thousand that
+  /// there are already.
+  std::size_t missing() const noexcept { return missing_; }
 
 private:
   struct free_block {
@@ -81,7 +82,7 @@ private:
   std::array<free_block*, classes> free_{};  // the owner's
   std::array<std::atomic<free_block*>, classes> given_back_{};
   std::vector<void*> all_;
-  bool is_short_ = false;
+  std::size_t missing_ = 0;
 };
 
 enum class access_mode : std::uint8_t { in, out, inout, add };
