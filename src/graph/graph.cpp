@@ -108,7 +108,6 @@ void datum_uses::enter(access_mode mode, vertex_ref by) noexcept {
     std::swap(before_, readers_.empty() ? writers_ : readers_);
     readers_.clear(), writers_.clear();
     adding_ = mode == access_mode::add;
-    if (!adding_) before_.clear();
   }
   writers_.push_back(by);
 }
