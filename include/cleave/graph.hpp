@@ -90,7 +90,7 @@ data_use<T, detail::access_mode::add> add(datum<T> d) noexcept {
   return {d};
 }
 /// Comes after that subtask, whatever they use.
-inline precedence after(subtask s) noexcept { return {std::move(s)}; }
+inline precedence after(subtask s) noexcept { return {s}; }
 
 /// Subtasks that depend on each other by the data that they read and write:
 ///
