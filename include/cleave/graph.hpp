@@ -46,7 +46,7 @@ private:
   node* at_ = nullptr;
 };
 
-/// A subtask of a graph: what others of the graph can be told to come after. A handle.
+/// A subtask of a graph: what others of the same graph can be told to come after. A handle.
 class subtask {
 public:
   /// Of none: nothing comes after it.
@@ -179,7 +179,7 @@ public:
   bool wait() {
     require_owner();
     detail::wait(*this);
-    rethrow();
+    error.rethrow();
     return !detail::stopped(this);
   }
 

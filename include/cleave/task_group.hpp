@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cleave/detail/first_error.hpp>
 #include <cleave/detail/task.hpp>
 
 #include <exception>
-#include <mutex>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -48,8 +48,7 @@ public:
     if (!detail::is_mine(*this))
       throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
     detail::wait(*this);
-    // No task is left that could keep another.
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    error_.rethrow();
     return !detail::stopped(this);
   }
 
@@ -72,23 +71,16 @@ private:
         // The group, or a scope around it, was cancelled: wait() tells.
       } catch (...) {
         static_cast<task_group*>(static_cast<group_scope*>(parent))
-            ->keep(order, std::current_exception());
+            ->error_.keep(order, std::current_exception());
       }
     }
     std::uint64_t order;
     F f;
   };
 
-  void keep(std::uint64_t order, std::exception_ptr e) noexcept {
-    std::lock_guard lock(error_mutex_);
-    if (!error_ || order < error_order_) error_ = std::move(e), error_order_ = order;
-  }
-
   const int uncaught_ = std::uncaught_exceptions();
   std::atomic<std::uint64_t> spawned_{0};
-  std::mutex error_mutex_;
-  std::exception_ptr error_;
-  std::uint64_t error_order_ = 0;
+  detail::first_error error_;
 };
 
 }  // namespace cleave

@@ -28,11 +28,10 @@ bool vertex::precede(edge& e) noexcept {
 static bool is_profile() noexcept { return path_position() != 0; }
 
 vertex* vertex_ref::get() const noexcept {
-  if (at != nullptr && is_profile()) return at;
-  return at != nullptr && at->number == number &&
-                 at->successors.load(std::memory_order_acquire) != vertex::done()
-             ? at
-             : nullptr;
+  if (at == nullptr) return nullptr;
+  const bool goes_on =
+      at->number == number && at->successors.load(std::memory_order_acquire) != vertex::done();
+  return goes_on || is_profile() ? at : nullptr;
 }
 
 // ---- their memory
@@ -44,11 +43,14 @@ graph_memory::~graph_memory() {
 void* graph_memory::take(std::size_t size) {
   const std::size_t lines = (sizeof(vertex) + size + line - 1) / line;
   const std::size_t k = std::min(lines, classes) - 1;  // the last class is of all large ones
+  missing_ = 0;
   if (k == classes - 1) return more(1, lines, k);
   if (free_[k] == nullptr && !is_profile())  // acquire: partner is give_back()
     free_[k] = given_back_[k].exchange(nullptr, std::memory_order_acquire);
-  missing_ = free_[k] == nullptr && all_.size() > few ? at_a_time : 0;
-  if (free_[k] == nullptr) free_[k] = more(at_a_time, lines, k);
+  if (free_[k] == nullptr) {
+    if (all_.size() > few) missing_ = at_a_time;
+    free_[k] = more(at_a_time, lines, k);
+  }
   return std::exchange(free_[k], free_[k]->next);
 }
 
@@ -132,12 +134,12 @@ subtask::~subtask() {
 void subtask::execute() noexcept {
   graph_scope& g = graph();
   // What comes after one that threw, in the program, would not have run.
-  if (in_graph().number < g.error_order_.load(std::memory_order_relaxed)) {
+  if (!g.error.is_before(in_graph().number)) {
     try {
       call();
     } catch (const cancelled&) {
       // The graph, or a scope around it: wait() tells.
-    } catch (...) { g.keep(in_graph().number, std::current_exception()); }
+    } catch (...) { g.error.keep(in_graph().number, std::current_exception()); }
   }
   g.complete(*this);
 }
@@ -177,30 +179,16 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const use> u
   for (const use& u : uses) u.of->enter(u.mode, made);
   subtask& ready = *s.release();  // its own, or the deque's
   // acq_rel: what those before it did. Partner: complete().
-  if (v.unmet.fetch_sub(met, std::memory_order_acq_rel) == met) make_ready(ready);
-  else poll();
+  if (v.unmet.fetch_sub(met, std::memory_order_acq_rel) == met) {
+    if (lock(ready)) spawn(ready);
+  } else {
+    poll();
+  }
   // Its memory stays in the caches, and one is left for others.
   constexpr std::int64_t many = 128;
   help(*this, many);
   for (std::size_t n = memory.missing(); n > 0; --n) help(*this, 1);
   return made;
-}
-
-void graph_scope::rethrow() {
-  error_order_.store(none, std::memory_order_relaxed);
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-}
-
-void graph_scope::keep(std::uint64_t order, std::exception_ptr e) noexcept {
-  const std::lock_guard lock(error_mutex_);
-  if (order >= error_order_.load(std::memory_order_relaxed)) return;
-  error_ = std::move(e);
-  error_order_.store(order, std::memory_order_relaxed);
-}
-
-/// Nothing that it must come after is left.
-void graph_scope::make_ready(subtask& s) {
-  if (s.adds_ == 0 || lock(s)) spawn(s);
 }
 
 void graph_scope::spawn_or_keep(subtask& s) noexcept {
@@ -209,7 +197,7 @@ void graph_scope::spawn_or_keep(subtask& s) noexcept {
     spawn(s);
   } catch (const cancelled&) {
     // wait() tells.
-  } catch (...) { keep(number, std::current_exception()); }
+  } catch (...) { error.keep(number, std::current_exception()); }
 }
 
 /// All that it adds to is its own now; or it waits for one of them, and has none. Locked.
@@ -225,8 +213,10 @@ bool graph_scope::take_turns(subtask& s) noexcept {
   return s.locked_ = true;
 }
 
+/// Nothing that it must come after is left: whether it can run now.
 bool graph_scope::lock(subtask& s) noexcept {
-  const std::lock_guard guard(adding_);
+  if (s.adds_ == 0) return true;
+  const std::lock_guard guard(turns_);
   return take_turns(s);
 }
 
@@ -234,7 +224,7 @@ bool graph_scope::lock(subtask& s) noexcept {
 void graph_scope::unlock(subtask& s) noexcept {
   subtask* ready = nullptr;
   {
-    const std::lock_guard guard(adding_);
+    const std::lock_guard guard(turns_);
     s.locked_ = false;
     for (datum_uses* const d : s.adds_to()) d->turn_of.taken = false;
     for (datum_uses* const d : s.adds_to()) {
@@ -263,7 +253,7 @@ void graph_scope::complete(subtask& s) noexcept {
     e = e->next;  // which may be gone soon
     if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       subtask& next = subtask::of(to);
-      if (next.adds_ == 0 || lock(next)) spawn_or_keep(next);
+      if (lock(next)) spawn_or_keep(next);
     }
   }
 }

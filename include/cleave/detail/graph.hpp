@@ -1,13 +1,12 @@
 #pragma once
 
+#include <cleave/detail/first_error.hpp>
 #include <cleave/detail/task.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -93,7 +92,7 @@ enum class access_mode : std::uint8_t { in, out, inout, add };
 ///     readers: of that value. They come after the writers.
 class datum_uses {
 public:
-  /// One subtask at a time adds. Touched with the graph's `adding_` locked.
+  /// One subtask at a time adds. Touched with the graph's `turns_` locked.
   struct turn {
     bool taken = false;
     subtask *first = nullptr, *last = nullptr;  // of those that are ready but for this
@@ -160,8 +159,6 @@ private:
 /// What a graph is without the types of its data.
 class graph_scope : public group_scope {
 public:
-  graph_memory memory;
-
   graph_scope() noexcept = default;
   graph_scope(const graph_scope&) = delete;
   graph_scope& operator=(const graph_scope&) = delete;
@@ -175,26 +172,22 @@ protected:
   /// some of those. Throws std::bad_alloc, and what a poll does.
   vertex_ref enter(std::unique_ptr<subtask> s, std::span<const use> uses,
                    std::span<const vertex_ref> after);
-  /// Throws what the earliest subtask did that threw, and forgets it.
-  void rethrow();
+
+  graph_memory memory;
+  first_error error;
 
 private:
   friend class subtask;
-  void keep(std::uint64_t order, std::exception_ptr e) noexcept;
   bool take_turns(subtask& s) noexcept;
-  void make_ready(subtask& s);
-  void spawn_or_keep(subtask& s) noexcept;
   bool lock(subtask& s) noexcept;
+  void spawn_or_keep(subtask& s) noexcept;
   void unlock(subtask& s) noexcept;
   void complete(subtask& s) noexcept;
   static void drop(edge* first) noexcept;
 
-  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t made_ = 0;
   std::vector<vertex*> before_;  // what the subtask that is being made must come after
-  std::mutex adding_, error_mutex_;
-  std::exception_ptr error_;
-  std::atomic<std::uint64_t> error_order_{none};
+  std::mutex turns_;             // of those that add
 };
 
 }  // namespace cleave::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace cleave::detail {
+
+/// Of the exceptions that tasks threw, that of the one which is first in program order.
+class first_error {
+public:
+  /// Any thread. `number`: of the task that threw.
+  void keep(std::uint64_t number, std::exception_ptr e) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (number >= number_.load(std::memory_order_relaxed)) return;
+    error_ = std::move(e);
+    number_.store(number, std::memory_order_relaxed);
+  }
+  /// Whether a task before that one has thrown. Any thread.
+  bool is_before(std::uint64_t number) const noexcept {
+    return number_.load(std::memory_order_relaxed) < number;
+  }
+  /// Throws it, if there is one, and forgets it. When no task is left that could keep another.
+  void rethrow() {
+    number_.store(none, std::memory_order_relaxed);
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+private:
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::atomic<std::uint64_t> number_{none};
+};
+
+}  // namespace cleave::detail
