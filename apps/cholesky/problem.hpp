@@ -1,8 +1,6 @@
 // The matrix that is decomposed, and the check of what comes out.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "../common/tiled_matrix.hpp"
@@ -34,12 +32,7 @@ inline double residual(const tiled_matrix& u, const tiled_matrix& a) {
     for (int j = i; j < n; j++) uux[j] += u(i, j) * ux[i];
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) ax[i] += a(i, j) * x[j];
-  double worst = 0, largest = 0;
-  for (int i = 0; i < n; i++) {
-    worst = std::max(worst, std::isnan(uux[i]) ? HUGE_VAL : std::abs(uux[i] - ax[i]));
-    largest = std::max(largest, std::abs(ax[i]));
-  }
-  return largest > 0 ? worst / largest : worst;
+  return relative_error(uux, ax);
 }
 
 }  // namespace apps::cholesky

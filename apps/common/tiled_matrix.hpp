@@ -2,6 +2,8 @@
 // first-level cache whatever the size of the matrix, and its loops have constant bounds.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -59,6 +61,17 @@ inline std::vector<double> random_vector(int n, std::uint64_t seed) {
   std::vector<double> v(n);
   for (double& x : v) x = 2 * next.fraction() - 1;
   return v;
+}
+
+// The largest difference, relative to the largest value expected; infinite if there is a NaN.
+inline double relative_error(const std::vector<double>& found,
+                             const std::vector<double>& expected) {
+  double worst = 0, largest = 0;
+  for (std::size_t i = 0; i < found.size(); i++) {
+    worst = std::max(worst, std::isnan(found[i]) ? HUGE_VAL : std::abs(found[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return largest > 0 ? worst / largest : worst;
 }
 
 }  // namespace apps

@@ -1,9 +1,6 @@
 // The matrix that is decomposed, and the check of what comes out.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "../common/tiled_matrix.hpp"
 
 namespace apps::lu {
@@ -29,15 +26,13 @@ inline double residual(const tiled_matrix& lu, const tiled_matrix& a) {
   std::vector<double> ux(n);
   for (int i = 0; i < n; i++)
     for (int j = i; j < n; j++) ux[i] += lu(i, j) * x[j];
-  double worst = 0, largest = 0;
+  auto lux = ux;
+  std::vector<double> ax(n);
   for (int i = 0; i < n; i++) {
-    double lux = ux[i], ax = 0;
-    for (int j = 0; j < i; j++) lux += lu(i, j) * ux[j];
-    for (int j = 0; j < n; j++) ax += a(i, j) * x[j];
-    worst = std::max(worst, std::isnan(lux) ? HUGE_VAL : std::abs(lux - ax));
-    largest = std::max(largest, std::abs(ax));
+    for (int j = 0; j < i; j++) lux[i] += lu(i, j) * ux[j];
+    for (int j = 0; j < n; j++) ax[i] += a(i, j) * x[j];
   }
-  return largest > 0 ? worst / largest : worst;
+  return relative_error(lux, ax);
 }
 
 }  // namespace apps::lu

@@ -1,9 +1,6 @@
 // The matrices that are multiplied, and the check of what comes out.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "../common/tiled_matrix.hpp"
 
 namespace apps::matmul {
@@ -26,13 +23,8 @@ inline std::vector<double> operator*(const tiled_matrix& a, const std::vector<do
 // |A (B x) - C x| / |A (B x)| for a random vector x (Freivalds): about 1e-15 when C = A B.
 inline double residual(const tiled_matrix& c, const tiled_matrix& a, const tiled_matrix& b) {
   auto x = random_vector(c.size(), 1);
-  auto cx = c * x, abx = a * (b * x);
-  double worst = 0, largest = 0;
-  for (std::size_t i = 0; i < x.size(); i++) {
-    worst = std::max(worst, std::isnan(cx[i]) ? HUGE_VAL : std::abs(cx[i] - abx[i]));
-    largest = std::max(largest, std::abs(abx[i]));
-  }
-  return largest > 0 ? worst / largest : worst;
+  const auto cx = c * x, abx = a * (b * x);
+  return relative_error(cx, abx);
 }
 
 }  // namespace apps::matmul
