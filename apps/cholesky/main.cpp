@@ -9,8 +9,7 @@ int main(int argc, char** argv) try {
       "depend\non each other by the tiles that they read and write.\n"
       "The answer is the error of U'Ux - Ax relative to Ax, for a random x.",
       "cholesky 2500 --workers 2",
-      "Its subtasks stay in their process: they work in one matrix, which belongs to the "
-      "process.\n");
+      "Over several nodes each has some of the tiles, and sends those that others read.\n");
   app.number("N", n, 1, 30'000, "rows; 2500 take half a second, twice as many 8 times that");
   app.parse(argc, argv);
   return app.run(apps::cholesky::trial_of(n));

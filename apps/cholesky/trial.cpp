@@ -1,6 +1,7 @@
 #include "trial.hpp"
 
 #include <memory>
+#include <tuple>
 
 #include "../common/measure.hpp"
 #include "cholesky.hpp"
@@ -8,21 +9,35 @@
 #include "sequential.hpp"
 
 namespace apps::cholesky {
+namespace {
+
+// What each node does: it makes the matrix, and takes its part in the decomposition.
+struct decomposition {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  team_result<double> run(cleave::team& all) const {
+    const tiled_matrix a = positive_definite(n);
+    tiled_matrix copy = a;
+    cleave::team_graph g(all);
+    g.wait();  // until all have it
+    const auto [cost, nothing] = timed([&] { return parallel::decompose(copy, g, all.size()), 0; });
+    return {cost, all.rank() == 0 ? residual(copy, a) : 0};
+  }
+};
+
+}  // namespace
 
 trial trial_of(int n) {
   auto a = std::make_shared<const tiled_matrix>(positive_definite(n));
-  auto on_a_copy = [a](auto decompose) {
-    return [=](stopwatch& time) {
-      tiled_matrix copy = *a;
-      time.restart();
-      decompose(copy);
-      time.stop();
-      return residual(copy, *a);
-    };
+  auto sequentially = [a](stopwatch& time) {
+    tiled_matrix copy = *a;
+    time.restart();
+    sequential::decompose(copy);
+    time.stop();
+    return residual(copy, *a);
   };
-  return make_trial(on_a_copy([](auto& copy) { sequential::decompose(copy); }),
-                    on_a_copy([](auto& copy) { parallel::decompose(copy); }),
-                    [](double error) { return small_error(error); });
+  return make_team_trial(sequentially, decomposition{n},
+                         [](double error) { return small_error(error); });
 }
 
 }  // namespace apps::cholesky

@@ -82,6 +82,33 @@ auto timed(cleave::runtime& on, const F& f) {
   return std::pair(cost, std::move(result));
 }
 
+// What one node measured of a task that all nodes ran. Under CLEAVE_CHECK only what was found is
+// compared.
+template <class Result>
+struct team_result {
+  measurement cost;
+  Result found;
+  friend bool operator==(const team_result& a, const team_result& b) { return a.found == b.found; }
+};
+
+// The parallel program is a task of all nodes, whose run() returns a team_result.
+template <class Sequential, class Parallel, class Report>
+trial make_team_trial(Sequential sequential, Parallel parallel, Report report) {
+  return [=](cleave::runtime* workers) {
+    if (workers == nullptr) {
+      auto [cost, found] = timed(sequential);
+      return outcome{cost, report(found)};
+    }
+    const auto before = workers->job();
+    auto [cost, found] = workers->run_on_all(parallel);
+    const auto after = workers->job();
+    cost.splits = after.splits - before.splits;
+    cost.requests = after.requests - before.requests;
+    if (after.nodes > 1) cost.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
+    return outcome{cost, report(found)};
+  };
+}
+
 // The programs are called as f() or f(stopwatch&); report(result) makes an answer of what they
 // return.
 template <class Sequential, class Parallel, class Report>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "random.hpp"
@@ -16,6 +17,7 @@ constexpr int tile_size = 32;
 
 struct alignas(64) tile {
   double at[tile_size][tile_size];
+  auto fields() { return std::tie(at); }
 };
 
 // A rectangle of tiles within a matrix.

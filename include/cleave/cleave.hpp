@@ -15,4 +15,6 @@
 #include <cleave/step.hpp>
 #include <cleave/task.hpp>
 #include <cleave/task_group.hpp>
+#include <cleave/team.hpp>
+#include <cleave/team_graph.hpp>
 #include <cleave/version.hpp>

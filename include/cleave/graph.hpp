@@ -8,6 +8,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -26,16 +28,24 @@ public:
   datum() noexcept = default;
 
   /// The value. For the thread that made the graph, after wait() and before it runs the next
-  /// subtask that uses the datum.
-  T& operator*() const noexcept { return *at_->value; }
-  T* operator->() const noexcept { return at_->value; }
+  /// subtask that uses the datum. Of a team_graph, where the value is; elsewhere throws
+  /// std::logic_error.
+  T& operator*() const {
+    if (!at_->place.is_here)
+      throw std::logic_error(
+          "cleave::datum: its value is on another node: team_graph::bring() brings it here");
+    return *at_->value;
+  }
+  T* operator->() const { return &**this; }
 
 private:
   friend class graph;
+  friend class team_graph;
   struct node : detail::any_datum {
     T* value;
   };
-  struct own : node {
+  template <class Node>
+  struct own : Node {
     template <class... A>
     explicit own(A&&... a) : object(std::forward<A>(a)...) {
       this->value = &object;
@@ -67,6 +77,9 @@ struct data_use {
 struct precedence {
   subtask before;
 };
+struct placement {
+  unsigned rank;
+};
 
 /// Reads it: the function gets a const T&.
 template <class T>
@@ -91,6 +104,8 @@ data_use<T, detail::access_mode::add> add(datum<T> d) noexcept {
 }
 /// Comes after that subtask, whatever they use.
 inline precedence after(subtask s) noexcept { return {s}; }
+/// Runs on that node of a team_graph. In other graphs it says nothing.
+inline placement on(unsigned rank) noexcept { return {rank}; }
 
 /// Subtasks that depend on each other by the data that they read and write:
 ///
@@ -116,10 +131,7 @@ public:
 
   /// Cancels if left by an exception, and waits. What a subtask threw is lost: call wait() to learn
   /// of it.
-  ~graph() {
-    if (std::uncaught_exceptions() > uncaught_) cancel();
-    detail::wait(*this);
-  }
+  ~graph() { end(std::uncaught_exceptions() > uncaught_); }
 
   /// A datum with this value.
   template <class T>
@@ -129,7 +141,9 @@ public:
   /// A datum T(arguments…).
   template <class T, class... A>
   datum<T> make(A&&... arguments) {
-    return keep_datum<T>(std::make_unique<typename datum<T>::own>(std::forward<A>(arguments)...));
+    using node = typename datum<T>::node;
+    return keep_datum<T>(
+        std::make_unique<typename datum<T>::template own<node>>(std::forward<A>(arguments)...));
   }
   /// A datum that is `object`, which must live as long as the graph. Nobody else uses it until
   /// wait().
@@ -161,14 +175,19 @@ public:
                   "cleave::graph::run: the function cannot be called with these data: in() gives "
                   "it a const T&, the others a T&");
     if constexpr (call::is_callable) {
-      std::array<use, std::tuple_size_v<decltype(data)>> of_data;
-      std::array<detail::vertex_ref, sizeof...(Uses) - of_data.size()> before;
-      [[maybe_unused]] auto next_use = of_data.begin();
-      [[maybe_unused]] auto next_before = before.begin();
-      (list(uses, next_use, next_before), ...);
+      std::array<detail::datum_use, std::tuple_size_v<decltype(data)>> of_data;
+      std::array<detail::vertex_ref, (std::is_same_v<Uses, precedence> + ... + 0)> before;
+      std::optional<unsigned> rank;
+      [[maybe_unused]] listed to{of_data.data(), before.data(), &rank};
+      (list(uses, to), ...);
+      detail::vertex_ref made_by;
+      if (nodes != nullptr && !place(of_data, before, rank, made_by)) return subtask(made_by);
       std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
       made->name = name;
-      return subtask(enter(std::move(made), of_data, before));
+      const unsigned here = made_by.rank;
+      made_by = enter(std::move(made), of_data, before);
+      made_by.rank = here;
+      return subtask(made_by);
     }
   }
 
@@ -178,15 +197,14 @@ public:
   /// have not run, or in vain. Throws std::logic_error on a thread that did not make the graph.
   bool wait() {
     require_owner();
-    detail::wait(*this);
-    error.rethrow();
-    return !detail::stopped(this);
+    return finish();
   }
 
   /// Drops the subtasks not begun and makes the others unwind at their next poll. Any thread.
-  void cancel() noexcept { detail::stop(*this); }
+  void cancel() noexcept { cancel_all(); }
 
 private:
+  friend class team_graph;
   template <class F, class Data>
   struct call_of;
   template <class F, class... V>
@@ -218,14 +236,19 @@ private:
     return std::tuple<value*>(a.of.at_->value);
   }
   static std::tuple<> pointers(const precedence&) noexcept { return {}; }
+  static std::tuple<> pointers(const placement&) noexcept { return {}; }
 
+  struct listed {
+    detail::datum_use* data;
+    detail::vertex_ref* before;
+    std::optional<unsigned>* rank;
+  };
   template <class T, detail::access_mode Mode>
-  static void list(const data_use<T, Mode>& a, auto& next_use, auto&) noexcept {
-    *next_use++ = {&a.of.at_->uses, Mode};
+  static void list(const data_use<T, Mode>& a, listed& to) noexcept {
+    *to.data++ = {a.of.at_, Mode};
   }
-  static void list(const precedence& p, auto&, auto& next_before) noexcept {
-    *next_before++ = p.before.vertex_;
-  }
+  static void list(const precedence& p, listed& to) noexcept { *to.before++ = p.before.vertex_; }
+  static void list(const placement& p, listed& to) noexcept { *to.rank = p.rank; }
 
   template <class T, detail::access_mode Mode>
   void require_own(const data_use<T, Mode>& a) const {
@@ -233,6 +256,7 @@ private:
       throw std::invalid_argument("cleave::graph::run: a datum that this graph did not make");
   }
   void require_own(const precedence&) const noexcept {}
+  void require_own(const placement&) const noexcept {}
   void require_owner() const {
     if (!detail::is_mine(*this))
       throw std::logic_error("cleave::graph: not the thread that made the graph");

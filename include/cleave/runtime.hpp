@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/wire.hpp>
 #include <cleave/statistics.hpp>
+#include <cleave/team.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -102,6 +104,27 @@ public:
     }
   }
 
+  /// Has all nodes of the job run the same task at once, each its own copy with the same input:
+  /// what MPI programs call SPMD. They share data by a team_graph. Returns what run() returned
+  /// here; throws what it threw, or what it threw on another node, where it is then cancelled.
+  /// Blocks the calling thread, which must be no worker (std::logic_error). Several calls run one
+  /// after the other.
+  ///
+  /// If a node is lost, the others begin the task again without it. With one process, and where
+  /// nodes come and go (docs/sites.md), this one is the only member.
+  template <team_task Work>
+  auto run_on_all(Work work) {
+    using result = std::remove_cvref_t<decltype(std::declval<Work&>().run(std::declval<team&>()))>;
+    if constexpr (std::is_void_v<result>) {
+      run_team(work);
+      if (checking()) run_team_undivided(work);
+    } else {
+      result divided = run_team(work);
+      if (checking()) compare(divided, run_team_undivided(work));
+      return divided;
+    }
+  }
+
   class state;
 
 private:
@@ -120,6 +143,28 @@ private:
   auto run_undivided(F& f) {
     check_pause undivided(*this);
     return run_once(f);
+  }
+  template <class Work>
+  auto run_team(const Work& work) {
+    using part = detail::team_part<Work>;
+    for (;;) {
+      detail::task_of<part> input([&work] { return part{work}; });
+      auto call = [own = part{work}]() mutable { return own.result(); };
+      using closure = detail::closure_task<decltype(call)>;
+      detail::task_of<closure> root([&call] { return closure{std::move(call)}; });
+      root.parent = detail::here.current;
+      if (!run_team(root, input, detail::wire_of<part>())) continue;
+      if constexpr (std::is_void_v<decltype(call())>) {
+        return;
+      } else {
+        return std::move(*root.result);
+      }
+    }
+  }
+  template <class Work>
+  auto run_team_undivided(const Work& work) {
+    check_pause undivided(*this);
+    return run_team(work);
   }
   template <class R>
   static void compare(const R& divided, const R& undivided) {
@@ -146,6 +191,8 @@ private:
   bool is_worker() const noexcept;
   bool checking() const noexcept;
   void run_root(detail::task& root);
+  /// False if a node was lost meanwhile. Throws what the task threw.
+  bool run_team(detail::task& root, detail::task& input, const detail::wire_type* type);
 
   std::unique_ptr<state> state_;
 };

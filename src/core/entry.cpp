@@ -76,6 +76,14 @@ void spawn(group_task& t) {
   if (stopped(here.current)) interruption_of(here).remind();
 }
 
+void make_ready(group_task& t) noexcept {
+  static_cast<group_scope&>(*t.parent).owner->of.make_ready(t);
+}
+
+team_node* team_of_this_node() noexcept {
+  return here.self != nullptr ? here.self->of.team : nullptr;
+}
+
 std::uint64_t path_position() noexcept {
   return here.self != nullptr ? here.self->path_position() : 0;
 }

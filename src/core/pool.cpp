@@ -2,6 +2,8 @@
 
 #include "machine/futex.hpp"
 
+#include <cleave/detail/clock.hpp>
+
 #include <algorithm>
 
 namespace cleave::detail {
@@ -81,13 +83,46 @@ task* pool::take_root() noexcept {
   return t;
 }
 
-void pool::run(task& root) {
-  if (recording) recording->begin_run();
+void pool::begin_root(task& root) noexcept {
   announce(meeting, [&] {
     std::lock_guard lock(roots_mutex);
     roots.push_back(&root);
     roots_waiting.store(roots.size(), std::memory_order_seq_cst);
   });
+}
+
+void pool::make_ready(task& t) noexcept {
+  if (recording) t.ticks = ticks();
+  announce(meeting, [&] {
+    std::lock_guard lock(ready_mutex);
+    ready_.push_back(&t);
+    ready_waiting.store(ready_.size(), std::memory_order_seq_cst);
+  });
+}
+
+task* pool::take_ready(const scope* group) noexcept {
+  if (ready_waiting.load(std::memory_order_seq_cst) == 0) return nullptr;
+  std::lock_guard lock(ready_mutex);
+  const auto at = std::find_if(ready_.begin(), ready_.end(), [&](const task* t) {
+    return group == nullptr || t->parent == group;
+  });
+  if (at == ready_.end()) return nullptr;
+  task* const t = *at;
+  ready_.erase(at);
+  ready_waiting.store(ready_.size(), std::memory_order_relaxed);
+  return t;
+}
+
+bool pool::has_ready(const scope* group) noexcept {
+  if (ready_waiting.load(std::memory_order_seq_cst) == 0) return false;
+  std::lock_guard lock(ready_mutex);
+  return std::any_of(ready_.begin(), ready_.end(),
+                     [&](const task* t) { return group == nullptr || t->parent == group; });
+}
+
+void pool::run(task& root) {
+  if (recording) recording->begin_run();
+  begin_root(root);
   while (!root.done()) machine::block(root.progress, task::begun);
   if (recording) recording->end_run();
 }

@@ -14,6 +14,8 @@
 
 namespace cleave::detail {
 
+class team_node;
+
 /// Who stands for the other nodes in a pool: net/proxy.hpp. Any worker calls.
 class other_nodes {
 public:
@@ -48,6 +50,13 @@ public:
   void run(task& root);
   task* take_root() noexcept;
   bool has_root() const noexcept { return roots_waiting.load(std::memory_order_seq_cst) != 0; }
+  /// Hands a root task to a worker. Does not block.
+  void begin_root(task& root) noexcept;
+  /// Of a group: has a worker run it. Any thread.
+  void make_ready(task& t) noexcept;
+  /// One of those, if it belongs to `group` (null: to any), or null.
+  task* take_ready(const scope* group) noexcept;
+  bool has_ready(const scope* group) noexcept;
   /// Tells every worker of every pool that some scope was stopped.
   static void interrupt_all() noexcept;
 
@@ -62,6 +71,7 @@ public:
   std::atomic<bool> stopping{false};
   const bool check;                         // CLEAVE_CHECK
   const bool cutoff;                        // CLEAVE_CUTOFF
+  team_node* team = nullptr;                // of the root task, if it runs on all nodes
   std::atomic<unsigned> check_pauses{0};    // undivided runs under way
   const bool oversubscribed;                // there are more workers than CPUs
   const std::chrono::milliseconds off_cpu;  // how long workers that share CPUs may be off them
@@ -78,6 +88,10 @@ private:
   std::mutex roots_mutex;
   std::deque<task*> roots;
   std::atomic<std::size_t> roots_waiting{0};
+  // What became ready, but not by a worker; or what a worker is to leave to any.
+  std::mutex ready_mutex;
+  std::deque<task*> ready_;
+  std::atomic<std::size_t> ready_waiting{0};
   std::vector<std::unique_ptr<machine::thread>> threads;
 };
 

@@ -84,7 +84,7 @@ task* worker::next_task() noexcept {
       return t;
     }
     task* const t = obtain(nullptr, task::nobody, [&] {
-      if (stopping() || of.has_root()) return true;
+      if (stopping() || of.has_root() || of.has_ready(nullptr)) return true;
       for (unsigned i = 0; i < of.size(); ++i) {
         if (!of.at(i).ready.empty()) return true;
       }
@@ -99,6 +99,7 @@ task* worker::next_task() noexcept {
 }
 
 task* worker::find_ready(const scope* group) noexcept {
+  if (task* t = of.take_ready(group)) return t;
   const unsigned n = of.size();
   for (unsigned k = 0; k < n; ++k) {
     worker& victim = of.at((id + k) % n);
@@ -271,7 +272,9 @@ task* worker::take_ready(const group_scope& group) noexcept {
 
 void worker::help(group_scope& group, std::int64_t if_more) noexcept {
   if (ready.size() <= if_more) return;
-  if (task* const t = take_ready(group)) execute(*t);
+  task* t = of.take_ready(&group);
+  if (t == nullptr) t = take_ready(group);
+  if (t != nullptr) execute(*t);
 }
 
 void worker::wait(group_scope& group) noexcept {
@@ -279,9 +282,11 @@ void worker::wait(group_scope& group) noexcept {
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   while (!finished()) {
-    task* t = take_ready(group);
+    task* t = of.take_ready(&group);  // others may wait for what it brings
+    if (t == nullptr) t = take_ready(group);
     if (t == nullptr) t = find_ready(&group);
-    if (t == nullptr) t = obtain(&group, task::nobody, finished);
+    if (t == nullptr)
+      t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); });
     if (t != nullptr) execute(*t);
   }
   group.lowest = std::numeric_limits<std::int64_t>::max();

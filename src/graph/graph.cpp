@@ -1,3 +1,4 @@
+#include <cleave/detail/distribution.hpp>
 #include <cleave/detail/graph.hpp>
 #include <cleave/poll.hpp>
 
@@ -128,46 +129,87 @@ subtask::~subtask() {
   in_graph().path.store(path_position(), std::memory_order_relaxed);
   if (completed_) return;
   if (locked_) graph().unlock(*this);
-  graph_scope::drop(in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel));
+  graph().drop(in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel));
 }
 
 void subtask::execute() noexcept {
   graph_scope& g = graph();
   // What comes after one that threw, in the program, would not have run.
-  if (!g.error.is_before(in_graph().number)) {
+  if (g.error.is_before(in_graph().number)) {
+    skip();
+  } else {
     try {
       call();
     } catch (const cancelled&) {
       // The graph, or a scope around it: wait() tells.
-    } catch (...) { g.error.keep(in_graph().number, std::current_exception()); }
+    } catch (...) { g.keep(in_graph().number, std::current_exception()); }
   }
   g.complete(*this);
 }
 
 // ---- the graph
 
-vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const use> uses,
+graph_scope::graph_scope() noexcept = default;
+graph_scope::~graph_scope() = default;
+
+bool graph_scope::finish() {
+  detail::wait(*this);
+  const bool whole = nodes != nullptr ? nodes->agree() : !detail::stopped(this);
+  error.rethrow(made_);
+  return whole;
+}
+
+/// Within the handler of that exception.
+void graph_scope::keep(std::uint64_t number, std::exception_ptr e) noexcept {
+  if (nodes != nullptr) nodes->note(number, e);
+  error.keep(number, std::move(e));
+}
+
+void graph_scope::cancel_all() noexcept {
+  nodes != nullptr ? nodes->cancel() : detail::stop(*this);
+}
+
+void graph_scope::end(bool unwinds) noexcept {
+  if (unwinds) nodes != nullptr ? nodes->abandon() : detail::stop(*this);
+  detail::wait(*this);
+}
+
+vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                               std::span<const vertex_ref> after) {
+  const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
+  const vertex_ref made = link(std::move(s), uses, after, number);
+  // Its memory stays in the caches, and one is left for others.
+  constexpr std::int64_t many = 128;
+  help(*this, many);
+  for (std::size_t n = memory.missing(); n > 0; --n) help(*this, 1);
+  return made;
+}
+
+vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
+                             std::span<const vertex_ref> after, std::uint64_t number) {
   before_.clear();
-  for (const use& u : uses) u.of->make_room();
-  for (const use& u : uses) u.of->collect(u.mode, before_);
+  for (const datum_use& u : uses) u.of->uses.make_room();
+  for (const datum_use& u : uses) u.of->uses.collect(u.mode, before_);
   for (const vertex_ref& v : after)
     if (vertex* const is = v.get()) before_.push_back(is);
-  const auto adds = std::ranges::count(uses, access_mode::add, &use::mode);
+  const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);
   if (adds != 0) s->adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
-  for (const use& u : uses)
-    if (u.mode == access_mode::add) s->adds_to_[s->adds_++] = u.of;
+  for (const datum_use& u : uses)
+    if (u.mode == access_mode::add) s->adds_to_[s->adds_++] = &u.of->uses;
   edge* next = s->edges_.data();
   if (before_.size() > s->edges_.size()) {
     s->more_edges_ = std::make_unique<edge[]>(before_.size());
     next = s->more_edges_.get();
   }
+  const bool arrives = s->kind_ == subtask::kind::receive;
 
-  // Nothing throws from here on.
   vertex& v = s->in_graph();
-  v.number = ++made_;
-  const vertex_ref made{&v, v.number};
-  v.unmet.store(1 + static_cast<std::uint32_t>(before_.size()), std::memory_order_relaxed);
+  v.number = number;
+  const vertex_ref made{&v, number};
+  v.unmet.store(1 + static_cast<std::uint32_t>(before_.size()) + (arrives ? 1 : 0),
+                std::memory_order_relaxed);
+  if (arrives) nodes->await_arrival(*s);
+  // Nothing throws from here on.
   std::uint32_t met = 1;
   for (vertex* const b : before_) {
     *next = {&v, nullptr};
@@ -176,28 +218,35 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const use> u
     s->path = std::max(s->path, b->path.load(std::memory_order_relaxed));
   }
   before_.clear();
-  for (const use& u : uses) u.of->enter(u.mode, made);
+  for (const datum_use& u : uses) u.of->uses.enter(u.mode, made);
   subtask& ready = *s.release();  // its own, or the deque's
   // acq_rel: what those before it did. Partner: complete().
   if (v.unmet.fetch_sub(met, std::memory_order_acq_rel) == met) {
-    if (lock(ready)) spawn(ready);
+    if (lock(ready)) start(ready);
   } else {
     poll();
   }
-  // Its memory stays in the caches, and one is left for others.
-  constexpr std::int64_t many = 128;
-  help(*this, many);
-  for (std::size_t n = memory.missing(); n > 0; --n) help(*this, 1);
   return made;
 }
 
-void graph_scope::spawn_or_keep(subtask& s) noexcept {
+/// It is ready, and has the turns that it needs.
+void graph_scope::start(subtask& s) {
+  switch (s.kind_) {
+    case subtask::kind::call: return spawn(s);
+    case subtask::kind::receive: return make_ready(s);
+    case subtask::kind::send:
+      if (!detail::stopped(this)) s.execute();
+      delete &s;
+  }
+}
+
+void graph_scope::start_or_keep(subtask& s) noexcept {
   const std::uint64_t number = s.in_graph().number;
   try {
-    spawn(s);
+    start(s);
   } catch (const cancelled&) {
     // wait() tells.
-  } catch (...) { error.keep(number, std::current_exception()); }
+  } catch (...) { keep(number, std::current_exception()); }
 }
 
 /// All that it adds to is its own now; or it waits for one of them, and has none. Locked.
@@ -239,7 +288,7 @@ void graph_scope::unlock(subtask& s) noexcept {
   while (ready != nullptr) {
     subtask& next = *std::exchange(ready, ready->next_);
     next.next_ = nullptr;
-    spawn_or_keep(next);
+    start_or_keep(next);
   }
 }
 
@@ -253,7 +302,7 @@ void graph_scope::complete(subtask& s) noexcept {
     e = e->next;  // which may be gone soon
     if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       subtask& next = subtask::of(to);
-      if (lock(next)) spawn_or_keep(next);
+      if (lock(next)) start_or_keep(next);
     }
   }
 }
@@ -266,6 +315,11 @@ void graph_scope::drop(edge* first) noexcept {
     edge* rest = first->next;
     if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       subtask& s = subtask::of(to);
+      if (s.kind_ == subtask::kind::receive) {  // it is pending
+        make_ready(s);
+        first = rest;
+        continue;
+      }
       s.completed_ = true;
       edge* more = to.successors.exchange(vertex::done(), std::memory_order_acq_rel);
       edge** end = &more;

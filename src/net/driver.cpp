@@ -151,6 +151,7 @@ void driver::loop() {
   detail::replicas_of_process().install(nullptr);
   // Duplicates, and what nobody waits for: nothing else can be left. Parts of it may be out.
   for (const auto& [id, t] : in_) core_->cancel(*t);
+  stop_team();
   while (!out_.empty()) end_here(out_.begin(), std::make_exception_ptr(detail::cancelled{}));
 }
 
@@ -166,10 +167,13 @@ void driver::step(instant at) {
   const bool given = tell_given(at);
   tell_finished(at);
   if (given || (signals & detail::attention) != 0) tell_cancelled(at);
+  if (team_ != nullptr && (signals & detail::attention) != 0) team_->look_for_cancelled();
   tell_requests(at);
   tell_starving(at);
   protocol_->tick(at);
   if (protocol_->member() == membership::left) end_serving();
+  lead_team();
+  send_to_members();
   send_inquiries();
   show(at);
   while (!events_.empty()) {
@@ -193,6 +197,7 @@ void driver::hear(instant at) {
     const bool foreign = m.program != self_.program || m.version != wire_version;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
     if (!foreign) hear_of_reports(arrived->from, m);
+    if (!foreign) hear_of_teams(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
   }
   hear_of_peers(at);
@@ -206,6 +211,7 @@ void driver::hear_of_peers(instant at) {
     changed = true;
     if (*peer == 0) end_serving();
     protocol_->peer_lost(at, *peer);
+    member_lost(*peer);
   }
   while (const auto peer = carries_->found()) {
     changed = true;

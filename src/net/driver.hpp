@@ -5,7 +5,8 @@
 #include "net/proxy.hpp"
 #include "net/report.hpp"
 
-#include <cleave/detail/replicas.hpp>
+#include <cleave/detail/team.hpp>
+#include <cleave/detail/wire.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -16,6 +17,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -35,7 +38,7 @@ struct node_counters {
 /// is in it or it runs here again; in (`in_`) from when it is fed to a worker until it has
 /// finished. Only the thread touches them, the protocol and the transport; other threads leave
 /// requests.
-class driver final : core_port, network_port, detail::carrier {
+class driver final : core_port, network_port, detail::team_carrier {
 public:
   /// Makes the transport, in the thread that will use and destroy it; null if there is to be none.
   using opener = std::function<std::unique_ptr<transport>()>;
@@ -82,6 +85,12 @@ public:
   /// What all other nodes have recorded, by this node's clock. Blocks, some seconds at most.
   std::vector<trace::node_trace> traces();
 
+  /// Has all nodes run a task: this one `root`, by run(), which blocks; the others copies of
+  /// `input`. Blocks until all have ended. False if a node was lost meanwhile: then it is to be run
+  /// again. Throws what the task threw here or elsewhere. The first node only, one at a time.
+  bool run_team(const detail::wire_type& type, detail::task& input, detail::task& root,
+                const std::function<void()>& run);
+
 private:
   /// A task that came back without a result.
   struct returned {
@@ -109,6 +118,19 @@ private:
   void hear_of_peers(instant now);
   void show(instant now);
   void hear_of_reports(address from, const message& m);
+  std::shared_ptr<detail::team_node> begin_team(const detail::wire_type& type, detail::task& input,
+                                                detail::task& root);
+  void hear_of_teams(address from, message& m);
+  void begin(address leader, const team_begin& m);
+  void end(address from, const team_end& m);
+  void hear_of_member(bytes contents);
+  void lead_team();
+  void begin_led_team();
+  void make_team(unsigned rank);
+  void send_to_members();
+  void stop_team() noexcept;
+  void member_lost(address who);
+  bool tell_end_of_team(const detail::task& t);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   void carry_values();
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
@@ -138,7 +160,28 @@ private:
   void await(const std::function<bool()>& holds) override;
   void tell() noexcept override;
   void improved() noexcept override;
+  void send_to_member(std::uint64_t team, unsigned rank, bytes message) override;
 
+  /// A task that all nodes run, as the first one sees it.
+  ///
+  ///     asked --begin_team--> begun --all have ended--> over
+  struct led_team {
+    struct outcome {
+      bool lost_member = false;
+      std::exception_ptr error;  // that of a member, or null
+    };
+    bytes input;
+    std::uint64_t type = 0;
+    detail::task* own = nullptr;
+    bool begun = false, cancelled = false, told = false;  // told: those that are to cancel it
+    std::set<address> awaited;
+    outcome ends;
+  };
+  struct to_member {
+    std::uint64_t team;
+    unsigned rank;
+    bytes contents;
+  };
   /// Of inquire(), which waits until nobody is awaited.
   struct open_inquiry {
     std::uint64_t number;
@@ -192,6 +235,17 @@ private:
   std::map<std::pair<address, std::uint64_t>, std::shared_ptr<wait_for_data>> wanted_data_;
   node_counters counted_;
   open_inquiry* inquiry_ = nullptr;
+  std::optional<led_team> led_;
+
+  std::mutex members_mutex_;
+  std::vector<to_member> to_members_;  // with that mutex
+
+  // Of the team that there is, or was last. The thread's; others may hold the team itself.
+  std::uint64_t team_number_ = 0;
+  std::shared_ptr<detail::team_node> team_;
+  std::vector<address> members_;
+  detail::task* team_task_ = nullptr;                  // which runs here for another node
+  std::map<std::uint64_t, std::vector<bytes>> early_;  // of teams that are to come
 
   std::mutex one_inquiry_;  // at a time
   std::uint64_t last_inquiry_ = 0;

@@ -102,6 +102,7 @@ void driver::end_here(std::map<std::uint64_t, detail::task*>::iterator entry,
 
 void driver::tell_finished(instant at) {
   while (const auto t = core_->next_finished()) {
+    if (tell_end_of_team(*t)) continue;
     const auto entry = std::find_if(in_.begin(), in_.end(),
                                     [&](const auto& one) { return one.second == t.get(); });
     assert(entry != in_.end());

@@ -37,6 +37,17 @@ void put(writer& w, const published& m) {
 void put(writer& w, const reject& m) { w.string(std::as_bytes(std::span(m.reason))); }
 void put(writer& w, const inquiry& m) { w.number(m.number), w.byte(m.trace ? 1 : 0); }
 void put(writer& w, const report& m) { w.number(m.number), w.string(m.contents); }
+void put(writer& w, const team_begin& m) {
+  w.number(m.team), w.number(m.members.size());
+  for (const address who : m.members) w.number(who);
+  w.number(m.type), w.string(m.input), w.string(m.shared);
+}
+void put(writer& w, const team_data& m) { w.number(m.team), w.string(m.contents); }
+void put(writer& w, const team_end& m) {
+  w.number(m.team), w.byte(static_cast<std::uint8_t>(m.how));
+  w.string(m.error), w.string(m.shared);
+}
+void put(writer& w, const team_cancel& m) { w.number(m.team); }
 
 bool flag(reader& r) {
   const std::uint8_t value = r.byte();
@@ -57,11 +68,13 @@ void get(reader& r, task& m) {
   m.type = r.number(), m.depth = r.number(), m.input = r.string(), m.shared = r.string();
 }
 void get(reader& r, none& m) { m.request = r.number(), m.elsewhere = r.number(); }
-void get(reader& r, rslt& m) {
-  get(r, m.key);
+ending end_of_task(reader& r) {
   const std::uint8_t how = r.byte();
   if (how > static_cast<std::uint8_t>(ending::refused)) r.fail("unknown ending of a task");
-  m.how = static_cast<ending>(how);
+  return static_cast<ending>(how);
+}
+void get(reader& r, rslt& m) {
+  get(r, m.key), m.how = end_of_task(r);
   m.result = r.string(), m.shared = r.string();
 }
 void get(reader& r, rack& m) { get(r, m.key); }
@@ -83,6 +96,18 @@ void get(reader& r, reject& m) {
 }
 void get(reader& r, inquiry& m) { m.number = r.number(), m.trace = flag(r); }
 void get(reader& r, report& m) { m.number = r.number(), m.contents = r.string(); }
+void get(reader& r, team_begin& m) {
+  m.team = r.number();
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.members.push_back(r.number());
+  m.type = r.number(), m.input = r.string(), m.shared = r.string();
+}
+void get(reader& r, team_data& m) { m.team = r.number(), m.contents = r.string(); }
+void get(reader& r, team_end& m) {
+  m.team = r.number(), m.how = end_of_task(r);
+  m.error = r.string(), m.shared = r.string();
+}
+void get(reader& r, team_cancel& m) { m.team = r.number(); }
 
 /// In every version.
 constexpr std::size_t reject_kind = 11;
@@ -101,16 +126,19 @@ void get_body(reader& r, std::size_t kind, message_body& body) {
 }  // namespace
 
 const char* name(const message_body& body) noexcept {
-  static constexpr const char* names[] = {"treq",      "task",   "none",    "rslt",   "rack",
-                                          "heartbeat", "leave",  "cancel",  "shared", "fetch",
-                                          "published", "reject", "inquiry", "report"};
+  static constexpr const char* names[] = {
+      "treq",    "task",   "none",       "rslt",      "rack",      "heartbeat",
+      "leave",   "cancel", "shared",     "fetch",     "published", "reject",
+      "inquiry", "report", "team_begin", "team_data", "team_end",  "team_cancel"};
   static_assert(std::size(names) == std::variant_size_v<message_body>);
   return names[body.index()];
 }
 
 bytes encode(const message& m) {
   bytes out;
-  out.reserve(64);
+  constexpr std::size_t small = 64;
+  const auto* data = std::get_if<team_data>(&m.body);
+  out.reserve(small + (data != nullptr ? data->contents.size() : 0));
   writer w(out);
   w.byte(m.version);
   w.byte(static_cast<std::uint8_t>(m.body.index()));

@@ -141,8 +141,42 @@ struct report {
   friend bool operator==(const report&, const report&) = default;
 };
 
-using message_body = std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel,
-                                  shared_update, fetch, published, reject, inquiry, report>;
+/// The first node has all nodes run a task together, each its own copy. This, the three that follow
+/// and the drivers at both ends are the whole of it: no rule of the protocol depends on them.
+struct team_begin {
+  std::uint64_t team = 0;        ///< above all that the sender has begun before
+  std::vector<address> members;  ///< in the order of their ranks; the first is the sender
+  std::uint64_t type = 0;        ///< which of the program's task types
+  bytes input;
+  bytes shared;  ///< the newest shared values that the sender knows
+  friend bool operator==(const team_begin&, const team_begin&) = default;
+};
+
+/// From one member to another.
+struct team_data {
+  std::uint64_t team = 0;
+  bytes contents;
+  friend bool operator==(const team_data&, const team_data&) = default;
+};
+
+/// The sender's copy of the task has ended.
+struct team_end {
+  std::uint64_t team = 0;
+  ending how = ending::value;
+  bytes error;
+  bytes shared;
+  friend bool operator==(const team_end&, const team_end&) = default;
+};
+
+/// The receiver's copy of the task is to end.
+struct team_cancel {
+  std::uint64_t team = 0;
+  friend bool operator==(const team_cancel&, const team_cancel&) = default;
+};
+
+using message_body =
+    std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel, shared_update, fetch,
+                 published, reject, inquiry, report, team_begin, team_data, team_end, team_cancel>;
 
 inline constexpr std::uint8_t wire_version = 1;
 

@@ -133,6 +133,10 @@ private:
   void on(instant now, address from, const reject& m);
   void on(instant, address, const inquiry&) {}  // the driver answers
   void on(instant, address, const net::report&) {}
+  void on(instant, address, const team_begin&) {}
+  void on(instant, address, const team_data&) {}
+  void on(instant, address, const team_end&) {}
+  void on(instant, address, const team_cancel&) {}
   std::optional<std::uint64_t> split_for(address from, const treq& m) const;
   hungry_worker taker_of(std::uint64_t request);
   void judge(instant now);

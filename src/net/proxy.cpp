@@ -102,6 +102,13 @@ void proxy::tell() noexcept {
   for (unsigned i = 0; i < of_.size(); ++i) of_.at(i).box().ring(detail::news);
 }
 
+void proxy::begin(detail::task& t, detail::team_node* team) noexcept {
+  set_team(team);
+  of_.begin_root(t);
+}
+
+void proxy::set_team(detail::team_node* team) noexcept { of_.team = team; }
+
 unsigned proxy::workers() const noexcept { return of_.size(); }
 unsigned proxy::computing() const noexcept { return of_.meeting.computing.count(); }
 

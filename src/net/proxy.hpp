@@ -63,6 +63,10 @@ public:
   /// Has that worker run a task: one from outside, or one that it has given away. False if it does
   /// not starve any more; then the task is still the caller's.
   bool feed(const starving& who, detail::task& t) noexcept;
+  /// Has any worker run a task that all nodes run; then it is the pool's, as one that feed() took.
+  void begin(detail::task& t, detail::team_node* team) noexcept;
+  /// Of a root task that this process runs.
+  void set_team(detail::team_node* team) noexcept;
   /// A task from outside that has ended here, or null. Then the caller's.
   std::unique_ptr<detail::task> next_finished() noexcept;
   /// Makes a task from outside unwind at its next poll.

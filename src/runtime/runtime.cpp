@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -94,6 +95,7 @@ public:
 
   const std::unique_ptr<net::driver> node;  // null: this process is alone
   std::unique_ptr<detail::pool> pool;
+  std::mutex one_team;  // at a time
 };
 
 namespace {
@@ -254,6 +256,21 @@ bool runtime::checking() const noexcept { return state_->pool->check && !is_work
 void runtime::run_root(detail::task& root) {
   const nested_run nested(*state_->pool, root);
   state_->pool->run(root);
+}
+
+bool runtime::run_team(detail::task& root, detail::task& input, const detail::wire_type* type) {
+  if (detail::here.self != nullptr)
+    throw std::logic_error("cleave::runtime::run_on_all: called by a worker");
+  const std::lock_guard one(state_->one_team);
+  net::driver* const node = net::launched().comes_and_goes ? nullptr : state_->node.get();
+  if (node == nullptr || type == nullptr) {
+    detail::team_node alone(1, 0, 1, nullptr);
+    state_->pool->team = &alone;
+    run_root(root);
+    if (root.error) std::rethrow_exception(root.error);
+    return true;
+  }
+  return node->run_team(*type, input, root, [&] { run_root(root); });
 }
 
 runtime::check_pause::check_pause(runtime& r) noexcept : of(r) { ++of.state_->pool->check_pauses; }

@@ -206,6 +206,20 @@ public:
     if (root.error) std::rethrow_exception(root.error);
     return std::move(*root.result);
   }
+  /// runtime::run_on_all.
+  template <team_task Work>
+  auto run_on_all(Work work) {
+    using part = detail::team_part<Work>;
+    for (;;) {
+      detail::task_of<part> input([&work] { return part{work}; });
+      auto call = [own = part{work}]() mutable { return own.result(); };
+      using closure = detail::closure_task<decltype(call)>;
+      detail::task_of<closure> root([&call] { return closure{std::move(call)}; });
+      root.parent = detail::here.current;
+      if (link_->run_team(*detail::wire_of<part>(), input, root, [&] { pool_->run(root); }))
+        return std::move(*root.result);
+    }
+  }
   const detail::pool* pool() const noexcept { return pool_.get(); }
   net::driver& link() noexcept { return *link_; }
 

@@ -11,6 +11,8 @@ namespace cleave::detail {
 
 /// Of the exceptions that tasks threw, that of the one which is first in program order.
 class first_error {
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
 public:
   /// Any thread. `number`: of the task that threw.
   void keep(std::uint64_t number, std::exception_ptr e) noexcept {
@@ -23,15 +25,20 @@ public:
   bool is_before(std::uint64_t number) const noexcept {
     return number_.load(std::memory_order_relaxed) < number;
   }
-  /// Throws it, if there is one, and forgets it. When no task is left that could keep another.
-  void rethrow() {
-    number_.store(none, std::memory_order_relaxed);
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  /// Throws it, if there is one, and forgets it. When no task up to that number is left that could
+  /// keep another; those that come after it may be under way.
+  void rethrow(std::uint64_t up_to = none) {
+    std::exception_ptr thrown;
+    {
+      const std::lock_guard lock(mutex_);
+      if (number_.load(std::memory_order_relaxed) > up_to) return;
+      thrown = std::exchange(error_, nullptr);
+      number_.store(none, std::memory_order_relaxed);
+    }
+    if (thrown) std::rethrow_exception(thrown);
   }
 
 private:
-  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
-
   std::mutex mutex_;
   std::exception_ptr error_;
   std::atomic<std::uint64_t> number_{none};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/bytes.hpp>
 #include <cleave/detail/first_error.hpp>
 #include <cleave/detail/task.hpp>
 
@@ -7,8 +8,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,6 +23,8 @@ struct vertex;
 class subtask;
 class graph_memory;
 class graph_scope;
+class distribution;
+class team_node;
 
 /// `to` comes after the vertex in whose list this is.
 struct edge {
@@ -48,8 +53,9 @@ struct alignas(std::max_align_t) vertex {
 
 /// Which subtask that was. The owner of the graph only, while the graph lives.
 struct vertex_ref {
-  vertex* at = nullptr;
-  std::uint64_t number = 0;
+  vertex* at = nullptr;      // null: of none, or on another node
+  std::uint64_t number = 0;  // 0: of none
+  unsigned rank = 0;         // of the node that runs it
   /// Null if it is done. Of a profile, it all the same.
   vertex* get() const noexcept;
 };
@@ -114,11 +120,30 @@ private:
   bool adding_ = false;
 };
 
+/// Which nodes of a team have the newest value of a datum, and which runs what writes it. The same
+/// on all nodes. The owner of the graph only.
+struct datum_place {
+  unsigned home = 0;
+  std::vector<unsigned> holders;  // in the order in which they got it; none: all have it
+  bool is_here = true;
+  bool has(unsigned rank) const noexcept;
+};
+
 /// What a graph keeps of a datum, besides its value.
 struct any_datum {
   virtual ~any_datum() = default;
+  /// The value, from one node to another. Only of graphs of a team.
+  virtual void put(byte_writer&) const {}
+  virtual void get(byte_reader&) {}
   const void* graph = nullptr;
   datum_uses uses;
+  datum_place place;
+};
+
+/// How a subtask uses a datum.
+struct datum_use {
+  any_datum* of;
+  access_mode mode;
 };
 
 /// One call of the user's function. A task of the graph's group from when it is ready.
@@ -139,10 +164,18 @@ public:
   static void operator delete(void* at) noexcept { graph_memory::give_back(at); }
 
 protected:
+  /// What it is, and who runs it when it is ready: any worker; who made it ready, at once; any
+  /// worker, and it was pending before it was ready.
+  enum class kind : std::uint8_t { call, send, receive };
+  subtask(graph_scope& g, kind k) noexcept : subtask(g) { kind_ = k; }
+
   virtual void call() = 0;
+  /// Instead of call(), if one before it has thrown.
+  virtual void skip() noexcept {}
 
 private:
   friend class graph_scope;
+  friend class distribution;
   graph_scope& graph() const noexcept;
   std::span<datum_uses* const> adds_to() const noexcept { return {adds_to_.get(), adds_}; }
   static constexpr std::size_t most_inside = 4;
@@ -154,38 +187,62 @@ private:
   subtask* next_ = nullptr;  // of those that wait for the same datum
   bool locked_ = false;      // what it adds to
   bool completed_ = false;   // those after it have been told
+  kind kind_ = kind::call;
 };
 
 /// What a graph is without the types of its data.
 class graph_scope : public group_scope {
 public:
-  graph_scope() noexcept = default;
+  graph_scope() noexcept;
+  ~graph_scope();
   graph_scope(const graph_scope&) = delete;
   graph_scope& operator=(const graph_scope&) = delete;
 
 protected:
-  struct use {
-    datum_uses* of;
-    access_mode mode;
-  };
   /// Owner only. It runs when all that it must come after is done, which may be now; `after` are
   /// some of those. Throws std::bad_alloc, and what a poll does.
-  vertex_ref enter(std::unique_ptr<subtask> s, std::span<const use> uses,
+  vertex_ref enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                    std::span<const vertex_ref> after);
+  /// Blocks until all is done, on all nodes. False if the graph was cancelled. Throws the first
+  /// error.
+  bool finish();
+  /// Blocks until nothing of it is left here. `unwinds`: cancels it.
+  void end(bool unwinds) noexcept;
+  /// Any thread.
+  void cancel_all() noexcept;
+
+  // Of a graph of a team; with one member they do nothing. The owner only.
+
+  /// Throws std::logic_error if the caller is no worker.
+  void distribute(team_node& of);
+  /// Decides who runs the subtask that is made next, which is `of`. Whether it is this node.
+  bool place(std::span<const datum_use> uses, std::span<vertex_ref> after,
+             std::optional<unsigned> rank, vertex_ref& of);
+  void next_home(any_datum& d) noexcept;
+  void home(any_datum& d, unsigned rank) const;
+  void bring_to(any_datum& d, unsigned rank);
+  void bring_to_all(any_datum& d);
 
   graph_memory memory;
   first_error error;
+  std::unique_ptr<distribution> nodes;  // of a graph of a team, if it has several members
 
 private:
   friend class subtask;
+  friend class distribution;
+  /// Makes it run when that is possible. `number`: in program order.
+  vertex_ref link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
+                  std::span<const vertex_ref> after, std::uint64_t number);
+  void keep(std::uint64_t number, std::exception_ptr e) noexcept;
   bool take_turns(subtask& s) noexcept;
   bool lock(subtask& s) noexcept;
-  void spawn_or_keep(subtask& s) noexcept;
+  void start(subtask& s);
+  void start_or_keep(subtask& s) noexcept;
   void unlock(subtask& s) noexcept;
   void complete(subtask& s) noexcept;
-  static void drop(edge* first) noexcept;
+  void drop(edge* first) noexcept;
 
-  std::uint64_t made_ = 0;
+  std::uint64_t made_ = 0;       // the last number
   std::vector<vertex*> before_;  // what the subtask that is being made must come after
   std::mutex turns_;             // of those that add
 };

@@ -98,6 +98,9 @@ struct group_task : task {
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
+/// Has a worker run a task that is counted as pending already. Of a group that a worker made. Any
+/// thread.
+void make_ready(group_task& t) noexcept;
 /// Of a profile: how far along the longest path the calling worker is; 0 in other runtimes.
 std::uint64_t path_position() noexcept;
 /// Helps with the group's tasks until none is left; with nothing else. Only for the thread that

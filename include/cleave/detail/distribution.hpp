@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cleave/detail/graph.hpp>
+#include <cleave/detail/team.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+/// A graph whose subtasks run on several nodes.
+namespace cleave::detail {
+
+/// Which node runs which subtask, and what has to go from one to another for it.
+///
+/// All members of the team make the same graph. Each of them keeps, for every datum, which have the
+/// newest value; so all know of the same transfers, by the same numbers, and nobody asks. A
+/// transfer is a subtask on either side: the one that sends reads the datum, the one that receives
+/// writes it, so it needs no rule of its own. What is not for this node is not made here.
+class distribution final : team_port {
+public:
+  distribution(graph_scope& g, team_node& node);
+  ~distribution();
+  distribution(const distribution&) = delete;
+  distribution& operator=(const distribution&) = delete;
+
+  unsigned rank() const noexcept { return node_.rank; }
+  unsigned size() const noexcept { return node_.size; }
+
+  // The owner of the graph.
+
+  /// Throws std::out_of_range if there is no such member.
+  void check(unsigned rank) const;
+  /// The next datum's.
+  unsigned next_home() noexcept { return made_data_++ % size(); }
+  /// Decides who runs the next subtask, and begins the transfers that it needs. Of `after` those on
+  /// other nodes are replaced by what comes from there. Returns the rank. Throws std::bad_alloc,
+  /// std::out_of_range.
+  unsigned place(std::span<const datum_use> uses, std::span<vertex_ref> after,
+                 std::optional<unsigned> asked);
+  /// Has it here, too.
+  void bring(any_datum& d, unsigned to);
+  /// This node has done what it has to: blocks until all have. Afterwards all know the first error.
+  /// False if one of them has cancelled it. Throws `cancelled` if one has left.
+  bool agree();
+  /// Of a subtask that receives: it is linked, and may run when its value is here.
+  void await_arrival(subtask& s);
+  /// The owner unwinds, and takes no part any more.
+  void abandon() noexcept;
+
+  // Any thread.
+
+  /// On all nodes.
+  void cancel() noexcept;
+  /// A subtask has thrown; within the handler. Other nodes get to know the first one.
+  void note(std::uint64_t number, const std::exception_ptr& e) noexcept;
+
+private:
+  static constexpr std::uint64_t forever = std::numeric_limits<std::uint64_t>::max();
+  class send;
+  class receive_value;
+  enum class kind : std::uint8_t { value, absent, done, go_on, cancelled, abandoned };
+  struct arrived {
+    std::vector<std::byte> message;
+    std::size_t first = 0;
+    bool has_value = false;
+  };
+
+  unsigned home_of(std::span<const datum_use> uses) noexcept;
+  void transfer(any_datum& d, unsigned to, std::uint64_t number);
+  vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
+  vertex_ref make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
+                       std::uint64_t number);
+  vertex_ref make_receive(any_datum* d, std::uint64_t number);
+  void send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept;
+  void arrives(receive_value& r, arrived a) noexcept;
+  std::vector<std::byte> begin(kind k) const;
+  void put_state(std::vector<std::byte>& message);
+  void keep(std::uint64_t number, std::vector<std::byte> error);
+  void get_state(byte_reader& r);
+  void tell(unsigned to, std::vector<std::byte> message) noexcept;
+  void release() noexcept;
+  template <class Holds>
+  void await(Holds holds);
+  bool is_left() const noexcept { return round_ > last_round_ || stopped(graph_.parent); }
+
+  bool receive(std::vector<std::byte> message, std::size_t first) override;
+  void stop() noexcept override;
+  void look_for_cancelled() noexcept override;
+
+  graph_scope& graph_;
+  team_node& node_;
+  std::uint64_t port_ = 0;
+  unsigned made_data_ = 0;
+  unsigned made_placeless_ = 0;
+
+  // As bytes: an exception is never looked at by two threads.
+  std::mutex error_mutex_;
+  std::uint64_t error_number_ = 0;  // 0: none
+  std::vector<std::byte> error_;
+
+  // With the team's mutex.
+  std::unordered_map<std::uint64_t, receive_value*> awaited_;
+  std::unordered_map<std::uint64_t, arrived> early_;
+  bool released_ = false;  // it is cancelled: nothing is waited for
+  // Agreements: this node waits for the last one, some are over; and so many there will be, because
+  // then somebody has left.
+  std::uint64_t round_ = 0, agreed_ = 0, last_round_ = forever;
+  std::uint64_t children_done_ = 0;  // in all rounds
+  bool was_cancelled_ = false;       // the last one said so
+};
+
+}  // namespace cleave::detail

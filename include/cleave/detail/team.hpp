@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cleave/detail/replicas.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// Nodes that run one task together, each its own copy of it, and send each other messages.
+namespace cleave::detail {
+
+/// What a team needs of the network; net implements it.
+class team_carrier : public carrier {
+public:
+  /// Any thread; does not block. Between two members messages arrive in the order in which they
+  /// were sent, or the team is stopped.
+  virtual void send_to_member(std::uint64_t team, unsigned rank,
+                              std::vector<std::byte> message) = 0;
+};
+
+/// What receives messages within a team: a graph. Each function is called with the team's mutex.
+class team_port {
+public:
+  /// `first`: where in the message its contents begin. True if those that wait are to look again.
+  virtual bool receive(std::vector<std::byte> message, std::size_t first) = 0;
+  /// The team is stopped: nothing will come any more.
+  virtual void stop() noexcept = 0;
+  /// Some scope was cancelled.
+  virtual void look_for_cancelled() noexcept = 0;
+
+protected:
+  ~team_port() = default;
+};
+
+/// One node as a member of a team.
+///
+/// Invariant: a message goes to the port that its sender's port is there: the nth port of each
+/// member is the same one. What comes for a port that is not there yet is kept for it, what comes
+/// for one that is gone is dropped.
+class team_node {
+public:
+  /// `net` may be null if there is one member. `number`: the network's.
+  team_node(std::uint64_t number, unsigned its_rank, unsigned members, team_carrier* net) noexcept
+      : rank(its_rank), size(members), number_(number), net_(net) {}
+  team_node(const team_node&) = delete;
+  team_node& operator=(const team_node&) = delete;
+
+  const unsigned rank, size;
+
+  // By the members of the team.
+
+  /// Returns its number. What has come for it is received before that.
+  std::uint64_t enter(team_port& p);
+  /// Afterwards nothing is received any more.
+  void leave(std::uint64_t port) noexcept;
+  /// Appends what receive() needs to know, for the beginning of a message.
+  static std::vector<std::byte> begin_message(std::uint64_t port);
+  void send(unsigned to, std::vector<std::byte> message) {
+    net_->send_to_member(number_, to, std::move(message));
+  }
+  /// Blocks until that holds, which is looked at again after tell(); serves requests meanwhile.
+  void await(const std::function<bool()>& holds) { net_->await(holds); }
+  void tell() noexcept { net_->tell(); }
+
+  // By the network's thread.
+
+  /// Throws malformed.
+  void receive(std::vector<std::byte> message);
+  void stop() noexcept;
+  void look_for_cancelled() noexcept;
+
+  std::mutex mutex;  // of all ports
+
+private:
+  using message_list = std::vector<std::pair<std::vector<std::byte>, std::size_t>>;
+
+  const std::uint64_t number_;
+  team_carrier* const net_;
+  std::uint64_t last_ = 0;  // port
+  bool stopped_ = false;
+  std::map<std::uint64_t, team_port*> ports_;
+  std::map<std::uint64_t, message_list> early_;
+};
+
+/// That of the task that the calling worker is in. Null if it is in none that runs on all nodes.
+team_node* team_of_this_node() noexcept;
+
+}  // namespace cleave::detail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+#include <cleave/detail/team.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace cleave {
+namespace detail {
+template <class Work>
+struct team_part;
+}
+
+/// The nodes that run a task together (runtime::run_on_all), as one of them sees it. Like an MPI
+/// communicator, without its messages: members share what they have by a team_graph.
+class team {
+public:
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+
+  /// This node's number, from 0 on. 0 is the one that run_on_all was called on.
+  unsigned rank() const noexcept { return node_.rank; }
+  unsigned size() const noexcept { return node_.size; }
+
+private:
+  template <class Work>
+  friend struct detail::team_part;
+  friend class team_graph;
+  explicit team(detail::team_node& n) noexcept : node_(n) {}
+  detail::team_node& node_;
+};
+
+/// A task that all nodes run at once, each its own copy: `R run(cleave::team& all)`. It names its
+/// fields with input(), as a portable_task does. R stays on the node.
+template <class T>
+concept team_task = std::is_class_v<T> && requires(T& t, team& all) {
+  t.input();
+  t.run(all);
+};
+
+namespace detail {
+
+/// What one node runs of a team_task.
+template <class Work>
+struct team_part {
+  Work work;
+
+  auto input() { return work.input(); }
+  void run() { static_cast<void>(result()); }
+  decltype(auto) result() {
+    team all(*team_of_this_node());
+    return work.run(all);
+  }
+};
+
+}  // namespace detail
+}  // namespace cleave

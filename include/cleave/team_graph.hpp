@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cleave/detail/archive.hpp>
+#include <cleave/detail/distribution.hpp>
+#include <cleave/graph.hpp>
+#include <cleave/team.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace cleave {
+
+/// A graph whose subtasks run on the nodes of a team, each on one of them:
+///
+///     struct product {
+///       int n;
+///       auto input() { return std::tie(n); }
+///       double run(cleave::team& all) {
+///         cleave::team_graph g(all);
+///         auto x = g.make(1.0), y = g.make(0.0);
+///         g.run([](double& a) { a += 1; }, inout(x));                          // on node 0
+///         g.run([](const double& a, double& b) { b = 2 * a; }, in(x), out(y)); // on node 1
+///         g.bring(y);
+///         g.wait();
+///         return *y;                                                            // 4 on each node
+///       }
+///     };
+///     ... runtime.run_on_all(product{...})
+///
+/// Every member makes the same graph: the same data, subtasks and calls of all functions here, in
+/// the same order. So what to run must not depend on the node, nor on values of data, except after
+/// they were brought to all nodes. A function and what it has captured are each node's own; only
+/// values of data travel, from the node where they were written directly to those that read them.
+///
+/// A subtask runs where it is told to by on(rank), else at the home of the first datum that it
+/// writes, or reads if it writes none. Homes are given to data in turn, unless the program says.
+/// Within a node it runs on any worker.
+///
+/// In a team of one this is a graph.
+class team_graph : public graph {
+public:
+  /// Only on the worker that the team's task began on. Throws std::logic_error elsewhere.
+  explicit team_graph(team& of) { distribute(of.node_); }
+
+  /// A datum with this value, which every node has. T needs to travel (task.hpp).
+  template <class T>
+  datum<std::decay_t<T>> make(T&& value) {
+    return make<std::decay_t<T>, T>(std::forward<T>(value));
+  }
+  /// A datum T(arguments…). What is large is made empty, and by a subtask where it belongs.
+  template <class T, class... A>
+  datum<T> make(A&&... arguments) {
+    return with_home(keep_datum<T>(
+        std::make_unique<typename datum<T>::template own<node<T>>>(std::forward<A>(arguments)...)));
+  }
+  /// A datum that is `object`, of which every node has one of the same value. See graph::refer.
+  template <class T>
+  datum<T> refer(T& object) {
+    auto made = std::make_unique<node<T>>();
+    made->value = &object;
+    return with_home(keep_datum<T>(std::move(made)));
+  }
+
+  /// From now on what writes it runs on that node. Throws std::out_of_range.
+  template <class T>
+  void set_home(datum<T> d, unsigned rank) {
+    require_own(in(d));
+    home(*d.at_, rank);
+  }
+  /// After the next wait() the value is on that node, too. Throws std::out_of_range.
+  template <class T>
+  void bring(datum<T> d, unsigned rank) {
+    require_own(in(d));
+    bring_to(*d.at_, rank);
+  }
+  /// On all nodes.
+  template <class T>
+  void bring(datum<T> d) {
+    require_own(in(d));
+    bring_to_all(*d.at_);
+  }
+
+private:
+  template <class T>
+  struct node : datum<T>::node {
+    static_assert(detail::can_travel<T>(),
+                  "cleave::team_graph: a datum of this type cannot be serialized: it needs `auto "
+                  "fields() { return std::tie(...); }` or cereal's serialize()");
+    void put(detail::byte_writer& w) const override { detail::put_value(w, *this->value); }
+    void get(detail::byte_reader& r) override { detail::get_value(r, *this->value); }
+  };
+
+  template <class T>
+  datum<T> with_home(datum<T> d) {
+    next_home(*d.at_);
+    return d;
+  }
+};
+
+}  // namespace cleave

@@ -1,0 +1,369 @@
+#include <cleave/detail/distribution.hpp>
+
+#include <cleave/detail/bytes.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "wire/exceptions.hpp"
+
+namespace cleave::detail {
+namespace {
+
+/// A value goes to so many by its writer; then those that have it pass it on to as many each.
+constexpr std::size_t branches = 4;
+
+}  // namespace
+
+bool datum_place::has(unsigned rank) const noexcept {
+  return holders.empty() || std::ranges::find(holders, rank) != holders.end();
+}
+
+// ---- the two sides of a transfer
+
+class distribution::send final : public subtask {
+public:
+  send(distribution& by, const any_datum* d, unsigned to, std::uint64_t number) noexcept
+      : subtask(by.graph_, kind::send), by_(by), datum_(d), to_(to), number_(number) {
+    name = "send";
+  }
+  void call() override { by_.send_value(datum_, to_, number_); }
+  void skip() noexcept override { by_.send_value(datum_, to_, number_); }
+
+private:
+  distribution& by_;
+  const any_datum* datum_;  // null: only that something is done
+  unsigned to_;
+  std::uint64_t number_;
+};
+
+class distribution::receive_value final : public subtask {
+public:
+  receive_value(graph_scope& g, any_datum* d) noexcept : subtask(g, kind::receive), datum_(d) {
+    name = "receive";
+  }
+  void call() override {
+    if (!here.has_value || datum_ == nullptr) return;
+    byte_reader r(std::span<const std::byte>(here.message).subspan(here.first));
+    datum_->get(r);
+    r.expect_end();
+    here.message = {};
+  }
+  arrived here;
+
+private:
+  any_datum* datum_;
+};
+
+// ---- a distribution
+
+distribution::distribution(graph_scope& g, team_node& node) : graph_(g), node_(node) {
+  port_ = node_.enter(*this);
+}
+
+distribution::~distribution() { node_.leave(port_); }
+
+void distribution::check(unsigned rank) const {
+  if (rank >= size())
+    throw std::out_of_range("cleave::team_graph: node " + std::to_string(rank) + " of a team of " +
+                            std::to_string(size()));
+}
+
+unsigned distribution::home_of(std::span<const datum_use> uses) noexcept {
+  for (const datum_use& u : uses)
+    if (u.mode != access_mode::in) return u.of->place.home;
+  return uses.empty() ? made_placeless_++ % size() : uses.front().of->place.home;
+}
+
+unsigned distribution::place(std::span<const datum_use> uses, std::span<vertex_ref> after,
+                             std::optional<unsigned> asked) {
+  if (asked) check(*asked);
+  const unsigned to = asked ? *asked : home_of(uses);
+  // Each transfer that there may be has a number, so that all nodes count alike.
+  std::uint64_t number = graph_.made_;
+  graph_.made_ += uses.size() + after.size() + 1;
+  for (const datum_use& u : uses) {
+    ++number;
+    if (u.mode != access_mode::out) transfer(*u.of, to, number);
+  }
+  for (vertex_ref& v : after) {
+    ++number;
+    if (v.number != 0 && v.rank != to) v = signal(v, to, number);
+  }
+  for (const datum_use& u : uses) {
+    if (u.mode == access_mode::in) continue;
+    u.of->place.holders.assign(1, to);
+    u.of->place.is_here = to == rank();
+  }
+  return to;
+}
+
+void distribution::bring(any_datum& d, unsigned to) {
+  check(to);
+  transfer(d, to, ++graph_.made_);
+}
+
+void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
+  if (d.place.has(to)) return;
+  auto& holders = d.place.holders;
+  const unsigned from = holders[(holders.size() - 1) / branches];
+  holders.push_back(to);
+  if (from == rank()) make_send(&d, {}, to, number);
+  if (to == rank()) {
+    make_receive(&d, number);
+    d.place.is_here = true;
+  }
+}
+
+/// That a subtask is done, told to another node; there it is the subtask that is returned.
+vertex_ref distribution::signal(const vertex_ref& from, unsigned to, std::uint64_t number) {
+  if (from.rank == rank()) make_send(nullptr, {&from, 1}, to, number);
+  return to == rank() ? make_receive(nullptr, number) : vertex_ref{};
+}
+
+vertex_ref distribution::make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
+                                   std::uint64_t number) {
+  const datum_use reads{d, access_mode::in};
+  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, d, to, number));
+  return graph_.link(std::move(s), {&reads, d != nullptr ? 1u : 0u}, after, number);
+}
+
+vertex_ref distribution::make_receive(any_datum* d, std::uint64_t number) {
+  const datum_use writes{d, access_mode::out};
+  std::unique_ptr<subtask> s(new (graph_.memory) receive_value(graph_, d));
+  return graph_.link(std::move(s), {&writes, d != nullptr ? 1u : 0u}, {}, number);
+}
+
+// ---- messages
+
+std::vector<std::byte> distribution::begin(kind k) const {
+  auto message = team_node::begin_message(port_);
+  byte_writer(message).put(static_cast<std::uint8_t>(k));
+  return message;
+}
+
+/// What this node knows of errors and of cancellation.
+void distribution::put_state(std::vector<std::byte>& message) {
+  byte_writer w(message);
+  w.put(detail::stopped(&graph_));
+  const std::lock_guard lock(error_mutex_);
+  w.put(error_number_);
+  w.raw(error_.data(), error_.size());
+}
+
+void distribution::get_state(byte_reader& r) {
+  const bool is_cancelled = r.get<bool>();
+  if (const auto number = r.get<std::uint64_t>(); number != 0) {
+    const auto error = r.raw(r.left());
+    keep(number, {error.begin(), error.end()});
+    byte_reader again(error);
+    graph_.error.keep(number, get_exception(again));
+  }
+  if (is_cancelled && !released_) {
+    detail::stop(graph_);
+    release();
+  }
+}
+
+void distribution::note(std::uint64_t number, const std::exception_ptr& e) noexcept {
+  const auto written = [](const std::exception_ptr& thrown) {
+    std::vector<std::byte> error;
+    byte_writer w(error);
+    put_exception(thrown, w);
+    return error;
+  };
+  try {
+    keep(number, written(e));
+  } catch (...) {
+    keep(number, written(std::make_exception_ptr(std::runtime_error(
+                     "cleave: an exception of another node, which cannot be written"))));
+  }
+}
+
+void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
+  const std::lock_guard lock(error_mutex_);
+  if (error_number_ != 0 && error_number_ <= number) return;
+  error_number_ = number, error_ = std::move(error);
+}
+
+/// A node that waits for a value always gets something: if it is not to be had, why.
+void distribution::send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept {
+  if (!graph_.error.is_before(number)) {
+    try {
+      auto message = begin(kind::value);
+      byte_writer w(message);
+      w.put(number);
+      if (d != nullptr) d->put(w);
+      return node_.send(to, std::move(message));
+    } catch (...) { graph_.keep(number, std::current_exception()); }
+  }
+  auto message = begin(kind::absent);
+  byte_writer(message).put(number);
+  put_state(message);
+  node_.send(to, std::move(message));
+}
+
+void distribution::await_arrival(subtask& s) {
+  auto& r = static_cast<receive_value&>(s);
+  const std::uint64_t number = s.in_graph().number;
+  const std::lock_guard lock(node_.mutex);
+  auto early = early_.extract(number);
+  const bool is_here = released_ || !early.empty();
+  if (!is_here) awaited_[number] = &r;
+  graph_.pending.fetch_add(1, std::memory_order_relaxed);
+  // Its maker still counts: it cannot run yet.
+  if (is_here) arrives(r, early.empty() ? arrived{} : std::move(early.mapped()));
+}
+
+/// With the team's mutex. Afterwards it may be gone.
+void distribution::arrives(receive_value& r, arrived a) noexcept {
+  r.here = std::move(a);
+  // acq_rel: it, and what those before it did. Partner: the others that count off.
+  if (r.in_graph().unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(r);
+}
+
+bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
+  byte_reader r(std::span<const std::byte>(message).subspan(first));
+  const auto what = static_cast<kind>(r.get<std::uint8_t>());
+  switch (what) {
+    case kind::value:
+    case kind::absent: {
+      const auto number = r.get<std::uint64_t>();
+      if (what == kind::absent) get_state(r);
+      const std::size_t begins = message.size() - r.left();
+      arrived a{std::move(message), begins, what == kind::value};
+      if (const auto at = awaited_.extract(number)) arrives(*at.mapped(), std::move(a));
+      else early_[number] = std::move(a);
+      return false;
+    }
+    case kind::done: ++children_done_; break;
+    case kind::go_on: ++agreed_, was_cancelled_ = r.get<bool>(); break;
+    case kind::abandoned: last_round_ = std::min(last_round_, r.get<std::uint64_t>()); break;
+    case kind::cancelled: break;
+    default: r.fail("a kind of message within a graph");
+  }
+  get_state(r);
+  return true;
+}
+
+// ---- its end
+
+template <class Holds>
+void distribution::await(Holds holds) {
+  node_.await([&] {
+    const std::lock_guard lock(node_.mutex);
+    return holds() || is_left();
+  });
+  const std::lock_guard lock(node_.mutex);
+  if (!holds()) throw cancelled{};
+}
+
+/// Up a tree of two branches, and down again. The first node says what holds for all.
+bool distribution::agree() {
+  const unsigned left = 2 * rank() + 1, end = std::clamp(size(), left, left + 2);
+  {
+    const std::lock_guard lock(node_.mutex);
+    ++round_;
+  }
+  await([&] { return children_done_ >= round_ * (end - left); });
+  if (rank() != 0) {
+    tell((rank() - 1) / 2, begin(kind::done));
+    await([&] { return agreed_ >= round_; });
+  } else {
+    const std::lock_guard lock(node_.mutex);
+    ++agreed_, was_cancelled_ = detail::stopped(&graph_);
+  }
+  for (unsigned child = left; child < end; ++child) {
+    auto message = begin(kind::go_on);
+    byte_writer(message).put(was_cancelled_);
+    tell(child, std::move(message));
+  }
+  const std::lock_guard lock(error_mutex_);
+  if (error_number_ <= graph_.made_) error_number_ = 0, error_.clear();  // all throw it now
+  return !was_cancelled_;
+}
+
+void distribution::cancel() noexcept {
+  detail::stop(graph_);
+  {
+    const std::lock_guard lock(node_.mutex);
+    release();
+  }
+  for (unsigned to = 0; to < size(); ++to) tell(to, begin(kind::cancelled));
+}
+
+void distribution::abandon() noexcept {
+  detail::stop(graph_);
+  std::uint64_t rounds;
+  {
+    const std::lock_guard lock(node_.mutex);
+    release();
+    rounds = agreed_;
+  }
+  for (unsigned to = 0; to < size(); ++to) {
+    auto message = begin(kind::abandoned);
+    byte_writer(message).put(rounds);
+    tell(to, std::move(message));
+  }
+}
+
+void distribution::tell(unsigned to, std::vector<std::byte> message) noexcept {
+  if (to == rank()) return;
+  put_state(message);
+  node_.send(to, std::move(message));
+}
+
+/// With the team's mutex: nothing is waited for any more.
+void distribution::release() noexcept {
+  released_ = true;
+  for (const auto& [number, r] : std::exchange(awaited_, {})) arrives(*r, {});
+}
+
+void distribution::stop() noexcept {
+  last_round_ = 0;
+  detail::stop(graph_);
+  release();
+}
+
+void distribution::look_for_cancelled() noexcept {
+  if (released_ || !detail::stopped(&graph_)) return;
+  release();
+  for (unsigned to = 0; to < size(); ++to) tell(to, begin(kind::cancelled));
+}
+
+// ---- a graph of a team
+
+void graph_scope::distribute(team_node& of) {
+  if (of.size == 1) return;
+  if (owner == nullptr)
+    throw std::logic_error("cleave::team_graph: made by a thread that is no worker");
+  nodes = std::make_unique<distribution>(*this, of);
+}
+
+bool graph_scope::place(std::span<const datum_use> uses, std::span<vertex_ref> after,
+                        std::optional<unsigned> rank, vertex_ref& of) {
+  of.rank = nodes->place(uses, after, rank);
+  of.number = made_;
+  return of.rank == nodes->rank();
+}
+
+void graph_scope::next_home(any_datum& d) noexcept {
+  if (nodes != nullptr) d.place.home = nodes->next_home();
+}
+
+void graph_scope::home(any_datum& d, unsigned rank) const {
+  if (nodes == nullptr) return;
+  nodes->check(rank);
+  d.place.home = rank;
+}
+
+void graph_scope::bring_to(any_datum& d, unsigned rank) {
+  if (nodes != nullptr) nodes->bring(d, rank);
+}
+
+void graph_scope::bring_to_all(any_datum& d) {
+  for (unsigned rank = 0; nodes != nullptr && rank < nodes->size(); ++rank) nodes->bring(d, rank);
+}
+
+}  // namespace cleave::detail

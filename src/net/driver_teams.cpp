@@ -1,0 +1,213 @@
+#include "net/driver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/exceptions.hpp"
+
+// Tasks that all nodes run together. The first node has them begin and awaits their ends; what they
+// say to each other passes through here. Who is lost ends the team: the first node then begins
+// again with those that are left.
+namespace cleave::net {
+
+// ---- the first node, asked by another thread
+
+bool driver::run_team(const detail::wire_type& type, detail::task& input, detail::task& root,
+                      const std::function<void()>& run) {
+  const auto team = begin_team(type, input, root);
+  run();
+  led_team::outcome ends;
+  {
+    std::unique_lock lock(mutex_);
+    led_->own = nullptr;
+    led_->cancelled |= root.error != nullptr;
+    carries_->ring();
+    changed_.wait(lock, [this] { return led_->awaited.empty(); });
+    ends = std::move(led_->ends);
+    led_.reset();
+  }
+  if (ends.lost_member && !detail::stopped(root.parent)) return false;
+  if (!root.error && !ends.error) return true;
+  try {
+    if (root.error) std::rethrow_exception(root.error);
+  } catch (const detail::cancelled&) {
+    if (detail::stopped(root.parent)) throw;
+    if (!ends.error)
+      throw std::logic_error(
+          "cleave::runtime::run_on_all: a node went on after an exception that others do not know");
+  }
+  std::rethrow_exception(ends.error);  // it was cancelled for that one
+}
+
+std::shared_ptr<detail::team_node> driver::begin_team(const detail::wire_type& type,
+                                                      detail::task& input, detail::task& root) {
+  led_team asked;
+  asked.type = type.id(), asked.own = &root;
+  detail::byte_writer w(asked.input);
+  type.put_input(input, w);
+  std::unique_lock lock(mutex_);
+  led_ = std::move(asked);
+  carries_->ring();
+  changed_.wait(lock, [this] { return led_->begun; });
+  return team_;
+}
+
+// ---- the same, by the driver's thread
+
+void driver::lead_team() {
+  bool stops = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (!led_) return;
+    if (!led_->begun) begin_led_team();
+    if (led_->own != nullptr && detail::stopped(led_->own)) led_->cancelled = true;
+    if (led_->cancelled && !std::exchange(led_->told, true)) {
+      stops = true;
+      if (led_->own != nullptr) core_->cancel(*led_->own);
+      for (const address who : led_->awaited)
+        send(who, {self_.program, self_.process, 0, team_cancel{team_number_}});
+    }
+    if (led_->awaited.empty()) changed_.notify_all();
+  }
+  if (stops) team_->stop();
+}
+
+/// With the mutex.
+void driver::begin_led_team() {
+  members_.assign(1, carries_->self());
+  const auto& known = protocol_->peers();
+  for (const address who : carries_->peers())
+    if (const auto p = known.find(who); p == known.end() || !p->second.foreign)
+      members_.push_back(who);
+  ++team_number_;
+  make_team(0);
+  core_->set_team(team_.get());
+  const team_begin all{team_number_, members_, led_->type, std::move(led_->input), shared()};
+  for (const address who : members_) {
+    if (who == carries_->self()) continue;
+    send(who, {self_.program, self_.process, 0, all});
+    led_->awaited.insert(who);
+  }
+  led_->begun = true;
+  changed_.notify_all();
+}
+
+void driver::end(address from, const team_end& m) {
+  std::lock_guard lock(mutex_);
+  if (!led_ || m.team != team_number_ || led_->awaited.erase(from) == 0) return;
+  merge(m.shared);
+  if (m.how == ending::error) {
+    led_->cancelled = true;
+    if (led_->ends.error) return;
+    try {
+      detail::byte_reader r(m.error);
+      led_->ends.error = detail::get_exception(r);
+    } catch (...) { led_->ends.error = std::current_exception(); }
+  }
+}
+
+void driver::member_lost(address who) {
+  std::lock_guard lock(mutex_);
+  if (!led_ || led_->awaited.erase(who) == 0) return;
+  led_->ends.lost_member = led_->cancelled = true;
+}
+
+// ---- every node
+
+void driver::hear_of_teams(address from, message& m) {
+  if (m.to != 0 && m.to != self_.process) return;
+  if (const auto* begun = std::get_if<team_begin>(&m.body)) begin(from, *begun);
+  if (const auto* ended = std::get_if<team_end>(&m.body)) end(from, *ended);
+  const auto* ends = std::get_if<team_cancel>(&m.body);
+  if (ends != nullptr && ends->team == team_number_) stop_team();
+  auto* data = std::get_if<team_data>(&m.body);
+  if (data == nullptr || data->team < team_number_) return;
+  if (data->team > team_number_) early_[data->team].push_back(std::move(data->contents));
+  else hear_of_member(std::move(data->contents));
+}
+
+void driver::hear_of_member(bytes contents) {
+  try {
+    team_->receive(std::move(contents));
+  } catch (const detail::malformed& e) { say(std::string("within a team: ") + e.what()); }
+}
+
+void driver::make_team(unsigned rank) {
+  detail::team_carrier* const net = this;
+  team_ = std::make_shared<detail::team_node>(team_number_, rank,
+                                              static_cast<unsigned>(members_.size()), net);
+}
+
+void driver::begin(address leader, const team_begin& m) {
+  if (m.team <= team_number_) return;
+  team_number_ = m.team, members_ = m.members;
+  const auto self = std::find(members_.begin(), members_.end(), carries_->self());
+  if (self == members_.end()) return;
+  merge(m.shared);
+  make_team(static_cast<unsigned>(self - members_.begin()));
+  std::unique_ptr<detail::task> t;
+  try {
+    const detail::wire_type* type = detail::find_wire_type(m.type);
+    if (type == nullptr)
+      throw detail::malformed("a task of a type that this program does not have");
+    detail::byte_reader r(m.input);
+    t = type->make(r);
+    t->wire = type;
+  } catch (...) {
+    team_end failed{m.team, ending::error, {}, {}};
+    detail::byte_writer w(failed.error);
+    detail::put_exception(std::current_exception(), w);
+    return send(leader, {self_.program, self_.process, 0, std::move(failed)});
+  }
+  t->is_kept = detail::task::kept::by_proxy;
+  team_task_ = t.release();  // it is the pool's
+  core_->begin(*team_task_, team_.get());
+  const auto known = early_.extract(m.team);
+  early_.clear();
+  if (known.empty()) return;
+  for (bytes& contents : known.mapped()) hear_of_member(std::move(contents));
+}
+
+/// False if it is another task.
+bool driver::tell_end_of_team(const detail::task& t) {
+  if (&t != team_task_) return false;
+  team_task_ = nullptr;
+  team_end ended{team_number_, ending::value, {}, shared()};
+  try {
+    if (t.error) std::rethrow_exception(t.error);
+  } catch (const detail::cancelled&) { ended.how = ending::refused; } catch (...) {
+    ended.how = ending::error;
+    detail::byte_writer w(ended.error);
+    detail::put_exception(t.error, w);
+  }
+  send_to_members();  // what it said comes first
+  send(members_.front(), {self_.program, self_.process, 0, std::move(ended)});
+  return true;
+}
+
+void driver::stop_team() noexcept {
+  if (team_ != nullptr) team_->stop();
+  if (team_task_ != nullptr) core_->cancel(*team_task_);
+}
+
+void driver::send_to_member(std::uint64_t team, unsigned rank, bytes message) {
+  {
+    const std::lock_guard lock(members_mutex_);
+    to_members_.push_back({team, rank, std::move(message)});
+  }
+  carries_->ring();
+}
+
+void driver::send_to_members() {
+  std::vector<to_member> all;
+  {
+    const std::lock_guard lock(members_mutex_);
+    all.swap(to_members_);
+  }
+  for (auto& [team, rank, contents] : all) {
+    if (team != team_number_) continue;
+    send(members_[rank], {self_.program, self_.process, 0, team_data{team, std::move(contents)}});
+  }
+}
+
+}  // namespace cleave::net

@@ -1,0 +1,515 @@
+// Tasks that all nodes run together, and graphs between them: several nodes in one process, over a
+// network that delays.
+#include "core/requests.hpp"
+#include "net/loopback.hpp"
+
+#include <cleave/cleave.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cleave::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using value = std::uint64_t;
+
+/// What copies of a task leave for the test: they cannot point to anything.
+class notes {
+public:
+  void clear() {
+    std::lock_guard lock(mutex_);
+    by_rank_.clear();
+  }
+  void add(unsigned rank, const std::string& what) {
+    std::lock_guard lock(mutex_);
+    by_rank_[rank].push_back(what);
+  }
+  std::map<unsigned, std::vector<std::string>> all() {
+    std::lock_guard lock(mutex_);
+    return by_rank_;
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<unsigned, std::vector<std::string>> by_rank_;
+} noted;
+
+struct shape {
+  unsigned nodes, workers;
+  microseconds delay;
+};
+void PrintTo(const shape& s, std::ostream* to) {
+  *to << s.nodes << " nodes, " << s.workers << " workers, " << s.delay.count() << " us";
+}
+
+class team_of : public testing::TestWithParam<shape> {
+protected:
+  void SetUp() override { noted.clear(); }
+  static weather of(shape s) {
+    weather w;
+    w.delay = s.delay;
+    return w;
+  }
+  job j{GetParam().nodes, GetParam().workers, of(GetParam())};
+  const unsigned size = GetParam().nodes;
+};
+INSTANTIATE_TEST_SUITE_P(, team_of,
+                         testing::Values(shape{1, 2, 0us}, shape{2, 1, 0us}, shape{2, 2, 300us},
+                                         shape{3, 1, 200us}, shape{5, 2, 0us}, shape{7, 1, 50us}),
+                         [](const auto& of) {
+                           return std::to_string(of.param.nodes) + "_nodes_of_" +
+                                  std::to_string(of.param.workers) + "_within_" +
+                                  std::to_string(of.param.delay.count()) + "_us";
+                         });
+
+// ---- the task
+
+struct says_who_it_is {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  int run(team& all) {
+    noted.add(all.rank(), std::to_string(all.size()) + " " + std::to_string(n));
+    return n + 1;
+  }
+};
+
+TEST_P(team_of, each_node_runs_its_copy) {
+  for (int round = 0; round < 20; ++round) {
+    noted.clear();
+    EXPECT_EQ(j.root().run_on_all(says_who_it_is{round}), round + 1);
+    const auto all = noted.all();
+    ASSERT_EQ(all.size(), size);
+    for (const auto& [rank, lines] : all)
+      EXPECT_EQ(lines, std::vector{std::to_string(size) + " " + std::to_string(round)});
+  }
+}
+
+// ---- graphs: a random program, and what it computes if each run() is a call
+
+struct random_program {
+  std::uint64_t seed = 0;
+  int thrower = 1 << 30;  // some of the subtasks from that one on throw
+  auto input() { return std::tie(seed, thrower); }
+
+  static constexpr int data = 10, subtasks = 250;
+
+  std::uint64_t draw(int i, int what) const { return random_at(seed * 100'000 + i * 16 + what); }
+  int datum_of(int i, int k) const { return static_cast<int>(draw(i, k) % data); }
+  void may_throw(int i) const {
+    if (i >= thrower && draw(i, 9) % 4 == 0)
+      throw std::runtime_error("subtask " + std::to_string(i));
+  }
+
+  std::vector<value> by_calls() const {
+    std::vector<value> v(data);
+    for (int i = 0; i < subtasks; ++i) {
+      value &a = v[datum_of(i, 0)], &b = v[datum_of(i, 1)], &c = v[datum_of(i, 2)];
+      switch (draw(i, 8) % 6) {
+        case 0: may_throw(i), b = mix(value{a} ^ draw(i, 3)) + b; break;
+        case 1: {
+          const value x = a, y = b;
+          may_throw(i), c = mix(x + 3 * y);
+        } break;
+        case 2: may_throw(i), c = draw(i, 4); break;
+        case 3: {
+          const value x = a;
+          may_throw(i), b += mix(x), c += draw(i, 6);
+        } break;
+        default: may_throw(i), b += draw(i, 5);
+      }
+    }
+    return v;
+  }
+
+  std::vector<value> run(team& all) const {
+    team_graph g(all);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < data; ++i) {
+      v.push_back(g.make<value>(0));
+      if (draw(i, 10) % 3 == 0)
+        g.set_home(v.back(), static_cast<unsigned>(draw(i, 11)) % all.size());
+    }
+    subtask before;
+    for (int i = 0; i < subtasks; ++i) {
+      const auto a = v[datum_of(i, 0)], b = v[datum_of(i, 1)], c = v[datum_of(i, 2)];
+      const auto x = draw(i, 3), y = draw(i, 4), z = draw(i, 5), w = draw(i, 6);
+      const unsigned there = static_cast<unsigned>(draw(i, 12)) % all.size();
+      switch (draw(i, 8) % 6) {
+        case 0:
+          before =
+              g.run([=, *this](const value& r,
+                               value& s) { disturb(x), may_throw(i), s = mix(value{r} ^ x) + s; },
+                    in(a), inout(b));
+          break;
+        case 1:
+          before = g.run(
+              [=, *this](const value& r, const value& s, value& t) {
+                const value p = r, q = s;
+                disturb(y), may_throw(i), t = mix(p + 3 * q);
+              },
+              in(a), in(b), out(c), on(there));
+          break;
+        case 2: g.run([=, *this](value& t) { may_throw(i), t = y; }, out(c), after(before)); break;
+        case 3:
+          // What is read and added to by one: there is no order in which others could add.
+          if (datum_of(i, 0) == datum_of(i, 1) || datum_of(i, 0) == datum_of(i, 2))
+            g.run(
+                [=, *this](value& r, value& s, value& t) {
+                  may_throw(i);
+                  s += mix(value{r}), t += w;
+                },
+                inout(a), inout(b), inout(c));
+          else
+            g.run([=, *this](const value& r, value& s,
+                             value& t) { may_throw(i), s += mix(r), disturb(w), t += w; },
+                  in(a), add(b), add(c), on(there));
+          break;
+        default:
+          g.run([=, *this](value& s) { disturb(w), may_throw(i), s += z; }, add(b), after(before));
+      }
+    }
+    for (auto d : v) g.bring(d);
+    try {
+      EXPECT_TRUE(g.wait());
+    } catch (const std::runtime_error& e) {
+      noted.add(all.rank(), e.what());
+      throw;
+    }
+    std::vector<value> result;
+    for (const auto& d : v) result.push_back(*d);
+    if (result != by_calls()) noted.add(all.rank(), "wrong");
+    return result;
+  }
+};
+
+TEST_P(team_of, random_programs) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    const random_program p{seed};
+    EXPECT_EQ(j.root().run_on_all(p), p.by_calls()) << "seed " << seed;
+    EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
+  }
+}
+
+TEST_P(team_of, the_exception_is_the_one_of_the_program_by_calls) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    noted.clear();
+    const random_program p{seed, static_cast<int>(7 * seed)};
+    std::string expected;
+    try {
+      p.by_calls();
+    } catch (const std::runtime_error& e) { expected = e.what(); }
+    try {
+      j.root().run_on_all(p);
+      ADD_FAILURE() << "nothing was thrown, seed " << seed;
+    } catch (const std::runtime_error& e) { EXPECT_EQ(e.what(), expected) << "seed " << seed; }
+    for (const auto& [rank, lines] : noted.all())
+      EXPECT_EQ(lines, std::vector{expected}) << "node " << rank << ", seed " << seed;
+  }
+}
+
+/// Waits several times, and makes graphs one after the other and two at once.
+struct many_graphs {
+  int rounds = 0;
+  auto input() { return std::tie(rounds); }
+  value run(team& all) const {
+    value sum = 0;
+    for (int round = 0; round < rounds; ++round) {
+      team_graph g(all), h(all);
+      auto x = g.make<value>(round), y = h.make<value>(1);
+      for (int i = 0; i < 10; ++i) {
+        const auto where = on(static_cast<unsigned>(i) % all.size());
+        g.run([](value& v) { v += 1; }, inout(x), where);
+        h.run([](value& v) { v *= 2; }, inout(y), where);
+        if (i == 4) { EXPECT_TRUE(g.wait()); }
+      }
+      h.bring(y), g.bring(x);
+      EXPECT_TRUE(h.wait());
+      EXPECT_TRUE(g.wait());
+      sum += *x + *y;
+    }
+    return sum;
+  }
+};
+
+TEST_P(team_of, many_graphs) {
+  EXPECT_EQ(j.root().run_on_all(many_graphs{20}), 20 * (10 + 1024) + 19 * 20 / 2);
+}
+
+// ---- where things are
+
+struct looks_where_it_is {
+  int unused = 0;
+  auto input() { return std::tie(unused); }
+  int run(team& all) const {
+    team_graph g(all);
+    std::vector<int> own(all.size());  // of this node: what its subtasks write
+    const unsigned last = all.size() - 1;
+    auto x = g.make(0);
+    g.set_home(x, last);
+    const auto note = [&](const char* what) { noted.add(all.rank(), what); };
+    g.run([=](int& v) { note("writes at home"), v = 5; }, inout(x));
+    g.run([=](const int&) { note("reads on 0"); }, in(x), on(0));
+    g.wait();
+    try {
+      if (*x != 5) note("wrong");
+    } catch (const std::logic_error&) { note("is not here"); }
+    g.bring(x);
+    g.wait();
+    if (*x != 5) note("wrong");
+    for (const unsigned rank : {all.size(), ~0u}) {
+      EXPECT_EQ(all.size() == 1, !throws([&] { g.bring(x, rank); }));
+      EXPECT_EQ(all.size() == 1, !throws([&] { g.set_home(x, rank); }));
+      EXPECT_EQ(all.size() == 1, !throws([&] { g.run([](int&) {}, inout(x), on(rank)); }));
+    }
+    return *x;
+  }
+  template <class F>
+  static bool throws(F f) {
+    try {
+      f();
+    } catch (const std::out_of_range&) { return true; }
+    return false;
+  }
+};
+
+TEST_P(team_of, where_subtasks_run_and_values_are) {
+  EXPECT_EQ(j.root().run_on_all(looks_where_it_is{}), 5);
+  auto all = noted.all();
+  std::map<unsigned, std::vector<std::string>> expected;
+  expected[size - 1].push_back("writes at home");
+  expected[0].push_back("reads on 0");
+  for (unsigned rank = 1; rank + 1 < size; ++rank) expected[rank].push_back("is not here");
+  EXPECT_EQ(all, expected);
+}
+
+/// A value that all others read goes on from those that have it.
+struct one_for_all {
+  static constexpr std::size_t length = 50'000;
+  int readers = 0;
+  auto input() { return std::tie(readers); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(std::vector<int>(length, 0));
+    g.run([](std::vector<int>& v) { v.assign(length, 7); }, out(x), on(0));
+    for (unsigned rank = 0; rank < all.size(); ++rank)
+      for (int k = 0; k < readers; ++k)
+        g.run(
+            [rank](const std::vector<int>& v) {
+              if (v.back() == 7) noted.add(rank, "seven");
+            },
+            in(x), on(rank));
+    g.wait();
+  }
+};
+
+TEST(team, a_value_is_sent_once_to_each_node_by_a_tree) {
+  constexpr unsigned size = 16;
+  noted.clear();
+  job j(size, 1);
+  j.root().run_on_all(one_for_all{3});
+  const auto all = noted.all();
+  ASSERT_EQ(all.size(), size);
+  for (const auto& [rank, lines] : all) EXPECT_EQ(lines.size(), 3u);
+  for (unsigned rank = 0; rank < size; ++rank) {
+    constexpr std::uint64_t one_value = one_for_all::length * sizeof(int);
+    const auto sent = j.nodes[rank]->link().counted().carried.sent_bytes / one_value;
+    EXPECT_LE(sent, 4u) << "by node " << rank;
+  }
+}
+
+// ---- what goes wrong
+
+struct throws_on_one {
+  unsigned rank = 0;
+  int where = 0;
+  auto input() { return std::tie(rank, where); }
+  int run(team& all) const {
+    if (where == 0 && all.rank() == rank) throw std::length_error("at the beginning");
+    team_graph g(all);
+    auto x = g.make(0);
+    for (unsigned i = 0; i < 100; ++i) {
+      g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
+      if (where == 1 && i == 50 && all.rank() == rank) throw std::length_error("between");
+    }
+    g.wait();
+    if (where == 2 && all.rank() == rank) throw std::length_error("after it");
+    auto y = g.make(0);
+    for (unsigned i = 0; i < 100; ++i) g.run([](int& v) { ++v; }, inout(y), on(i % all.size()));
+    g.bring(y);
+    g.wait();
+    return *y;
+  }
+};
+
+TEST_P(team_of, an_exception_of_one_node_ends_all) {
+  for (unsigned rank = 0; rank < size; ++rank)
+    for (int where = 0; where < 3; ++where)
+      EXPECT_THROW(j.root().run_on_all(throws_on_one{rank, where}), std::length_error)
+          << "node " << rank << ", place " << where;
+  EXPECT_EQ(j.root().run_on_all(throws_on_one{0, 4}), 100);
+}
+
+struct cannot_be_written {
+  int n = 0;
+  static constexpr bool travels = true;
+  void put(detail::byte_writer& w) const {
+    if (n == 3) throw std::domain_error("cannot be written");
+    w.put(n);
+  }
+  void get(detail::byte_reader& r) {
+    n = r.get<int>();
+    if (n == 5) throw std::domain_error("cannot be read");
+  }
+};
+struct moves_what_cannot_travel {
+  int limit = 0;
+  auto input() { return std::tie(limit); }
+  int run(team& all) const {
+    team_graph g(all);
+    auto x = g.make<cannot_be_written>();
+    for (int i = 0; i < 10; ++i)
+      g.run([this](cannot_be_written& v) { v.n += v.n + 1 >= limit ? 0
+                                                  : limit == 6     ? 5
+                                                                   : 1; },
+            inout(x), on(static_cast<unsigned>(i) % all.size()));
+    g.bring(x);
+    g.wait();
+    return x->n;
+  }
+};
+
+TEST_P(team_of, a_value_that_cannot_be_written_or_read) {
+  EXPECT_EQ(j.root().run_on_all(moves_what_cannot_travel{3}), 2);
+  if (size == 1) return;
+  EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{5}), std::domain_error);
+  EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{6}), std::domain_error);
+}
+
+struct cancels {
+  unsigned rank = 0;
+  auto input() { return std::tie(rank); }
+  int run(team& all) const {
+    {
+      team_graph g(all);
+      auto x = g.make(0);
+      for (unsigned i = 0; i < 200; ++i) {
+        g.run([](int& v) { ++v, disturb(static_cast<std::uint64_t>(v)); }, inout(x),
+              on(i % all.size()));
+        if (i == 100 && all.rank() == rank) g.cancel();
+      }
+      EXPECT_FALSE(g.wait());
+    }
+    team_graph h(all);
+    auto y = h.make(0);
+    for (unsigned i = 0; i < 20; ++i) h.run([](int& v) { ++v; }, inout(y), on(i % all.size()));
+    h.bring(y);
+    EXPECT_TRUE(h.wait());
+    return *y;
+  }
+};
+
+TEST_P(team_of, one_node_cancels_a_graph) {
+  for (unsigned rank = 0; rank < size; ++rank) EXPECT_EQ(j.root().run_on_all(cancels{rank}), 20);
+}
+
+struct goes_on_until_cancelled {
+  int unused = 0;
+  auto input() { return std::tie(unused); }
+  int run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    for (unsigned i = 0;; ++i) {
+      g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
+      if (i == 1000) noted.add(all.rank(), "under way");
+      if (i % 1000 == 0) g.wait();
+    }
+  }
+};
+
+TEST_P(team_of, cancelled_from_outside) {
+  cancel_scope scope;
+  std::thread canceller([&] {
+    while (noted.all().size() < size) std::this_thread::sleep_for(100us);
+    scope.cancel();
+  });
+  EXPECT_FALSE(scope.run([&] { j.root().run_on_all(goes_on_until_cancelled{}); }));
+  canceller.join();
+  EXPECT_EQ(j.root().run_on_all(says_who_it_is{1}), 2);
+}
+
+/// Node 1 takes part until its death.
+struct survives {
+  unsigned all_there_were = 0;
+  auto input() { return std::tie(all_there_were); }
+  value run(team& all) const {
+    team_graph g(all);
+    auto x = g.make<value>(0);
+    for (unsigned i = 0; i < 300; ++i) {
+      if (i == 150) noted.add(all.rank(), all.size() == all_there_were ? "half" : "again");
+      const bool waits = i == 150 && all.size() == all_there_were;
+      g.run(
+          [=](value& v) {
+            v = mix(v + i);
+            while (waits) poll();
+          },
+          inout(x), on(i % all.size()));
+    }
+    g.bring(x);
+    g.wait();
+    return *x;
+  }
+};
+
+TEST_P(team_of, a_lost_node) {
+  if (size == 1) return;
+  value expected = 0;
+  for (unsigned i = 0; i < 300; ++i) expected = mix(expected + i);
+  std::thread killer([&] {
+    while (noted.all().size() < size) std::this_thread::sleep_for(100us);
+    j.network.kill(size - 1, true);
+  });
+  EXPECT_EQ(j.root().run_on_all(survives{size}), expected);
+  killer.join();
+  EXPECT_EQ(j.root().run_on_all(says_who_it_is{1}), 2);
+}
+
+// ---- with the other ways to run
+
+long fib(int n) {
+  if (n < 2) return n;
+  auto [x, y] = both([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return x + y;
+}
+struct divides_in_subtasks {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  long run(team& all) const {
+    team_graph g(all);
+    auto sum = g.make(0L);
+    for (unsigned i = 0; i < 2 * all.size(); ++i) {
+      auto part = g.make(0L);
+      g.run([n = n](long& v) { v = fib(n); }, out(part));
+      g.run([](const long& v, long& s) { s += v; }, in(part), add(sum));
+    }
+    g.bring(sum, 0);
+    g.wait();
+    return all.rank() == 0 ? *sum : 0;
+  }
+};
+
+TEST_P(team_of, constructs_inside_and_other_runs_between) {
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_EQ(j.root().run_on_all(divides_in_subtasks{12}), 2 * size * 144);
+    EXPECT_EQ(j.root().run([] { return fib(15); }), 610);
+  }
+}
+
+}  // namespace
+}  // namespace cleave::tests
