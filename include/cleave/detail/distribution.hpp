@@ -26,7 +26,7 @@ namespace cleave::detail {
 class distribution final : team_port {
 public:
   distribution(graph_scope& g, team_node& node);
-  ~distribution();
+  ~distribution() override;
   distribution(const distribution&) = delete;
   distribution& operator=(const distribution&) = delete;
 

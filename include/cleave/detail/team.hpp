@@ -26,15 +26,13 @@ public:
 /// What receives messages within a team: a graph. Each function is called with the team's mutex.
 class team_port {
 public:
+  virtual ~team_port() = default;
   /// `first`: where in the message its contents begin. True if those that wait are to look again.
   virtual bool receive(std::vector<std::byte> message, std::size_t first) = 0;
   /// The team is stopped: nothing will come any more.
   virtual void stop() noexcept = 0;
   /// Some scope was cancelled.
   virtual void look_for_cancelled() noexcept = 0;
-
-protected:
-  ~team_port() = default;
 };
 
 /// One node as a member of a team.
