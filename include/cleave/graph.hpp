@@ -180,14 +180,11 @@ public:
       std::optional<unsigned> rank;
       [[maybe_unused]] listed to{of_data.data(), before.data(), &rank};
       (list(uses, to), ...);
-      detail::vertex_ref made_by;
-      if (nodes != nullptr && !place(of_data, before, rank, made_by)) return subtask(made_by);
+      detail::vertex_ref elsewhere;
+      if (nodes != nullptr && !place(of_data, before, rank, elsewhere)) return subtask(elsewhere);
       std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
       made->name = name;
-      const unsigned here = made_by.rank;
-      made_by = enter(std::move(made), of_data, before);
-      made_by.rank = here;
-      return subtask(made_by);
+      return subtask(enter(std::move(made), of_data, before));
     }
   }
 

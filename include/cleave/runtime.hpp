@@ -146,20 +146,9 @@ private:
   }
   template <class Work>
   auto run_team(const Work& work) {
-    using part = detail::team_part<Work>;
-    for (;;) {
-      detail::task_of<part> input([&work] { return part{work}; });
-      auto call = [own = part{work}]() mutable { return own.result(); };
-      using closure = detail::closure_task<decltype(call)>;
-      detail::task_of<closure> root([&call] { return closure{std::move(call)}; });
-      root.parent = detail::here.current;
-      if (!run_team(root, input, detail::wire_of<part>())) continue;
-      if constexpr (std::is_void_v<decltype(call())>) {
-        return;
-      } else {
-        return std::move(*root.result);
-      }
-    }
+    return detail::run_by_team(work, [this](detail::task& root, detail::task& input) {
+      return run_team(root, input, detail::wire_of<detail::team_part<Work>>());
+    });
   }
   template <class Work>
   auto run_team_undivided(const Work& work) {

@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 namespace cleave {
 namespace detail {
@@ -53,6 +54,26 @@ struct team_part {
     return work.run(all);
   }
 };
+
+/// Has all nodes run the same work, by run(root, input): `root` is what this node runs, `input`
+/// what the others get; false if it is to be done again. Returns what `root` returned.
+template <class Work, class Run>
+auto run_by_team(const Work& work, Run run) {
+  using part = team_part<Work>;
+  for (;;) {
+    task_of<part> input([&work] { return part{work}; });
+    auto call = [own = part{work}]() mutable { return own.result(); };
+    using closure = closure_task<decltype(call)>;
+    task_of<closure> root([&call] { return closure{std::move(call)}; });
+    root.parent = here.current;
+    if (!run(root, input)) continue;
+    if constexpr (std::is_void_v<decltype(call())>) {
+      return;
+    } else {
+      return std::move(*root.result);
+    }
+  }
+}
 
 }  // namespace detail
 }  // namespace cleave

@@ -71,7 +71,7 @@ public:
   std::atomic<bool> stopping{false};
   const bool check;                         // CLEAVE_CHECK
   const bool cutoff;                        // CLEAVE_CUTOFF
-  team_node* team = nullptr;                // of the root task, if it runs on all nodes
+  team_node* team = nullptr;                // of the last root task that all nodes run
   std::atomic<unsigned> check_pauses{0};    // undivided runs under way
   const bool oversubscribed;                // there are more workers than CPUs
   const std::chrono::milliseconds off_cpu;  // how long workers that share CPUs may be off them

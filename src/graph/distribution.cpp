@@ -59,10 +59,10 @@ private:
 // ---- a distribution
 
 distribution::distribution(graph_scope& g, team_node& node) : graph_(g), node_(node) {
-  port_ = node_.enter(*this);
+  node_.enter(*this);
 }
 
-distribution::~distribution() { node_.leave(port_); }
+distribution::~distribution() { node_.leave(*this); }
 
 void distribution::check(unsigned rank) const {
   if (rank >= size())
@@ -138,7 +138,7 @@ vertex_ref distribution::make_receive(any_datum* d, std::uint64_t number) {
 // ---- messages
 
 std::vector<std::byte> distribution::begin(kind k) const {
-  auto message = team_node::begin_message(port_);
+  auto message = team_node::begin_message(port);
   byte_writer(message).put(static_cast<std::uint8_t>(k));
   return message;
 }
@@ -167,18 +167,7 @@ void distribution::get_state(byte_reader& r) {
 }
 
 void distribution::note(std::uint64_t number, const std::exception_ptr& e) noexcept {
-  const auto written = [](const std::exception_ptr& thrown) {
-    std::vector<std::byte> error;
-    byte_writer w(error);
-    put_exception(thrown, w);
-    return error;
-  };
-  try {
-    keep(number, written(e));
-  } catch (...) {
-    keep(number, written(std::make_exception_ptr(std::runtime_error(
-                     "cleave: an exception of another node, which cannot be written"))));
-  }
+  keep(number, exception_bytes(e));
 }
 
 void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
@@ -200,8 +189,7 @@ void distribution::send_value(const any_datum* d, unsigned to, std::uint64_t num
   }
   auto message = begin(kind::absent);
   byte_writer(message).put(number);
-  put_state(message);
-  node_.send(to, std::move(message));
+  tell(to, std::move(message));
 }
 
 void distribution::await_arrival(subtask& s) {
@@ -290,7 +278,7 @@ void distribution::cancel() noexcept {
     const std::lock_guard lock(node_.mutex);
     release();
   }
-  for (unsigned to = 0; to < size(); ++to) tell(to, begin(kind::cancelled));
+  tell_all(begin(kind::cancelled));
 }
 
 void distribution::abandon() noexcept {
@@ -301,17 +289,19 @@ void distribution::abandon() noexcept {
     release();
     rounds = agreed_;
   }
-  for (unsigned to = 0; to < size(); ++to) {
-    auto message = begin(kind::abandoned);
-    byte_writer(message).put(rounds);
-    tell(to, std::move(message));
-  }
+  auto message = begin(kind::abandoned);
+  byte_writer(message).put(rounds);
+  tell_all(message);
 }
 
 void distribution::tell(unsigned to, std::vector<std::byte> message) noexcept {
-  if (to == rank()) return;
   put_state(message);
   node_.send(to, std::move(message));
+}
+
+void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
+  for (unsigned to = 0; to < size(); ++to)
+    if (to != rank()) tell(to, message);
 }
 
 /// With the team's mutex: nothing is waited for any more.
@@ -320,16 +310,10 @@ void distribution::release() noexcept {
   for (const auto& [number, r] : std::exchange(awaited_, {})) arrives(*r, {});
 }
 
-void distribution::stop() noexcept {
-  last_round_ = 0;
-  detail::stop(graph_);
-  release();
-}
-
 void distribution::look_for_cancelled() noexcept {
   if (released_ || !detail::stopped(&graph_)) return;
   release();
-  for (unsigned to = 0; to < size(); ++to) tell(to, begin(kind::cancelled));
+  tell_all(begin(kind::cancelled));
 }
 
 // ---- a graph of a team

@@ -205,7 +205,7 @@ vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_u
 
   vertex& v = s->in_graph();
   v.number = number;
-  const vertex_ref made{&v, number};
+  const vertex_ref made{&v, number, nodes != nullptr ? nodes->rank() : 0};
   v.unmet.store(1 + static_cast<std::uint32_t>(before_.size()) + (arrives ? 1 : 0),
                 std::memory_order_relaxed);
   if (arrives) nodes->await_arrival(*s);
@@ -315,17 +315,16 @@ void graph_scope::drop(edge* first) noexcept {
     edge* rest = first->next;
     if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       subtask& s = subtask::of(to);
-      if (s.kind_ == subtask::kind::receive) {  // it is pending
-        make_ready(s);
-        first = rest;
-        continue;
+      if (s.kind_ == subtask::kind::receive) {
+        make_ready(s);  // it is pending
+      } else {
+        s.completed_ = true;
+        edge* more = to.successors.exchange(vertex::done(), std::memory_order_acq_rel);
+        edge** end = &more;
+        while (*end != nullptr) end = &(*end)->next;
+        *end = std::exchange(rest, more);
+        delete &s;
       }
-      s.completed_ = true;
-      edge* more = to.successors.exchange(vertex::done(), std::memory_order_acq_rel);
-      edge** end = &more;
-      while (*end != nullptr) end = &(*end)->next;
-      *end = std::exchange(rest, more);
-      delete &s;
     }
     first = rest;
   }

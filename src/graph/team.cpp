@@ -4,20 +4,18 @@
 
 namespace cleave::detail {
 
-std::uint64_t team_node::enter(team_port& p) {
+void team_node::enter(team_port& p) {
   const std::lock_guard lock(mutex);
-  const std::uint64_t port = ++last_;
-  ports_[port] = &p;
-  if (const auto early = early_.extract(port)) {
+  p.port = ++last_;
+  ports_[p.port] = &p;
+  if (const auto early = early_.extract(p.port)) {
     for (auto& [message, first] : early.mapped()) p.receive(std::move(message), first);
   }
-  if (stopped_) p.stop();
-  return port;
 }
 
-void team_node::leave(std::uint64_t port) noexcept {
+void team_node::leave(const team_port& p) noexcept {
   const std::lock_guard lock(mutex);
-  ports_.erase(port);
+  ports_.erase(p.port);
 }
 
 std::vector<std::byte> team_node::begin_message(std::uint64_t port) {
@@ -39,15 +37,6 @@ void team_node::receive(std::vector<std::byte> message) {
     if (!at->second->receive(std::move(message), first)) return;
   }
   tell();
-}
-
-void team_node::stop() noexcept {
-  {
-    const std::lock_guard lock(mutex);
-    stopped_ = true;
-    for (const auto& [number, port] : ports_) port->stop();
-  }
-  if (net_ != nullptr) tell();
 }
 
 void team_node::look_for_cancelled() noexcept {

@@ -196,8 +196,7 @@ void driver::hear(instant at) {
     // Nodes of two programs have nothing to say to each other, not even that they go.
     const bool foreign = m.program != self_.program || m.version != wire_version;
     if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
-    if (!foreign) hear_of_reports(arrived->from, m);
-    if (!foreign) hear_of_teams(arrived->from, m);
+    if (!foreign) hear_of_reports(arrived->from, m), hear_of_teams(arrived->from, m);
     protocol_->receive(at, arrived->from, m);
   }
   hear_of_peers(at);

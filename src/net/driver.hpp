@@ -117,6 +117,7 @@ private:
   void send_inquiries();
   void hear_of_peers(instant now);
   void show(instant now);
+  static std::unique_ptr<detail::task> make_task(std::uint64_t type, detail::byte_reader& input);
   void hear_of_reports(address from, const message& m);
   std::shared_ptr<detail::team_node> begin_team(const detail::wire_type& type, detail::task& input,
                                                 detail::task& root);

@@ -12,18 +12,10 @@ namespace cleave::net {
 namespace {
 
 net::outcome failure(const std::exception_ptr& e) {
-  auto written = [](const std::exception_ptr& thrown) {
-    outcome end{ending::error, {}};
-    detail::byte_writer w(end.result);
-    detail::put_failure(thrown, w);
-    return end;
-  };
-  try {
-    return written(e);
-  } catch (...) {
-    return written(std::make_exception_ptr(
-        std::runtime_error("cleave: an exception of another node, which cannot be written")));
-  }
+  outcome end{ending::error, {}};
+  detail::byte_writer w(end.result);
+  detail::put_failure(e, w);
+  return end;
 }
 
 /// Of a task that ran here.
@@ -220,23 +212,29 @@ void driver::ask(unsigned slot, std::uint64_t wanted) {
 
 bool driver::withdraw(unsigned slot) { return core_->is_asking(slot) && core_->withdraw(slot); }
 
+/// One that came from another node. Throws malformed, and what the user's types throw.
+std::unique_ptr<detail::task> driver::make_task(std::uint64_t type, detail::byte_reader& input) {
+  const detail::wire_type* known = detail::find_wire_type(type);
+  if (known == nullptr) throw detail::malformed("a task of a type that this program does not have");
+  auto t = known->make(input);
+  t->wire = known, t->is_kept = detail::task::kept::by_proxy;
+  return t;
+}
+
 bool driver::start(asker who, const traveller& arrived) {
   const auto starves = std::find_if(starving_.begin(), starving_.end(),
                                     [&](const auto& s) { return s.worker == who; });
   if (starves == starving_.end()) return false;
   std::unique_ptr<detail::task> t;
   try {
-    const detail::wire_type* type = detail::find_wire_type(arrived.type);
-    if (type == nullptr)
-      throw detail::malformed("a task of a type that this program does not have");
     detail::byte_reader r(arrived.input);
     const auto depth = r.get<std::uint64_t>();
     const bool recorded = r.get<bool>();
     const std::uint64_t ticks = recorded ? r.get<std::uint64_t>() : 0;
     const std::uint32_t made_by = recorded ? r.get<std::uint32_t>() : 0;
     const std::uint32_t made_at = recorded ? r.get<std::uint32_t>() : 0;
-    t = type->make(r);
-    t->wire = type, t->depth = depth;
+    t = make_task(arrived.type, r);
+    t->depth = depth;
     t->ticks = ticks, t->made_by = made_by, t->made_at = made_at;
   } catch (...) {
     told_.erase(static_cast<unsigned>(who));  // it starves on, and is to be told again
@@ -245,7 +243,6 @@ bool driver::start(asker who, const traveller& arrived) {
     });
     return true;
   }
-  t->is_kept = detail::task::kept::by_proxy;
   t->generation = static_cast<std::uint32_t>(arrived.depth);
   in_[arrived.id] = t.get();
   if (!core_->feed(*starves, *t)) {

@@ -69,7 +69,7 @@ void driver::lead_team() {
     }
     if (led_->awaited.empty()) changed_.notify_all();
   }
-  if (stops) team_->stop();
+  if (stops) team_->look_for_cancelled();
 }
 
 /// With the mutex.
@@ -147,19 +147,14 @@ void driver::begin(address leader, const team_begin& m) {
   make_team(static_cast<unsigned>(self - members_.begin()));
   std::unique_ptr<detail::task> t;
   try {
-    const detail::wire_type* type = detail::find_wire_type(m.type);
-    if (type == nullptr)
-      throw detail::malformed("a task of a type that this program does not have");
     detail::byte_reader r(m.input);
-    t = type->make(r);
-    t->wire = type;
+    t = make_task(m.type, r);
   } catch (...) {
-    team_end failed{m.team, ending::error, {}, {}};
-    detail::byte_writer w(failed.error);
-    detail::put_exception(std::current_exception(), w);
-    return send(leader, {self_.program, self_.process, 0, std::move(failed)});
+    return send(
+        leader,
+        {self_.program, self_.process, 0,
+         team_end{m.team, ending::error, detail::exception_bytes(std::current_exception()), {}}});
   }
-  t->is_kept = detail::task::kept::by_proxy;
   team_task_ = t.release();  // it is the pool's
   core_->begin(*team_task_, team_.get());
   const auto known = early_.extract(m.team);
@@ -177,17 +172,16 @@ bool driver::tell_end_of_team(const detail::task& t) {
     if (t.error) std::rethrow_exception(t.error);
   } catch (const detail::cancelled&) { ended.how = ending::refused; } catch (...) {
     ended.how = ending::error;
-    detail::byte_writer w(ended.error);
-    detail::put_exception(t.error, w);
+    ended.error = detail::exception_bytes(t.error);
   }
-  send_to_members();  // what it said comes first
   send(members_.front(), {self_.program, self_.process, 0, std::move(ended)});
   return true;
 }
 
 void driver::stop_team() noexcept {
-  if (team_ != nullptr) team_->stop();
-  if (team_task_ != nullptr) core_->cancel(*team_task_);
+  if (team_task_ == nullptr) return;
+  core_->cancel(*team_task_);
+  team_->look_for_cancelled();
 }
 
 void driver::send_to_member(std::uint64_t team, unsigned rank, bytes message) {
@@ -205,7 +199,7 @@ void driver::send_to_members() {
     all.swap(to_members_);
   }
   for (auto& [team, rank, contents] : all) {
-    if (team != team_number_) continue;
+    if (team != team_number_) continue;  // members_ are others
     send(members_[rank], {self_.program, self_.process, 0, team_data{team, std::move(contents)}});
   }
 }

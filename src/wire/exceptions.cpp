@@ -16,6 +16,7 @@
 #include <system_error>
 #include <typeinfo>
 #include <variant>
+#include <vector>
 
 #include "wire/demangled.hpp"
 
@@ -124,6 +125,21 @@ void put_exception(const std::exception_ptr& e, byte_writer& w) {
   w.put_block([&, &thrown = e] {
     if (registered != nullptr) registered->call().put(thrown, w);
   });
+}
+
+std::vector<std::byte> exception_bytes(const std::exception_ptr& e) {
+  const auto written = [](const std::exception_ptr& thrown) {
+    std::vector<std::byte> bytes;
+    byte_writer w(bytes);
+    put_exception(thrown, w);
+    return bytes;
+  };
+  try {
+    return written(e);
+  } catch (...) {
+    return written(std::make_exception_ptr(
+        std::runtime_error("cleave: an exception of another node, which cannot be written")));
+  }
 }
 
 std::exception_ptr get_exception(byte_reader& r) {

@@ -73,7 +73,8 @@ std::uint64_t program_hash() {
 
 void put_failure(const std::exception_ptr& e, byte_writer& w) {
   w.put(static_cast<std::uint8_t>(ending::error));
-  put_exception(e, w);
+  const auto bytes = exception_bytes(e);
+  w.raw(bytes.data(), bytes.size());
 }
 
 void put_outcome(task& t, const wire_type& type, byte_writer& w) {

@@ -209,16 +209,10 @@ public:
   /// runtime::run_on_all.
   template <team_task Work>
   auto run_on_all(Work work) {
-    using part = detail::team_part<Work>;
-    for (;;) {
-      detail::task_of<part> input([&work] { return part{work}; });
-      auto call = [own = part{work}]() mutable { return own.result(); };
-      using closure = detail::closure_task<decltype(call)>;
-      detail::task_of<closure> root([&call] { return closure{std::move(call)}; });
-      root.parent = detail::here.current;
-      if (link_->run_team(*detail::wire_of<part>(), input, root, [&] { pool_->run(root); }))
-        return std::move(*root.result);
-    }
+    return detail::run_by_team(work, [this](detail::task& root, detail::task& input) {
+      return link_->run_team(*detail::wire_of<detail::team_part<Work>>(), input, root,
+                             [&] { pool_->run(root); });
+    });
   }
   const detail::pool* pool() const noexcept { return pool_.get(); }
   net::driver& link() noexcept { return *link_; }

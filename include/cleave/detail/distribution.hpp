@@ -85,18 +85,17 @@ private:
   void keep(std::uint64_t number, std::vector<std::byte> error);
   void get_state(byte_reader& r);
   void tell(unsigned to, std::vector<std::byte> message) noexcept;
+  void tell_all(const std::vector<std::byte>& message) noexcept;
   void release() noexcept;
   template <class Holds>
   void await(Holds holds);
   bool is_left() const noexcept { return round_ > last_round_ || stopped(graph_.parent); }
 
   bool receive(std::vector<std::byte> message, std::size_t first) override;
-  void stop() noexcept override;
   void look_for_cancelled() noexcept override;
 
   graph_scope& graph_;
   team_node& node_;
-  std::uint64_t port_ = 0;
   unsigned made_data_ = 0;
   unsigned made_placeless_ = 0;
 

@@ -29,10 +29,10 @@ public:
   virtual ~team_port() = default;
   /// `first`: where in the message its contents begin. True if those that wait are to look again.
   virtual bool receive(std::vector<std::byte> message, std::size_t first) = 0;
-  /// The team is stopped: nothing will come any more.
-  virtual void stop() noexcept = 0;
-  /// Some scope was cancelled.
+  /// Some scope was cancelled: if the port's was, nothing is waited for any more.
   virtual void look_for_cancelled() noexcept = 0;
+
+  std::uint64_t port = 0;  // its number within its team, from enter() on
 };
 
 /// One node as a member of a team.
@@ -52,10 +52,10 @@ public:
 
   // By the members of the team.
 
-  /// Returns its number. What has come for it is received before that.
-  std::uint64_t enter(team_port& p);
+  /// Gives it its number, then what has come for it.
+  void enter(team_port& p);
   /// Afterwards nothing is received any more.
-  void leave(std::uint64_t port) noexcept;
+  void leave(const team_port& p) noexcept;
   /// Appends what receive() needs to know, for the beginning of a message.
   static std::vector<std::byte> begin_message(std::uint64_t port);
   void send(unsigned to, std::vector<std::byte> message) {
@@ -69,7 +69,6 @@ public:
 
   /// Throws malformed.
   void receive(std::vector<std::byte> message);
-  void stop() noexcept;
   void look_for_cancelled() noexcept;
 
   std::mutex mutex;  // of all ports
@@ -80,12 +79,11 @@ private:
   const std::uint64_t number_;
   team_carrier* const net_;
   std::uint64_t last_ = 0;  // port
-  bool stopped_ = false;
   std::map<std::uint64_t, team_port*> ports_;
   std::map<std::uint64_t, message_list> early_;
 };
 
-/// That of the task that the calling worker is in. Null if it is in none that runs on all nodes.
+/// That of the task that the calling worker is in; only within one that all nodes run.
 team_node* team_of_this_node() noexcept;
 
 }  // namespace cleave::detail

@@ -199,7 +199,8 @@ constexpr const wire_type* wire_of() noexcept {
   }
 }
 
-/// What put_outcome() appends for a task that threw.
+/// What put_outcome() appends for a task that threw. Of an exception that cannot be written: one
+/// that says so.
 void put_failure(const std::exception_ptr& e, byte_writer& w);
 /// How a task ended, after it ran: its result, what it threw, or that it was cancelled.
 void put_outcome(task& t, const wire_type& type, byte_writer& w);
