@@ -324,7 +324,182 @@ TEST(team, a_value_is_sent_once_to_each_node_by_a_tree) {
   }
 }
 
+std::atomic<int> at_once{0};
+
+/// Each comes after one on another node by nothing but after().
+struct comes_after {
+  int length = 0;
+  auto input() { return std::tie(length); }
+  void run(team& all) const {
+    team_graph g(all);
+    subtask before;
+    for (int i = 0; i < length; ++i)
+      before = g.run(
+          [i, rank = all.rank()] {
+            disturb(static_cast<std::uint64_t>(i));
+            if (at_once++ != i) noted.add(rank, "too early");
+          },
+          after(before), on(static_cast<unsigned>(i) % all.size()));
+    g.wait();
+  }
+};
+
+TEST_P(team_of, after_another_node) {
+  for (int round = 0; round < 5; ++round) {
+    at_once = 0;
+    j.root().run_on_all(comes_after{50});
+    EXPECT_EQ(at_once, 50);
+    EXPECT_TRUE(noted.all().empty());
+  }
+}
+
+/// What is written anew does not travel before.
+struct writes_anew {
+  static constexpr std::size_t length = 50'000;
+  int times = 0;
+  auto input() { return std::tie(times); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(std::vector<int>(length, 0));
+    for (int i = 0; i < times; ++i)
+      g.run([i](std::vector<int>& v) { v.assign(length, i); }, out(x),
+            on(static_cast<unsigned>(i) % all.size()));
+    g.wait();
+  }
+};
+
+TEST(team, what_is_written_anew_is_not_sent) {
+  job j(2, 1);
+  j.root().run_on_all(writes_anew{10});
+  for (const auto& node : j.nodes)
+    EXPECT_LT(node->link().counted().carried.sent_bytes, writes_anew::length * sizeof(int));
+}
+
+/// A value that is read on node 2 as soon as it can be, which may not have begun.
+struct sends_at_once {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    g.run([n = n](int& v) { v = n; }, out(x), on(1));
+    g.run(
+        [n = n](const int& v) {
+          if (v == n) ++at_once;
+        },
+        in(x), on(2));
+    g.wait();
+  }
+};
+
+TEST(team, a_value_for_a_node_that_has_not_begun) {
+  weather w;
+  w.delay = 3000us;
+  job j(3, 1, w);
+  at_once = 0;
+  for (int round = 0; round < 40; ++round) j.root().run_on_all(sends_at_once{round});
+  EXPECT_EQ(at_once, 40);
+}
+
+/// The worker that makes the graph on node 1 is busy until another one there has run what needs a
+/// value of node 0.
+struct needs_an_idle_worker {
+  int unused = 0;
+  auto input() { return std::tie(unused); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    g.run([](int& v) { std::this_thread::sleep_for(500us), v = 1; }, out(x), on(0));
+    g.run([](const int& v) { at_once = v; }, in(x), on(1));
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (all.rank() == 1 && at_once == 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+    if (all.rank() == 1 && at_once == 0) noted.add(1, "nobody ran it");
+    g.wait();
+  }
+};
+
+TEST(team, an_idle_worker_runs_what_has_come) {
+  noted.clear();
+  job j(2, 2);
+  for (int round = 0; round < 20 && noted.all().empty(); ++round) {
+    at_once = 0;
+    j.root().run_on_all(needs_an_idle_worker{});
+  }
+  EXPECT_TRUE(noted.all().empty());
+}
+
 // ---- what goes wrong
+
+/// A chain through all nodes, in which one throws: those after it do not run.
+struct throws_in_a_chain {
+  int at = 0;
+  auto input() { return std::tie(at); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    for (int i = 0; i < 40; ++i)
+      g.run(
+          [this, i](int&) {
+            if (i == at) throw std::out_of_range("in a chain");
+            ++at_once;
+          },
+          inout(x), on(static_cast<unsigned>(i) % all.size()));
+    g.wait();
+  }
+};
+
+TEST_P(team_of, what_comes_after_an_exception_does_not_run) {
+  for (int at = 0; at < 40; at += 3) {
+    at_once = 0;
+    EXPECT_THROW(j.root().run_on_all(throws_in_a_chain{at}), std::out_of_range);
+    EXPECT_EQ(at_once, at);
+  }
+}
+
+/// Two waits. Nodes pass the first one at different times, and what happens after it on one of them
+/// is not of the first one on another.
+struct waits_twice {
+  bool leaves = false;  // node 1, by an exception that it catches itself
+  auto input() { return std::tie(leaves); }
+  void run(team& all) const {
+    try {
+      team_graph g(all);
+      auto x = g.make(0);
+      g.run([](int& v) { v = 1; }, inout(x), on(1 % all.size()));
+      g.bring(x);
+      noted.add(all.rank(), g.wait() && *x == 1 ? "first" : "wrong");
+      if (leaves && all.rank() == 1) throw std::range_error("leaves");
+      if (!leaves) g.run([](int&) { throw std::range_error("second"); }, inout(x), on(1));
+      if (!leaves) g.bring(x);
+      if (!leaves) g.wait();
+    } catch (const std::range_error& e) { noted.add(all.rank(), e.what()); }
+    team_graph h(all);
+    h.wait();
+  }
+};
+
+TEST_P(team_of, two_waits_are_not_mixed_up) {
+  if (size == 1) return;
+  for (int round = 0; round < 60; ++round)
+    for (const bool leaves : {false, true}) {
+      noted.clear();
+      j.root().run_on_all(waits_twice{leaves});
+      const auto all = noted.all();
+      ASSERT_EQ(all.size(), size);
+      for (const auto& [rank, lines] : all) {
+        std::vector<std::string> expected{"first"};
+        if (!leaves) expected.push_back("second");
+        if (leaves && rank == 1) expected.push_back("leaves");
+        ASSERT_EQ(lines, expected) << rank;
+      }
+    }
+}
+
+/// Adds one so often, on each node in turn.
+void count_up(team_graph& g, datum<int> x, unsigned times, const team& all) {
+  for (unsigned i = 0; i < times; ++i) g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
+}
 
 struct throws_on_one {
   unsigned rank = 0;
@@ -334,14 +509,13 @@ struct throws_on_one {
     if (where == 0 && all.rank() == rank) throw std::length_error("at the beginning");
     team_graph g(all);
     auto x = g.make(0);
-    for (unsigned i = 0; i < 100; ++i) {
-      g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
-      if (where == 1 && i == 50 && all.rank() == rank) throw std::length_error("between");
-    }
+    count_up(g, x, 50, all);
+    if (where == 1 && all.rank() == rank) throw std::length_error("between");
+    count_up(g, x, 50, all);
     g.wait();
     if (where == 2 && all.rank() == rank) throw std::length_error("after it");
     auto y = g.make(0);
-    for (unsigned i = 0; i < 100; ++i) g.run([](int& v) { ++v; }, inout(y), on(i % all.size()));
+    count_up(g, y, 100, all);
     g.bring(y);
     g.wait();
     return *y;
@@ -408,7 +582,7 @@ struct cancels {
     }
     team_graph h(all);
     auto y = h.make(0);
-    for (unsigned i = 0; i < 20; ++i) h.run([](int& v) { ++v; }, inout(y), on(i % all.size()));
+    count_up(h, y, 20, all);
     h.bring(y);
     EXPECT_TRUE(h.wait());
     return *y;
@@ -425,10 +599,10 @@ struct goes_on_until_cancelled {
   int run(team& all) const {
     team_graph g(all);
     auto x = g.make(0);
-    for (unsigned i = 0;; ++i) {
-      g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
-      if (i == 1000) noted.add(all.rank(), "under way");
-      if (i % 1000 == 0) g.wait();
+    for (int round = 0;; ++round) {
+      count_up(g, x, 1000, all);
+      if (round == 1) noted.add(all.rank(), "under way");
+      g.wait();
     }
   }
 };
