@@ -64,6 +64,10 @@ struct point {
   double y = 0;
   friend bool operator==(const point&, const point&) = default;
 };
+struct place {
+  double x = 0, y = 0, z = 0;
+  friend bool operator==(const place&, const place&) = default;
+};
 struct aggregate {
   char text[3];
   int grid[2][3];
@@ -126,6 +130,8 @@ TEST(archive, what_comes_back_is_what_went) {
   expect_same(std::vector<bool>{true, false, true});
   expect_same(std::vector<std::string>{"a", "", "ccc"});
   expect_same(std::vector<colour>{colour::red, colour::green});
+  expect_same(std::vector<place>{{1, 2, 3}, {4, 5, 6}});
+  expect_same(std::vector<std::vector<place>>{{}, {{1, 2, 3}}});
   expect_same(std::deque<point>{{1, 2}, {3, 4}});
   expect_same(std::list<int>{1, 2, 3});
   expect_same(std::set<int>{3, 1, 2});
@@ -158,7 +164,9 @@ private:
   int hidden_ = 0;
 };
 
-static_assert(can_travel<aggregate>() && can_travel<tree_node>() && can_travel<with_serialize>());
+static_assert(cleave::detail::row_of_numbers<place> && !cleave::detail::row_of_numbers<point>);
+static_assert(can_travel<std::vector<place>>() && can_travel<aggregate>() &&
+              can_travel<tree_node>() && can_travel<with_serialize>());
 static_assert(can_travel<std::map<std::string, std::vector<std::optional<point>>>>());
 static_assert(!can_travel<int*>() && !can_travel<pointed>() && !can_travel<std::vector<int*>>());
 static_assert(!can_travel<std::map<int, pointed>>() && !can_travel<std::tuple<int, int*>>());
@@ -193,6 +201,17 @@ TEST(archive, believes_no_length) {
   EXPECT_THROW(get<std::deque<large>>(some), malformed);
   EXPECT_THROW(get<std::list<large>>(some), malformed);
   EXPECT_THROW(get<std::vector<std::uint64_t>>(some), malformed);
+  EXPECT_THROW(get<std::vector<place>>(some), malformed);
+}
+
+TEST(archive, many_structs_of_numbers_are_as_each_by_itself) {
+  const std::vector<place> two{{1, 2, 3}, {4, 5, 6}};
+  bytes expected = put(std::uint64_t{2});
+  for (const place& each : two) {
+    const bytes one = put(each);
+    expected.insert(expected.end(), one.begin(), one.end());
+  }
+  EXPECT_EQ(put(two), expected);
 }
 
 TEST(archive, refuses_what_is_no_value) {

@@ -82,6 +82,30 @@ template <class T>
 concept has_fields = std::is_class_v<T> && !travels_itself<T> && !known_to_cereal<T> &&
                      (names_fields<T> || plain_aggregate<T>);
 
+template <class Fields>
+struct common_number {
+  using type = void;
+};
+template <class First, class... Rest>
+struct common_number<std::tuple<First&, Rest&...>> {
+  using type = std::conditional_t<(std::is_same_v<First, Rest> && ...), First, void>;
+};
+
+/// A struct of numbers of one type, without gaps: a point. Many of them are an array of numbers.
+template <class T>
+concept row_of_numbers = has_fields<T> && !names_fields<T> && std::is_trivially_copyable_v<T> &&
+                         std::is_standard_layout_v<T> && requires(T & t) {
+  typename common_number<decltype(fields_of(t))>::type;
+  requires number<typename common_number<decltype(fields_of(t))>::type>;
+  requires !std::is_same_v<typename common_number<decltype(fields_of(t))>::type, bool>;
+  requires sizeof(T) == std::tuple_size_v<decltype(fields_of(t))> *
+                            sizeof(typename common_number<decltype(fields_of(t))>::type);
+};
+template <row_of_numbers T>
+using number_of = typename common_number<decltype(fields_of(std::declval<T&>()))>::type;
+template <row_of_numbers T>
+constexpr std::size_t numbers_in = sizeof(T) / sizeof(number_of<T>);
+
 /// Its functions are found for this archive alone: others must not try their constraints.
 class output_archive : public cereal::OutputArchive<output_archive> {
 public:
@@ -115,6 +139,13 @@ private:
   friend void save(output_archive& ar, const T& value) {
     // fields() gives references that could be changed, as input() does, and nothing changes.
     std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(const_cast<T&>(value)));
+  }
+
+  template <row_of_numbers T, class A>
+  friend void save(output_archive& ar, const std::vector<T, A>& all) {
+    ar.bytes_.put_length(all.size());
+    ar.bytes_.put_all(reinterpret_cast<const number_of<T>*>(all.data()),
+                      all.size() * numbers_in<T>);
   }
 
   byte_writer& bytes_;
@@ -155,7 +186,7 @@ private:
 
   // In place of cereal's, which believe a length and allocate.
   template <class T, class A>
-    requires(!number<T>)
+    requires(!number<T> && !row_of_numbers<T>)
   friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_elements(to); }
   template <class T, class A>
   friend void load(input_archive& ar, std::deque<T, A>& to) {
@@ -168,6 +199,14 @@ private:
   template <number T, class A>
     requires(!std::is_same_v<T, bool>)
   friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_numbers(to); }
+
+  template <row_of_numbers T, class A>
+  friend void load(input_archive& ar, std::vector<T, A>& to) {
+    const std::size_t n = ar.bytes_.get_length();
+    if (n > ar.bytes_.left() / sizeof(T)) ar.bytes_.fail(std::to_string(n) + " rows of numbers");
+    to.resize(n);
+    ar.bytes_.get_all(reinterpret_cast<number_of<T>*>(to.data()), n * numbers_in<T>);
+  }
 
   /// A sequence grows as its elements arrive.
   template <class Sequence>
