@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -68,12 +69,66 @@ private:
   detail::vertex_ref vertex_;
 };
 
+/// What a function gets for several data: their values, in the order in which they were given.
+template <class T>
+class values {
+public:
+  class iterator {
+  public:
+    using value_type = std::remove_const_t<T>;
+    using difference_type = std::ptrdiff_t;
+    iterator() noexcept = default;
+    explicit iterator(T* const* at) noexcept : at_(at) {}
+    T& operator*() const noexcept { return **at_; }
+    T* operator->() const noexcept { return *at_; }
+    iterator& operator++() noexcept { return ++at_, *this; }
+    iterator operator++(int) noexcept { return iterator(at_++); }
+    friend bool operator==(iterator, iterator) noexcept = default;
+
+  private:
+    T* const* at_ = nullptr;
+  };
+
+  explicit values(std::span<T* const> all) noexcept : all_(all) {}
+  std::size_t size() const noexcept { return all_.size(); }
+  T& operator[](std::size_t i) const noexcept { return *all_[i]; }
+  iterator begin() const noexcept { return iterator(all_.data()); }
+  iterator end() const noexcept { return iterator(all_.data() + all_.size()); }
+
+private:
+  std::span<T* const> all_;
+};
+
 /// How a subtask uses a datum, and what its function gets for it. Made by in(), out(), inout(),
 /// add(); after() makes one that it gets nothing for.
 template <class T, detail::access_mode Mode>
 struct data_use {
   datum<T> of;
 };
+/// The same of several data.
+template <class T, detail::access_mode Mode>
+struct data_uses {
+  std::span<const datum<T>> of;
+};
+namespace detail {
+template <class T>
+struct value_of_datum;
+template <class T>
+struct value_of_datum<datum<T>> {
+  using type = T;
+};
+template <class R>
+concept data_range =
+    std::ranges::contiguous_range<const R> && std::ranges::sized_range<const R> && requires {
+  typename value_of_datum<std::ranges::range_value_t<R>>::type;
+};
+
+template <access_mode Mode, data_range R>
+auto use_all(const R& all) noexcept {
+  using value = typename value_of_datum<std::ranges::range_value_t<R>>::type;
+  return data_uses<value, Mode>{{std::ranges::data(all), std::ranges::size(all)}};
+}
+}  // namespace detail
 struct precedence {
   subtask before;
 };
@@ -101,6 +156,24 @@ data_use<T, detail::access_mode::inout> inout(datum<T> d) noexcept {
 template <class T>
 data_use<T, detail::access_mode::add> add(datum<T> d) noexcept {
   return {d};
+}
+/// The same with several data at once, as a vector of them; run() keeps nothing of it. The function
+/// gets values<const T> for in(), values<T> for the others.
+template <detail::data_range R>
+auto in(const R& all) noexcept {
+  return detail::use_all<detail::access_mode::in>(all);
+}
+template <detail::data_range R>
+auto out(const R& all) noexcept {
+  return detail::use_all<detail::access_mode::out>(all);
+}
+template <detail::data_range R>
+auto inout(const R& all) noexcept {
+  return detail::use_all<detail::access_mode::inout>(all);
+}
+template <detail::data_range R>
+auto add(const R& all) noexcept {
+  return detail::use_all<detail::access_mode::add>(all);
 }
 /// Comes after that subtask, whatever they use.
 inline precedence after(subtask s) noexcept { return {s}; }
@@ -175,13 +248,18 @@ public:
                   "cleave::graph::run: the function cannot be called with these data: in() gives "
                   "it a const T&, the others a T&");
     if constexpr (call::is_callable) {
-      std::array<detail::datum_use, std::tuple_size_v<decltype(data)>> of_data;
+      constexpr bool has_lists = (is_list<Uses> || ...);
+      std::conditional_t<has_lists, std::vector<detail::datum_use>,
+                         std::array<detail::datum_use, std::tuple_size_v<decltype(data)>>>
+          of_data;
+      if constexpr (has_lists) of_data.resize((count(uses) + ... + 0));
       std::array<detail::vertex_ref, (std::is_same_v<Uses, precedence> + ... + 0)> before;
       std::optional<unsigned> rank;
       [[maybe_unused]] listed to{of_data.data(), before.data(), &rank};
       (list(uses, to), ...);
       detail::vertex_ref elsewhere;
-      if (nodes != nullptr && !place(of_data, before, rank, elsewhere)) return subtask(elsewhere);
+      if (nodes != nullptr && !place(name, of_data, before, rank, elsewhere))
+        return subtask(elsewhere);
       std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
       made->name = name;
       return subtask(enter(std::move(made), of_data, before));
@@ -202,20 +280,36 @@ public:
 
 private:
   friend class team_graph;
+  /// Where the values of several data are.
+  template <class V>
+  struct pointer_list {
+    std::unique_ptr<V*[]> first;
+    std::size_t size;
+  };
+  template <class V>
+  static V& value_at(V* at) noexcept {
+    return *at;
+  }
+  template <class V>
+  static values<V> value_at(const pointer_list<V>& all) noexcept {
+    return values<V>({all.first.get(), all.size});
+  }
+
   template <class F, class Data>
   struct call_of;
-  template <class F, class... V>
-  struct call_of<F, std::tuple<V*...>> final : detail::subtask {
+  template <class F, class... At>
+  struct call_of<F, std::tuple<At...>> final : detail::subtask {
     static_assert(alignof(F) <= alignof(std::max_align_t),
                   "cleave::graph::run: the function object needs too large an alignment");
-    static constexpr bool is_callable = std::is_invocable_v<F&, V&...>;
-    call_of(graph_scope& g, F&& function, std::tuple<V*...> its)
-        : subtask(g), f(std::move(function)), data(its) {}
+    static constexpr bool is_callable =
+        std::is_invocable_v<F&, decltype(value_at(std::declval<const At&>()))...>;
+    call_of(graph_scope& g, F&& function, std::tuple<At...> its)
+        : subtask(g), f(std::move(function)), data(std::move(its)) {}
     void call() override {
-      std::apply([this](V*... v) { std::invoke(f, *v...); }, data);
+      std::apply([this](const At&... at) { std::invoke(f, value_at(at)...); }, data);
     }
     F f;
-    std::tuple<V*...> data;
+    std::tuple<At...> data;
   };
 
   template <class T>
@@ -232,8 +326,28 @@ private:
     using value = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
     return std::tuple<value*>(a.of.at_->value);
   }
+  template <class T, detail::access_mode Mode>
+  static auto pointers(const data_uses<T, Mode>& all) {
+    using value = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
+    pointer_list<value> list{std::make_unique<value*[]>(all.of.size()), all.of.size()};
+    for (std::size_t i = 0; i < list.size; ++i) list.first[i] = all.of[i].at_->value;
+    return std::tuple<pointer_list<value>>(std::move(list));
+  }
   static std::tuple<> pointers(const precedence&) noexcept { return {}; }
   static std::tuple<> pointers(const placement&) noexcept { return {}; }
+
+  template <class Use>
+  static constexpr bool is_list = requires(const Use& u) {
+    u.of.size();
+  };
+  template <class Use>
+  static std::size_t count([[maybe_unused]] const Use& u) noexcept {
+    if constexpr (is_list<Use>) return u.of.size();
+    else return requires {
+        u.of;
+      }
+    ? 1 : 0;
+  }
 
   struct listed {
     detail::datum_use* data;
@@ -244,6 +358,10 @@ private:
   static void list(const data_use<T, Mode>& a, listed& to) noexcept {
     *to.data++ = {a.of.at_, Mode};
   }
+  template <class T, detail::access_mode Mode>
+  static void list(const data_uses<T, Mode>& all, listed& to) noexcept {
+    for (const datum<T>& each : all.of) *to.data++ = {each.at_, Mode};
+  }
   static void list(const precedence& p, listed& to) noexcept { *to.before++ = p.before.vertex_; }
   static void list(const placement& p, listed& to) noexcept { *to.rank = p.rank; }
 
@@ -251,6 +369,10 @@ private:
   void require_own(const data_use<T, Mode>& a) const {
     if (a.of.at_ == nullptr || a.of.at_->graph != this)
       throw std::invalid_argument("cleave::graph::run: a datum that this graph did not make");
+  }
+  template <class T, detail::access_mode Mode>
+  void require_own(const data_uses<T, Mode>& all) const {
+    for (const datum<T>& each : all.of) require_own(data_use<T, Mode>{each});
   }
   void require_own(const precedence&) const noexcept {}
   void require_own(const placement&) const noexcept {}

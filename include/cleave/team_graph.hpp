@@ -6,6 +6,7 @@
 #include <cleave/team.hpp>
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -41,7 +42,15 @@ namespace cleave {
 class team_graph : public graph {
 public:
   /// Only on the worker that the team's task began on. Throws std::logic_error elsewhere.
-  explicit team_graph(team& of) { distribute(of.node_); }
+  ///
+  /// `plan`: a file of node 0. If it is not there, this run is recorded in it: what subtasks use,
+  /// how long they and messages take. If it is, subtasks run where a schedule made of it says, on
+  /// as many nodes as there are now. What has on(rank) runs on that node all the same; and from the
+  /// first subtask on that uses other data than in the recorded run, homes decide. Blocks until
+  /// node 0 has read it. Throws std::runtime_error, on all nodes, if it cannot be used.
+  ///
+  /// Source: Parsley, section 3.3.
+  explicit team_graph(team& of, const std::string& plan = {}) { distribute(of.node_, plan); }
 
   /// A datum with this value, which every node has. T needs to travel (task.hpp).
   template <class T>

@@ -3,9 +3,17 @@
 #include <cleave/detail/bytes.hpp>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
+#include "core/pool.hpp"
+#include "core/worker.hpp"
+#include "graph/placement.hpp"
+#include "graph/recorded_graph.hpp"
+#include "graph/recorder.hpp"
+#include "graph/schedule.hpp"
 #include "wire/exceptions.hpp"
 
 namespace cleave::detail {
@@ -76,13 +84,15 @@ unsigned distribution::home_of(std::span<const datum_use> uses) noexcept {
   return uses.empty() ? made_placeless_++ % size() : uses.front().of->place.home;
 }
 
-unsigned distribution::place(std::span<const datum_use> uses, std::span<vertex_ref> after,
-                             std::optional<unsigned> asked) {
+unsigned distribution::place(const char* name, std::span<const datum_use> uses,
+                             std::span<vertex_ref> after, std::optional<unsigned> asked) {
   if (asked) check(*asked);
-  const unsigned to = asked ? *asked : home_of(uses);
+  const auto planned = plan_ != nullptr ? plan_->next(uses) : std::nullopt;
+  const unsigned to = asked ? *asked : planned ? *planned : home_of(uses);
   // Each transfer that there may be has a number, so that all nodes count alike.
   std::uint64_t number = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;
+  if (recorder_ != nullptr) recorder_->place(graph_.made_, name, uses, after, asked, to);
   for (const datum_use& u : uses) {
     ++number;
     if (u.mode != access_mode::out) transfer(*u.of, to, number);
@@ -97,6 +107,13 @@ unsigned distribution::place(std::span<const datum_use> uses, std::span<vertex_r
     u.of->place.is_here = to == rank();
   }
   return to;
+}
+
+void distribution::run(subtask& s) {
+  if (recorder_ == nullptr || s.kind_ != subtask::kind::call) return s.call();
+  const double began = recorder::now();
+  s.call();
+  recorder_->took(s.in_graph().number, recorder::now() - began);
 }
 
 void distribution::bring(any_datum& d, unsigned to) {
@@ -180,9 +197,10 @@ void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
 void distribution::send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept {
   if (!graph_.error.is_before(number)) {
     try {
-      auto message = begin(kind::value);
+      auto message = begin(recorder_ != nullptr ? kind::timed_value : kind::value);
       byte_writer w(message);
       w.put(number);
+      if (recorder_ != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
       if (d != nullptr) d->put(w);
       return node_.send(to, std::move(message));
     } catch (...) { graph_.keep(number, std::current_exception()); }
@@ -216,11 +234,17 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
   const auto what = static_cast<kind>(r.get<std::uint8_t>());
   switch (what) {
     case kind::value:
+    case kind::timed_value:
     case kind::absent: {
       const auto number = r.get<std::uint64_t>();
       if (what == kind::absent) get_state(r);
+      if (what == kind::timed_value) {
+        const auto from = r.get<std::uint32_t>();
+        const auto sent_at = r.get<double>();
+        if (recorder_ != nullptr) recorder_->arrived(from, message.size(), sent_at);
+      }
       const std::size_t begins = message.size() - r.left();
-      arrived a{std::move(message), begins, what == kind::value};
+      arrived a{std::move(message), begins, what != kind::absent};
       if (const auto at = awaited_.extract(number)) arrives(*at.mapped(), std::move(a));
       else early_[number] = std::move(a);
       return false;
@@ -229,6 +253,13 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
     case kind::go_on: ++agreed_, was_cancelled_ = r.get<bool>(); break;
     case kind::abandoned: last_round_ = std::min(last_round_, r.get<std::uint64_t>()); break;
     case kind::cancelled: break;
+    case kind::plan:
+    case kind::measured: {
+      const auto contents = r.raw(r.left());
+      if (what == kind::plan) told_plan_.emplace(contents.begin(), contents.end());
+      else measured_.emplace_back(contents.begin(), contents.end());
+      return true;
+    }
     default: r.fail("a kind of message within a graph");
   }
   get_state(r);
@@ -239,6 +270,7 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
 
 template <class Holds>
 void distribution::await(Holds holds) {
+  if (size() == 1) return;
   node_.await([&] {
     const std::lock_guard lock(node_.mutex);
     return holds() || is_left();
@@ -254,6 +286,7 @@ bool distribution::agree() {
     const std::lock_guard lock(node_.mutex);
     ++round_;
   }
+  if (recorder_ != nullptr) gather_measured();
   await([&] { return children_done_ >= round_ * (end - left); });
   if (rank() != 0) {
     tell((rank() - 1) / 2, begin(kind::done));
@@ -316,24 +349,105 @@ void distribution::look_for_cancelled() noexcept {
   tell_all(begin(kind::cancelled));
 }
 
+// ---- its plan
+
+void distribution::open_plan(const std::string& file) {
+  if (rank() != 0) {
+    await([&] { return told_plan_.has_value(); });
+    return use_plan(*told_plan_);
+  }
+  plan_file_ = file;
+  const auto told = read_plan();
+  auto message = begin(kind::plan);
+  byte_writer(message).raw(told.data(), told.size());
+  for (unsigned to = 1; to < size(); ++to) node_.send(to, message);
+  use_plan(told);
+}
+
+std::vector<std::byte> distribution::read_plan() const {
+  std::vector<std::byte> told;
+  byte_writer w(told);
+  try {
+    if (!std::filesystem::exists(plan_file_)) {
+      require_writable(plan_file_);
+      w.put(static_cast<std::uint8_t>(plan_kind::recorded));
+    } else {
+      const recorded_graph g = read_recorded_graph(plan_file_);
+      const machine_model on{size(), graph_.owner->of.size(), g.latency, g.per_byte};
+      const placement_plan plan(g, best_schedule(g, on));
+      w.put(static_cast<std::uint8_t>(plan_kind::followed));
+      plan.put(w);
+    }
+  } catch (const std::exception& e) {
+    told.clear();
+    w.put(static_cast<std::uint8_t>(plan_kind::cannot_be_used));
+    w.put_text(e.what());
+  }
+  return told;
+}
+
+void distribution::use_plan(std::span<const std::byte> told) {
+  byte_reader r(told);
+  switch (static_cast<plan_kind>(r.get<std::uint8_t>())) {
+    case plan_kind::cannot_be_used: throw std::runtime_error("cleave::team_graph: " + r.get_text());
+    case plan_kind::recorded: {
+      auto made = std::make_unique<recorder>(rank(), size(), graph_.owner->of.size());
+      const std::lock_guard lock(node_.mutex);
+      recorder_ = std::move(made);
+      return;
+    }
+    case plan_kind::followed: plan_ = std::make_unique<placement_plan>(r, size()); return;
+  }
+  r.fail("a kind of plan");
+}
+
+/// The first node has all that was measured, before it agrees that all is done.
+void distribution::gather_measured() {
+  if (rank() != 0) {
+    auto message = begin(kind::measured);
+    byte_writer w(message);
+    recorder_->put_measured(w);
+    return node_.send(0, std::move(message));
+  }
+  await([&] { return measured_.size() >= size() - 1; });
+  std::vector<std::vector<std::byte>> all;
+  {
+    const std::lock_guard lock(node_.mutex);
+    all.swap(measured_);
+  }
+  for (const auto& contents : all) {
+    byte_reader r(contents);
+    recorder_->add(r);
+  }
+}
+
+void distribution::close_plan() noexcept try {
+  if (rank() != 0 || plan_file_.empty()) return;
+  if (recorder_ != nullptr) write_recorded_graph(recorder_->result(), plan_file_);
+  if (plan_ != nullptr && plan_->differs_at())
+    throw std::runtime_error(plan_file_ + ": it is the plan of another graph: from subtask " +
+                             std::to_string(*plan_->differs_at()) + " on it was not followed");
+} catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+
 // ---- a graph of a team
 
-void graph_scope::distribute(team_node& of) {
-  if (of.size == 1) return;
+void graph_scope::distribute(team_node& of, const std::string& plan) {
+  if (of.size == 1 && plan.empty()) return;
   if (owner == nullptr)
     throw std::logic_error("cleave::team_graph: made by a thread that is no worker");
   nodes = std::make_unique<distribution>(*this, of);
+  if (!plan.empty()) nodes->open_plan(plan);
 }
 
-bool graph_scope::place(std::span<const datum_use> uses, std::span<vertex_ref> after,
-                        std::optional<unsigned> rank, vertex_ref& of) {
-  of.rank = nodes->place(uses, after, rank);
+bool graph_scope::place(const char* name, std::span<const datum_use> uses,
+                        std::span<vertex_ref> after, std::optional<unsigned> rank, vertex_ref& of) {
+  of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
   return of.rank == nodes->rank();
 }
 
 void graph_scope::next_home(any_datum& d) noexcept {
-  if (nodes != nullptr) d.place.home = nodes->next_home();
+  if (nodes != nullptr) nodes->enter(d.place);
 }
 
 void graph_scope::home(any_datum& d, unsigned rank) const {

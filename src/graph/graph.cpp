@@ -139,7 +139,7 @@ void subtask::execute() noexcept {
     skip();
   } else {
     try {
-      call();
+      g.nodes != nullptr ? g.nodes->run(*this) : call();
     } catch (const cancelled&) {
       // The graph, or a scope around it: wait() tells.
     } catch (...) { g.keep(in_graph().number, std::current_exception()); }
@@ -172,6 +172,7 @@ void graph_scope::cancel_all() noexcept {
 void graph_scope::end(bool unwinds) noexcept {
   if (unwinds) nodes != nullptr ? nodes->abandon() : detail::stop(*this);
   detail::wait(*this);
+  if (nodes != nullptr && !unwinds) nodes->close_plan();
 }
 
 vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,

@@ -263,6 +263,41 @@ TEST_P(graph_with, a_subtask_that_comes_after_many) {
   });
 }
 
+TEST_P(graph_with, lists_of_data) {
+  rt.run([] {
+    graph g;
+    std::vector<datum<int>> v;
+    std::array<datum<int>, 3> last{};
+    for (int i = 0; i < 50; ++i) v.push_back(g.make(i));
+    for (auto& each : last) each = g.make(0);
+    auto sum = g.make(0L);
+    const auto add_up = [](values<const int> all, long& to) {
+      for (const int x : all) to += x;
+    };
+    g.run(add_up, in(v), inout(sum));
+    // After who reads it; before who reads it next.
+    g.run(
+        [](values<int> all, int extra) {
+          for (int& x : all) x = 2 * x + extra;
+          all[0] += static_cast<int>(all.size());
+        },
+        inout(v), in(v[1]));
+    g.run(add_up, in(v), inout(sum));
+    g.run(
+        [](values<int> all, values<const int> from) {
+          for (std::size_t i = 0; i < all.size(); ++i) all[i] = from[from.size() - 1 - i];
+        },
+        out(last), in(v));
+    g.run([](values<int> all) { all[2] += 1000; }, add(last));
+    g.run([](values<int> none) { EXPECT_EQ(none.size(), 0u); }, inout(std::vector<datum<int>>()));
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(*sum, 1225 + (2 * 1225 + 50 * 1 + 50));
+    EXPECT_EQ(*last[0], 99);
+    EXPECT_EQ(*last[2], 1095);
+    EXPECT_EQ(*v[0], 51);
+  });
+}
+
 // ---- what goes wrong
 
 TEST_P(graph_with, the_exception_is_the_one_of_the_program_by_calls) {

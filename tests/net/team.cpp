@@ -1,12 +1,15 @@
 // Tasks that all nodes run together, and graphs between them: several nodes in one process, over a
 // network that delays.
 #include "core/requests.hpp"
+#include "graph/recorded_graph.hpp"
 #include "net/loopback.hpp"
+#include "temporary_folder.hpp"
 
 #include <cleave/cleave.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -96,7 +99,8 @@ TEST_P(team_of, each_node_runs_its_copy) {
 struct random_program {
   std::uint64_t seed = 0;
   int thrower = 1 << 30;  // some of the subtasks from that one on throw
-  auto input() { return std::tie(seed, thrower); }
+  std::string plan = {};
+  auto input() { return std::tie(seed, thrower, plan); }
 
   static constexpr int data = 10, subtasks = 250;
 
@@ -129,7 +133,7 @@ struct random_program {
   }
 
   std::vector<value> run(team& all) const {
-    team_graph g(all);
+    team_graph g(all, plan);
     std::vector<datum<value>> v;
     for (int i = 0; i < data; ++i) {
       v.push_back(g.make<value>(0));
@@ -194,6 +198,97 @@ TEST_P(team_of, random_programs) {
     const random_program p{seed};
     EXPECT_EQ(j.root().run_on_all(p), p.by_calls()) << "seed " << seed;
     EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
+  }
+}
+
+TEST_P(team_of, random_programs_by_a_plan) {
+  const temporary_folder folder;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto file = (folder.path / std::to_string(seed)).string();
+    const random_program p{seed, 1 << 30, file};
+    for (const char* run : {"recorded", "planned", "planned again"})
+      EXPECT_EQ(j.root().run_on_all(p), p.by_calls()) << run << ", seed " << seed;
+    EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
+    const auto g = detail::read_recorded_graph(file);
+    EXPECT_EQ(g.subtasks.size(), static_cast<std::size_t>(random_program::subtasks));
+    EXPECT_EQ(g.nodes, size);
+    EXPECT_EQ(g.workers, GetParam().workers);
+    for (const auto& s : g.subtasks) EXPECT_GT(s.duration, 0);
+    for (const double bytes : g.bytes) EXPECT_EQ(bytes, sizeof(value));
+  }
+}
+
+/// The work is where the plan finds it: all data have their home on node 0.
+struct all_at_one_home {
+  std::string plan;
+  int subtasks = 0;
+  auto input() { return std::tie(plan, subtasks); }
+  int run(team& all) const {
+    team_graph g(all, plan);
+    std::vector<datum<int>> done;
+    for (int i = 0; i < subtasks; ++i) {
+      done.push_back(g.make<int>(-1));
+      g.set_home(done.back(), 0);
+      g.run(
+          "slow",
+          [r = all.rank()](int& at) {
+            std::this_thread::sleep_for(1ms);
+            at = static_cast<int>(r);
+          },
+          out(done.back()));
+    }
+    for (auto each : done) g.bring(each);
+    g.wait();
+    int elsewhere = 0;
+    for (auto each : done) elsewhere += *each != 0 ? 1 : 0;
+    return elsewhere;
+  }
+};
+
+TEST_P(team_of, a_plan_deals_the_work_to_all_nodes) {
+  const temporary_folder folder;
+  const auto file = (folder.path / "plan").string();
+  constexpr int subtasks = 60;
+  EXPECT_EQ(j.root().run_on_all(all_at_one_home{file, subtasks}), 0);
+  const int expected = subtasks - subtasks / static_cast<int>(size);
+  EXPECT_NEAR(j.root().run_on_all(all_at_one_home{file, subtasks}), expected, 3);
+}
+
+TEST_P(team_of, a_plan_of_another_graph_is_followed_as_far_as_it_is_the_same) {
+  const temporary_folder folder;
+  const auto file = (folder.path / "plan").string();
+  const random_program recorded{1, 1 << 30, file}, other{2, 1 << 30, file};
+  j.root().run_on_all(recorded);
+  EXPECT_EQ(j.root().run_on_all(other), other.by_calls());
+  j.root().run_on_all(all_at_one_home{file, 400});
+  EXPECT_TRUE(noted.all().empty());
+}
+
+struct notes_what_a_plan_throws {
+  std::string plan;
+  auto input() { return std::tie(plan); }
+  void run(team& all) const {
+    try {
+      team_graph g(all, plan);
+    } catch (const std::runtime_error& e) { noted.add(all.rank(), e.what()); }
+  }
+};
+
+TEST_P(team_of, a_plan_that_cannot_be_used_is_known_to_all) {
+  const temporary_folder folder;
+  const auto no_plan = (folder.path / "no.plan").string();
+  std::ofstream(no_plan) << "no plan";
+  for (const auto& file : {no_plan, (folder.path / "none" / "no.plan").string()}) {
+    noted.clear();
+    j.root().run_on_all(notes_what_a_plan_throws{file});
+    const auto all = noted.all();
+    // Alone, what is there is not followed, but still read.
+    ASSERT_EQ(all.size(), size);
+    for (const auto& [rank, lines] : all) {
+      ASSERT_EQ(lines.size(), 1u);
+      EXPECT_NE(lines[0].find("no.plan: "), std::string::npos) << lines[0];
+      EXPECT_EQ(lines, all.at(0));
+    }
   }
 }
 

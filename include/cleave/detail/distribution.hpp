@@ -7,15 +7,20 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 /// A graph whose subtasks run on several nodes.
 namespace cleave::detail {
+
+class placement_plan;
+class recorder;
 
 /// Which node runs which subtask, and what has to go from one to another for it.
 ///
@@ -35,14 +40,24 @@ public:
 
   // The owner of the graph.
 
+  /// Before there are data: subtasks run where the plan in that file says, or if there is no such
+  /// file this run is recorded there. Blocks until the first node has told which. Throws
+  /// std::runtime_error on all nodes if the file cannot be used.
+  void open_plan(const std::string& file);
+  /// The graph has ended, and not by an exception: the file is written.
+  void close_plan() noexcept;
+
   /// Throws std::out_of_range if there is no such member.
   void check(unsigned rank) const;
-  /// The next datum's.
-  unsigned next_home() noexcept { return made_data_++ % size(); }
+  /// Numbers the next datum, and gives it a home in turn.
+  void enter(datum_place& d) noexcept {
+    d.number = made_data_++;
+    d.home = d.number % size();
+  }
   /// Decides who runs the next subtask, and begins the transfers that it needs. Of `after` those on
   /// other nodes are replaced by what comes from there. Returns the rank. Throws std::bad_alloc,
   /// std::out_of_range.
-  unsigned place(std::span<const datum_use> uses, std::span<vertex_ref> after,
+  unsigned place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
                  std::optional<unsigned> asked);
   /// Has it here, too.
   void bring(any_datum& d, unsigned to);
@@ -56,6 +71,8 @@ public:
 
   // Any thread.
 
+  /// Calls its function.
+  void run(subtask& s);
   /// On all nodes.
   void cancel() noexcept;
   /// A subtask has thrown; within the handler. Other nodes get to know the first one.
@@ -65,13 +82,27 @@ private:
   static constexpr std::uint64_t forever = std::numeric_limits<std::uint64_t>::max();
   class send;
   class receive_value;
-  enum class kind : std::uint8_t { value, absent, done, go_on, cancelled, abandoned };
+  enum class kind : std::uint8_t {
+    value,
+    timed_value,  // of a graph that is recorded: who sent it, and when
+    absent,
+    done,
+    go_on,
+    cancelled,
+    abandoned,
+    plan,     // from the first node: what it is
+    measured  // to the first node
+  };
+  enum class plan_kind : std::uint8_t { cannot_be_used, recorded, followed };
   struct arrived {
     std::vector<std::byte> message;
     std::size_t first = 0;
     bool has_value = false;
   };
 
+  std::vector<std::byte> read_plan() const;
+  void use_plan(std::span<const std::byte> told);
+  void gather_measured();
   unsigned home_of(std::span<const datum_use> uses) noexcept;
   void transfer(any_datum& d, unsigned to, std::uint64_t number);
   vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
@@ -98,6 +129,9 @@ private:
   team_node& node_;
   unsigned made_data_ = 0;
   unsigned made_placeless_ = 0;
+  std::string plan_file_;                 // the first node's; empty: none
+  std::unique_ptr<placement_plan> plan_;  // that is followed
+  std::unique_ptr<recorder> recorder_;    // of a graph that is recorded; set with the team's mutex
 
   // As bytes: an exception is never looked at by two threads.
   std::mutex error_mutex_;
@@ -113,6 +147,8 @@ private:
   std::uint64_t round_ = 0, agreed_ = 0, last_round_ = forever;
   std::uint64_t children_done_ = 0;  // in all rounds
   bool was_cancelled_ = false;       // the last one said so
+  std::optional<std::vector<std::byte>> told_plan_;
+  std::vector<std::vector<std::byte>> measured_;  // of others
 };
 
 }  // namespace cleave::detail

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,7 @@ private:
 /// Which nodes of a team have the newest value of a datum, and which runs what writes it. The same
 /// on all nodes. The owner of the graph only.
 struct datum_place {
+  std::uint32_t number = 0;  // from 0 on
   unsigned home = 0;
   std::vector<unsigned> holders;  // in the order in which they got it; none: all have it
   bool is_here = true;
@@ -213,10 +215,11 @@ protected:
 
   // Of a graph of a team; with one member they do nothing. The owner only.
 
-  /// Throws std::logic_error if the caller is no worker.
-  void distribute(team_node& of);
+  /// `plan`: a file, or nothing. Throws std::logic_error if the caller is no worker, and what
+  /// distribution::open_plan() does.
+  void distribute(team_node& of, const std::string& plan);
   /// Decides who runs the subtask that is made next, which is `of`. Whether it is this node.
-  bool place(std::span<const datum_use> uses, std::span<vertex_ref> after,
+  bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
              std::optional<unsigned> rank, vertex_ref& of);
   void next_home(any_datum& d) noexcept;
   void home(any_datum& d, unsigned rank) const;

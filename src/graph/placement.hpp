@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/schedule.hpp"
+
+namespace cleave::detail {
+
+/// Where the subtasks of a graph run, as a schedule says; the same on all nodes.
+class placement_plan {
+public:
+  placement_plan(const recorded_graph& of, schedule s);
+  /// Throws malformed.
+  placement_plan(byte_reader& from, unsigned nodes);
+  void put(byte_writer& to) const;
+
+  /// Of the next subtask. Nothing from the first one on that uses other data than that which was
+  /// recorded.
+  std::optional<unsigned> next(std::span<const datum_use> uses);
+  /// The subtask from which on it said nothing.
+  std::optional<std::size_t> differs_at() const noexcept { return differs_at_; }
+
+private:
+  std::vector<std::uint32_t> ranks_, checks_;
+  std::size_t next_ = 0;
+  std::optional<std::size_t> differs_at_;
+};
+
+}  // namespace cleave::detail

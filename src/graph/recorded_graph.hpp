@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cleave::detail {
+
+/// A graph of a team as a run has seen it: what each subtask used, and how long it took. Subtasks
+/// and data are numbered from 0 in program order. Times are in microseconds.
+struct recorded_graph {
+  static constexpr std::uint32_t any_rank = ~std::uint32_t{0};
+  struct use {
+    std::uint32_t datum = 0;
+    access_mode mode{};
+  };
+  struct subtask {
+    std::uint32_t name = 0;          // in names
+    std::uint32_t asked = any_rank;  // by on()
+    std::uint32_t ran_on = 0;        // a rank
+    std::uint32_t uses_end = 0;      // those of the subtask before end where its own begin
+    std::uint32_t after_end = 0;
+    double duration = 0;
+  };
+
+  unsigned nodes = 1, workers = 1;  // that ran it; workers on each node
+  double latency = 0;               // of a message
+  double per_byte = 0;
+  std::vector<std::string> names;
+  std::vector<subtask> subtasks;
+  std::vector<use> uses;
+  std::vector<std::uint32_t> after;  // subtasks
+  std::vector<double> bytes;         // of each datum's value, serialized; 0 if that is not known
+
+  std::span<const use> uses_of(std::size_t i) const noexcept {
+    const std::size_t first = i == 0 ? 0 : subtasks[i - 1].uses_end;
+    return std::span(uses).subspan(first, subtasks[i].uses_end - first);
+  }
+  std::span<const std::uint32_t> after_of(std::size_t i) const noexcept {
+    const std::size_t first = i == 0 ? 0 : subtasks[i - 1].after_end;
+    return std::span(after).subspan(first, subtasks[i].after_end - first);
+  }
+  /// The datum that decides where the subtask runs, if nobody has asked for a node: the first one
+  /// that it writes, else the first one. -1: it has none.
+  std::int64_t home_of(std::size_t i) const noexcept;
+
+  void put(byte_writer& to) const;
+  /// Throws malformed.
+  void get(byte_reader& from);
+};
+
+/// Of a file. Throws std::runtime_error that names it, if it cannot be read or is none.
+recorded_graph read_recorded_graph(const std::string& file);
+/// Before long work: throws std::runtime_error if there cannot be such a file.
+void require_writable(const std::string& file);
+/// All of it or nothing. Throws std::runtime_error.
+void write_recorded_graph(const recorded_graph& g, const std::string& file);
+
+}  // namespace cleave::detail

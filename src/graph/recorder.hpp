@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cleave/detail/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/recorded_graph.hpp"
+
+namespace cleave::detail {
+
+/// What one node of a team knows of a graph while it runs: all of its structure, and what it has
+/// measured itself. The first node adds what the others have measured.
+class recorder {
+public:
+  recorder(unsigned rank, unsigned nodes, unsigned workers);
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  // The owner of the graph, on all nodes in the same order.
+
+  /// The next subtask, of that number, runs there.
+  void place(std::uint64_t number, const char* name, std::span<const datum_use> uses,
+             std::span<const vertex_ref> after, std::optional<unsigned> asked, unsigned ran_on);
+
+  // The owner, between wait() and the next subtask.
+
+  /// What was measured since the last time. Throws std::bad_alloc.
+  void put_measured(byte_writer& to);
+  /// What another node has put. Throws malformed.
+  void add(byte_reader& from);
+  /// The whole of it.
+  const recorded_graph& result();
+
+  // Any thread.
+
+  /// Microseconds of this node's clock.
+  static double now() noexcept;
+  /// A subtask took so long, and nobody else touches what it has written yet.
+  void took(std::uint64_t number, double duration) noexcept;
+  /// A value has come that was sent at that time by its sender's clock.
+  void arrived(unsigned from, std::size_t bytes, double sent_at) noexcept;
+
+private:
+  struct duration {
+    std::uint32_t subtask;
+    double time;
+  };
+  struct size {
+    std::uint32_t datum;
+    double bytes;
+  };
+  struct transfer {
+    std::uint32_t from, to;
+    double bytes, time;  // with the difference of the two clocks
+  };
+
+  std::optional<std::uint32_t> subtask_of(std::uint64_t number) const noexcept;
+  void measure_sizes(std::uint32_t subtask);
+  void estimate_transfers();
+
+  const unsigned rank_;
+  std::mutex mutex_;
+  recorded_graph graph_;
+  std::unordered_map<std::string, std::uint32_t> names_;
+  std::vector<std::uint64_t> numbers_;  // by subtask
+  std::vector<any_datum*> data_;
+  std::vector<std::uint32_t> writes_;  // by datum
+  std::vector<duration> durations_;
+  std::vector<size> sizes_;
+  std::vector<transfer> transfers_;
+};
+
+}  // namespace cleave::detail

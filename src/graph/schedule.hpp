@@ -1,0 +1,51 @@
+#pragma once
+
+#include "graph/recorded_graph.hpp"
+
+#include <cstdint>
+#include <vector>
+
+/// Which node is to run which subtask of a graph that has been recorded. Nothing here runs
+/// anything; all nodes would come to the same, but one decides and tells the others.
+namespace cleave::detail {
+
+/// What it is to run on.
+struct machine_model {
+  unsigned nodes = 1, workers = 1;   // on each node
+  double latency = 0, per_byte = 0;  // of a message, in microseconds
+};
+
+struct schedule {
+  enum class method : std::uint8_t {
+    as_recorded,    // where it ran then
+    critical_path,  // by the longest path that is left
+    partition       // each datum's writers on one node: parts of much affinity
+  };
+  std::vector<std::uint32_t> ranks;  // by subtask
+  double time = 0;                   // that the model takes
+  method by = method::as_recorded;
+};
+
+/// How long that takes: a worker that is free begins the first subtask, in program order, that can
+/// begin. A value goes once to each node that reads it; one after the other leave a node.
+double simulated(const recorded_graph& g, const machine_model& on,
+                 const std::vector<std::uint32_t>& ranks);
+
+/// The longest path of subtasks that depend on each other.
+double critical_path(const recorded_graph& g);
+
+/// CP/MISF (critical path, most immediate successors first) with the time of communication: the
+/// subtask with the longest path behind it is next, of equal ones that with more successors; it
+/// goes to the node where it ends first. (Kasahara and Narita, "Practical multiprocessor scheduling
+/// algorithms", 1984; Parsley, section 3.3.)
+std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machine_model& on);
+
+/// All subtasks with the same home on one node. Homes are parted so that nodes have equal work and
+/// few bytes go from one to another: halved again and again, each half grown around one datum and
+/// then improved. (Kernighan and Lin, 1970; Fiduccia and Mattheyses, 1982.)
+std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
+
+/// That of the above which the model says is the fastest.
+schedule best_schedule(const recorded_graph& g, const machine_model& on);
+
+}  // namespace cleave::detail

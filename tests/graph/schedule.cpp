@@ -1,0 +1,311 @@
+// Schedules of recorded graphs: what the model says of small ones is known; random ones keep their
+// bounds.
+#include "graph/schedule.hpp"
+#include "core/requests.hpp"
+#include "graph/recorded_graph.hpp"
+#include "temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cleave::detail {
+namespace {
+
+using tests::random_at;
+using use = recorded_graph::use;
+constexpr auto in = access_mode::in, out = access_mode::out, inout = access_mode::inout,
+               add = access_mode::add;
+
+class graph_of {
+public:
+  graph_of& run(double duration, std::initializer_list<use> uses,
+                std::initializer_list<std::uint32_t> after = {}) {
+    for (const use& u : uses) {
+      g.uses.push_back(u);
+      if (u.datum >= g.bytes.size()) g.bytes.resize(u.datum + 1, 1000);
+    }
+    g.after.insert(g.after.end(), after);
+    g.subtasks.push_back({0, recorded_graph::any_rank, 0, static_cast<std::uint32_t>(g.uses.size()),
+                          static_cast<std::uint32_t>(g.after.size()), duration});
+    return *this;
+  }
+  graph_of& asked(std::uint32_t rank) {
+    g.subtasks.back().asked = rank;
+    return *this;
+  }
+  recorded_graph g = [] {
+    recorded_graph empty;
+    empty.names = {"subtask"};
+    return empty;
+  }();
+};
+
+double sum_of(const recorded_graph& g) {
+  double sum = 0;
+  for (const auto& s : g.subtasks) sum += s.duration;
+  return sum;
+}
+
+std::vector<std::uint32_t> all_on(const recorded_graph& g, std::uint32_t rank) {
+  return std::vector<std::uint32_t>(g.subtasks.size(), rank);
+}
+
+// ---- the model
+
+TEST(model, a_chain_takes_the_sum_of_its_parts) {
+  graph_of c;
+  for (int i = 0; i < 5; ++i) c.run(10, {{0, inout}});
+  EXPECT_EQ(simulated(c.g, {1, 4, 0, 0}, all_on(c.g, 0)), 50);
+  EXPECT_EQ(critical_path(c.g), 50);
+}
+
+TEST(model, workers_share_what_does_not_depend_on_each_other) {
+  graph_of c;
+  for (std::uint32_t i = 0; i < 6; ++i) c.run(10, {{i, out}});
+  EXPECT_EQ(simulated(c.g, {1, 1, 0, 0}, all_on(c.g, 0)), 60);
+  EXPECT_EQ(simulated(c.g, {1, 4, 0, 0}, all_on(c.g, 0)), 20);
+  EXPECT_EQ(critical_path(c.g), 10);
+}
+
+TEST(model, a_value_that_goes_to_another_node_takes_its_time) {
+  graph_of c;
+  c.run(10, {{0, out}}).run(5, {{0, in}, {1, out}});
+  EXPECT_EQ(simulated(c.g, {2, 1, 7, 0.01}, {0, 0}), 15);
+  EXPECT_EQ(simulated(c.g, {2, 1, 7, 0.01}, {0, 1}), 10 + 10 + 7 + 5);
+}
+
+TEST(model, a_value_goes_once_to_a_node) {
+  graph_of c;
+  c.run(10, {{0, out}});
+  for (std::uint32_t i = 1; i < 4; ++i) c.run(1, {{0, in}, {i, out}});
+  EXPECT_EQ(simulated(c.g, {2, 1, 7, 0.01}, {0, 1, 1, 1}), 10 + 10 + 7 + 3);
+}
+
+TEST(model, values_leave_a_node_one_after_the_other) {
+  graph_of c;
+  c.run(10, {{0, out}});
+  for (std::uint32_t i = 1; i < 4; ++i) c.run(1, {{0, in}, {i, out}});
+  EXPECT_EQ(simulated(c.g, {4, 1, 7, 0.01}, {0, 1, 2, 3}), 10 + 3 * 10 + 7 + 1);
+}
+
+TEST(model, a_reader_holds_up_who_writes_next_on_its_own_node_only) {
+  graph_of c;
+  c.run(1, {{0, out}}).run(100, {{0, in}, {1, out}}).run(1, {{0, out}});
+  EXPECT_EQ(simulated(c.g, {1, 2, 0, 0}, {0, 0, 0}), 102);
+  EXPECT_EQ(simulated(c.g, {2, 2, 0, 0}, {0, 0, 1}), 101);
+}
+
+TEST(model, those_that_add_wait_for_what_was_before_and_are_all_waited_for) {
+  graph_of c;
+  c.run(10, {{0, out}}).run(5, {{0, add}}).run(5, {{0, add}}).run(1, {{0, in}, {1, out}});
+  EXPECT_EQ(simulated(c.g, {1, 2, 0, 0}, all_on(c.g, 0)), 16);
+}
+
+TEST(model, what_is_told_to_come_after_does) {
+  graph_of c;
+  c.run(10, {{0, out}}).run(5, {{1, out}}, {0});
+  EXPECT_EQ(simulated(c.g, {1, 2, 3, 0}, {0, 0}), 15);
+  EXPECT_EQ(simulated(c.g, {2, 2, 3, 0}, {0, 1}), 18);
+}
+
+// ---- schedules
+
+TEST(critical_path_schedule, begins_with_the_longest_path) {
+  // Those of a chain are on one node, whatever else there is.
+  graph_of c;
+  for (std::uint32_t i = 0; i < 4; ++i) c.run(10, {{9, inout}}).run(10, {{i, out}});
+  const auto ranks = by_critical_path(c.g, {2, 1, 0, 0});
+  EXPECT_EQ(simulated(c.g, {2, 1, 0, 0}, ranks), 40) << testing::PrintToString(ranks);
+}
+
+TEST(critical_path_schedule, stays_where_the_data_are_if_messages_are_slow) {
+  graph_of c;
+  c.run(10, {{0, out}});
+  for (std::uint32_t i = 1; i < 5; ++i) c.run(1, {{0, in}, {i, out}});
+  const auto ranks = by_critical_path(c.g, {4, 1, 1000, 0});
+  EXPECT_EQ(std::set(ranks.begin(), ranks.end()).size(), 1u);
+}
+
+/// A ring of blocks, each of which reads its neighbours in each step.
+recorded_graph ring(std::uint32_t blocks, int steps) {
+  graph_of c;
+  for (int step = 0; step < steps; ++step) {
+    // Two copies, so that neighbours are those of the step before.
+    const std::uint32_t from = step % 2 == 0 ? 0 : blocks, to = blocks - from;
+    for (std::uint32_t b = 0; b < blocks; ++b)
+      c.run(10, {{from + (b + 1) % blocks, in},
+                 {from + (b + blocks - 1) % blocks, in},
+                 {from + b, in},
+                 {to + b, out}});
+  }
+  return std::move(c.g);
+}
+
+TEST(partition, cuts_a_ring_into_arcs) {
+  const auto g = ring(16, 20);
+  for (const unsigned nodes : {2u, 4u}) {
+    const auto ranks = by_partition(g, {nodes, 1, 5, 0});
+    std::vector<int> of(nodes);
+    int borders = 0;
+    for (std::uint32_t b = 0; b < 16; ++b) {
+      ++of[ranks[b]];
+      borders += ranks[b] != ranks[(b + 1) % 16] ? 1 : 0;
+      EXPECT_EQ(ranks[b], ranks[b + 16]) << "both copies of a block are on one node";
+    }
+    for (const int n : of) EXPECT_EQ(n, static_cast<int>(16 / nodes));
+    EXPECT_EQ(borders, static_cast<int>(nodes));
+  }
+}
+
+TEST(partition, gives_each_node_as_much_work_as_others) {
+  graph_of c;
+  for (std::uint32_t i = 0; i < 40; ++i) c.run(i < 4 ? 90 : 10, {{i, out}});
+  const auto ranks = by_partition(c.g, {4, 1, 1, 0});
+  std::vector<double> work(4);
+  for (std::uint32_t i = 0; i < 40; ++i) work[ranks[i]] += c.g.subtasks[i].duration;
+  for (const double w : work) EXPECT_NEAR(w, 180, 20);
+}
+
+TEST(best, is_better_than_a_bad_recording) {
+  auto g = ring(16, 20);
+  g.nodes = 2;
+  for (std::uint32_t i = 0; i < g.subtasks.size(); ++i) g.subtasks[i].ran_on = i % 2;
+  const machine_model on{2, 1, 20, 0.02};
+  std::vector<std::uint32_t> recorded;
+  for (const auto& s : g.subtasks) recorded.push_back(s.ran_on);
+  const auto best = best_schedule(g, on);
+  EXPECT_NE(best.by, schedule::method::as_recorded);
+  EXPECT_LT(best.time, 0.7 * simulated(g, on, recorded));
+}
+
+// ---- random graphs
+
+recorded_graph random_graph(std::uint64_t seed) {
+  std::uint64_t count = 0;
+  const auto draw = [&](std::uint64_t below) {
+    return random_at(seed * 1'000'003 + count++) % below;
+  };
+  recorded_graph g;
+  g.names = {"a", "b"};
+  const auto data = static_cast<std::uint32_t>(1 + draw(12));
+  for (std::uint32_t d = 0; d < data; ++d) g.bytes.push_back(static_cast<double>(draw(5000)));
+  const auto subtasks = draw(120);
+  for (std::uint32_t i = 0; i < subtasks; ++i) {
+    for (auto k = draw(4); k > 0; --k)
+      g.uses.push_back({static_cast<std::uint32_t>(draw(data)), static_cast<access_mode>(draw(4))});
+    if (i > 0 && draw(4) == 0) g.after.push_back(static_cast<std::uint32_t>(draw(i)));
+    const bool asks = draw(6) == 0;
+    g.subtasks.push_back({static_cast<std::uint32_t>(draw(2)),
+                          asks ? static_cast<std::uint32_t>(draw(3)) : recorded_graph::any_rank, 0,
+                          static_cast<std::uint32_t>(g.uses.size()),
+                          static_cast<std::uint32_t>(g.after.size()),
+                          static_cast<double>(draw(50))});
+  }
+  return g;
+}
+
+TEST(random, no_schedule_is_better_than_can_be_or_worse_than_it_may) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto g = random_graph(seed);
+    const double work = sum_of(g), path = critical_path(g);
+    EXPECT_DOUBLE_EQ(simulated(g, {1, 1, 9, 1}, all_on(g, 0)), work);
+    // Greedy on one node: Graham's bound.
+    const double three = simulated(g, {1, 3, 0, 0}, all_on(g, 0));
+    EXPECT_GE(three + 1e-9, std::max(work / 3, path));
+    EXPECT_LE(three, work / 3 + path + 1e-9);
+    const machine_model on{3, 2, 4, 0.001};
+    for (const auto& ranks : {by_critical_path(g, on), by_partition(g, on)}) {
+      ASSERT_EQ(ranks.size(), g.subtasks.size());
+      EXPECT_GE(simulated(g, on, ranks) + 1e-9, work / 6);
+      for (std::size_t i = 0; i < ranks.size(); ++i) {
+        EXPECT_LT(ranks[i], 3u);
+        if (g.subtasks[i].asked != recorded_graph::any_rank) {
+          EXPECT_EQ(ranks[i], g.subtasks[i].asked);
+        }
+      }
+    }
+    const auto best = best_schedule(g, on);
+    EXPECT_LE(best.time, simulated(g, on, by_critical_path(g, on)));
+    EXPECT_LE(best.time, simulated(g, on, by_partition(g, on)));
+  }
+}
+
+// ---- files
+
+std::vector<std::byte> bytes_of(const recorded_graph& g) {
+  std::vector<std::byte> to;
+  byte_writer w(to);
+  g.put(w);
+  return to;
+}
+
+TEST(file, has_all_of_a_graph) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    auto g = random_graph(seed);
+    g.latency = 3, g.per_byte = 0.5, g.workers = 7;
+    const auto first = bytes_of(g);
+    recorded_graph again;
+    byte_reader r(first);
+    again.get(r);
+    EXPECT_EQ(bytes_of(again), first);
+    EXPECT_EQ(simulated(again, {3, 2, 4, 0.001}, by_partition(again, {3, 2, 4, 0.001})),
+              simulated(g, {3, 2, 4, 0.001}, by_partition(g, {3, 2, 4, 0.001})));
+  }
+}
+
+TEST(file, that_is_cut_short_or_changed_is_refused_or_a_graph) {
+  const auto whole = bytes_of(random_graph(11));
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    recorded_graph g;
+    const std::span<const std::byte> part(whole.data(), n);
+    byte_reader r(part);
+    EXPECT_THROW(g.get(r), malformed) << n;
+  }
+  for (std::size_t n = 0; n < 20 * whole.size(); ++n) {
+    auto changed = whole;
+    changed[n % whole.size()] ^= static_cast<std::byte>(random_at(n) | 1);
+    recorded_graph g;
+    try {
+      byte_reader r(changed);
+      g.get(r);
+    } catch (const malformed&) { continue; }
+    const auto ranks = best_schedule(g, {2, 1, 1, 1}).ranks;
+    EXPECT_EQ(ranks.size(), g.subtasks.size());
+  }
+}
+
+TEST(file, that_cannot_be_used_is_named) {
+  const tests::temporary_folder folder;
+  const auto file = (folder.path / "a.plan").string();
+  const auto expect_named = [&](auto f) {
+    try {
+      f();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_NE(std::string(e.what()).find("a.plan"), std::string::npos) << e.what();
+    }
+  };
+  expect_named([&] { read_recorded_graph(file); });
+  std::ofstream(file) << "something else";
+  expect_named([&] { read_recorded_graph(file); });
+  const auto nowhere = (folder.path / "none" / "a.plan").string();
+  expect_named([&] { require_writable(nowhere); });
+  expect_named([&] { write_recorded_graph(random_graph(1), nowhere); });
+  write_recorded_graph(random_graph(1), file);
+  EXPECT_EQ(bytes_of(read_recorded_graph(file)), bytes_of(random_graph(1)));
+  EXPECT_FALSE(std::filesystem::exists(file + ".part"));
+}
+
+}  // namespace
+}  // namespace cleave::detail
