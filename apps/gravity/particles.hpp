@@ -3,22 +3,9 @@
 
 #include <cmath>
 
+#include "../common/vec3.hpp"
+
 namespace apps::gravity {
-
-struct vec3 {
-  double x = 0, y = 0, z = 0;
-
-  vec3& operator+=(const vec3& b) {
-    x += b.x;
-    y += b.y;
-    z += b.z;
-    return *this;
-  }
-  friend vec3 operator+(vec3 a, const vec3& b) { return a += b; }
-  friend vec3 operator-(const vec3& a, const vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-  friend vec3 operator*(double s, const vec3& a) { return {s * a.x, s * a.y, s * a.z}; }
-  friend double length(const vec3& a) { return std::sqrt(a.x * a.x + a.y * a.y + a.z * a.z); }
-};
 
 // (2n+1)^3 particles of mass 1 on the integer points of the cube [-n, n]^3, seen from a point
 // outside it.

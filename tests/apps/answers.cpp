@@ -16,6 +16,7 @@
 #include "gravity/trial.hpp"
 #include "lu/trial.hpp"
 #include "matmul/trial.hpp"
+#include "md/trial.hpp"
 #include "pentomino/parse.hpp"
 #include "pentomino/trial.hpp"
 #include "queens/trial.hpp"
@@ -56,6 +57,7 @@ TEST(compare, is_right) { expect_right(apps::compare::trial_of(500)); }
 TEST(gravity, is_right) { expect_right(apps::gravity::trial_of(8)); }
 TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
 TEST(cholesky, is_right) { expect_right(apps::cholesky::trial_of(300), false); }
+TEST(md, is_right) { expect_right(apps::md::trial_of(apps::md::lattice(5), 25, 25, 2), false); }
 TEST(matmul, is_right) { expect_right(apps::matmul::trial_of(200)); }
 TEST(sort, is_right) { expect_right(apps::sort::trial_of(50'000)); }
 

@@ -54,7 +54,7 @@ for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
   prints 11 clique keller4.clq $workers
 done
 prints 65 pentomino --board "$CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt"
-for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky; do
+for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md; do
   "$bin/$app" --help | grep -q '^Usage: ' || fail "$app --help"
 done
 CLEAVE_CHECK=1 "$bin/queens" 7 >out || fail "CLEAVE_CHECK=1 queens 7"

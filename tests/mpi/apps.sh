@@ -9,7 +9,7 @@ export CLEAVE_WORKERS=1
 
 programs=(
   "fib 27" "queens 11" "pentomino --board $CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt" "uts T1"
-  "clique $work/keller4.clq" "gravity 50" "compare 3000" "cholesky 256"
+  "clique $work/keller4.clq" "gravity 50" "compare 3000" "cholesky 256" "md 6 --steps 30"
 )
 stay=("lu 256" "matmul 256" "sort 100000")
 

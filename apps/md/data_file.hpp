@@ -1,0 +1,19 @@
+// LAMMPS's format for the atoms of a simulation, as far as it is needed here: "atomic" style.
+#pragma once
+
+#include <string>
+
+#include "melt.hpp"
+
+namespace apps::md {
+
+inline constexpr const char* data_file_help =
+    "A data file is as LAMMPS reads and writes it (read_data, write_data), with the atom style\n"
+    "\"atomic\": one type, mass 1, a box at right angles, velocities.\n";
+
+// Throws input_error.
+melt read_data_file(const std::string& name);
+// Whole or not at all. Throws std::runtime_error.
+void write_data_file(const melt& m, const std::string& name);
+
+}  // namespace apps::md

@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "../common/driver.hpp"
+#include "data_file.hpp"
+#include "trial.hpp"
+
+namespace {
+
+// A crystal, if it is a number, else the data file of that name.
+apps::md::melt start_of(const std::string& text) {
+  constexpr int least = 3, most = 200;
+  int n = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (stop != text.data() + text.size()) return apps::md::read_data_file(text);
+  if (error == std::errc() && n >= least && n <= most) return apps::md::lattice(n);
+  throw apps::usage_error("START: expected a number from 3 to 200, or a file, got '" + text + "'");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  using namespace apps::md;
+  int steps = 100, every = 0, blocks = 3;
+  std::string start, to, plan;
+  apps::driver app(
+      "md",
+      "Molecular dynamics of a Lennard-Jones liquid: velocity Verlet, cut off at 2.5, in a "
+      "periodic\n"
+      "box that is cut into blocks. Each step of a block is a subtask that waits for its "
+      "neighbours\n"
+      "alone. The answer is what LAMMPS prints for the same atoms: temperature, energies of an "
+      "atom\n"
+      "and pressure, at the beginning and the end.",
+      "md 20 --steps 100 --workers 2\n  md 20 --write start.data",
+      std::string("Over several nodes each has some of the blocks.\n") + data_file_help);
+  app.text("START", start,
+           "a number N: N x N x N cells of a crystal, 4 atoms each; or the name of a data file");
+  app.option("--write", "FILE", to, "Write the atoms of the beginning to a data file instead");
+  app.option_number("--steps", steps, 0, 10'000'000, "Steps of 0.005 (default: 100)");
+  app.option_number("--every", every, 1, 10'000'000, "Tell what is known after so many steps, too");
+  app.option_number("--blocks", blocks, 1, 64, "Blocks in each direction, at most (default: 3)");
+  app.option("--plan", "FILE", plan,
+             "Record the run in that file; if it is there, run the subtasks where it says is best");
+  app.parse(argc, argv);
+  melt atoms = start_of(start);
+  if (!to.empty()) return write_data_file(atoms, to), 0;
+  return app.run(
+      trial_of(std::move(atoms), steps, every != 0 ? every : std::max(steps, 1), blocks, plan));
+} catch (...) { return apps::failed("md"); }

@@ -1,0 +1,78 @@
+// A Lennard-Jones liquid in a periodic box, in reduced units: mass, depth and width of the
+// potential are 1.
+#pragma once
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "../common/random.hpp"
+#include "../common/vec3.hpp"
+
+namespace apps::md {
+
+inline constexpr double cutoff = 2.5;  // no force beyond
+inline constexpr double skin = 0.3;    // pairs up to here are listed, for some steps
+inline constexpr double reach = cutoff + skin;
+inline constexpr int relist = 20;  // steps from one list to the next
+inline constexpr double time_step = 0.005;
+
+struct melt {
+  vec3 low, size;  // the box
+  std::vector<vec3> position, velocity;
+};
+
+// n x n x n cells of a face-centred cubic lattice of that density, four atoms each, at rest as a
+// whole.
+inline melt lattice(int n, double density = 0.8442, double temperature = 1.44) {
+  const double edge = std::cbrt(4 / density);
+  melt m{{}, {n * edge, n * edge, n * edge}, {}, {}};
+  for (int x = 0; x < 2 * n; x++)
+    for (int y = 0; y < 2 * n; y++)
+      for (int z = 0; z < 2 * n; z++)
+        if ((x + y + z) % 2 == 0) m.position.push_back({x * edge / 2, y * edge / 2, z * edge / 2});
+  random_numbers next(n);
+  vec3 sum;
+  const auto count = static_cast<double>(m.position.size());
+  for (std::size_t i = 0; i < m.position.size(); i++) {
+    const double x = next.fraction(), y = next.fraction(), z = next.fraction();
+    m.velocity.push_back({x - 0.5, y - 0.5, z - 0.5});
+    sum += m.velocity.back();
+  }
+  double squares = 0;
+  for (vec3& v : m.velocity) {
+    v -= 1 / count * sum;
+    squares += dot(v, v);
+  }
+  const double scale = std::sqrt(3 * (count - 1) * temperature / squares);
+  for (vec3& v : m.velocity) v = scale * v;
+  return m;
+}
+
+// What is known of all atoms at one moment; the first four as LAMMPS prints them.
+struct state {
+  int step = 0;
+  double temperature = 0, potential = 0, total = 0;  // the energies: of an atom
+  double pressure = 0;
+  friend bool operator==(const state&, const state&) = default;
+};
+
+// Of some of the atoms: twice the kinetic energy, the potential, and the sum of r·F over pairs.
+struct energies {
+  double motion = 0, potential = 0, virial = 0;
+  energies& operator+=(const energies& b) {
+    motion += b.motion;
+    potential += b.potential;
+    virial += b.virial;
+    return *this;
+  }
+};
+
+inline state state_at(int step, const melt& m, const energies& sum) {
+  const auto n = static_cast<double>(m.position.size());
+  const double volume = m.size.x * m.size.y * m.size.z;
+  return {step, sum.motion / (3 * n - 3), sum.potential / n, (sum.potential + sum.motion / 2) / n,
+          (sum.motion + sum.virial) / (3 * volume)};
+}
+
+}  // namespace apps::md
