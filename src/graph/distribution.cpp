@@ -106,6 +106,7 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
     u.of->place.holders.assign(1, to);
     u.of->place.is_here = to == rank();
   }
+  flush();
   return to;
 }
 
@@ -119,6 +120,14 @@ void distribution::run(subtask& s) {
 void distribution::bring(any_datum& d, unsigned to) {
   check(to);
   transfer(d, to, ++graph_.made_);
+  flush();
+}
+
+/// Nobody else's are forgotten: who sets the flag comes here after that.
+void distribution::flush() noexcept {
+  if (!unflushed_.load(std::memory_order_relaxed)) return;
+  unflushed_.store(false, std::memory_order_relaxed);
+  node_.flush();
 }
 
 void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
@@ -202,7 +211,8 @@ void distribution::send_value(const any_datum* d, unsigned to, std::uint64_t num
       w.put(number);
       if (recorder_ != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
       if (d != nullptr) d->put(w);
-      return node_.send(to, std::move(message));
+      node_.send(to, std::move(message));
+      return unflushed_.store(true, std::memory_order_relaxed);
     } catch (...) { graph_.keep(number, std::current_exception()); }
   }
   auto message = begin(kind::absent);
@@ -330,6 +340,7 @@ void distribution::abandon() noexcept {
 void distribution::tell(unsigned to, std::vector<std::byte> message) noexcept {
   put_state(message);
   node_.send(to, std::move(message));
+  node_.flush();
 }
 
 void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
@@ -361,6 +372,7 @@ void distribution::open_plan(const std::string& file) {
   auto message = begin(kind::plan);
   byte_writer(message).raw(told.data(), told.size());
   for (unsigned to = 1; to < size(); ++to) node_.send(to, message);
+  if (size() > 1) node_.flush();
   use_plan(told);
 }
 
@@ -407,7 +419,8 @@ void distribution::gather_measured() {
     auto message = begin(kind::measured);
     byte_writer w(message);
     recorder_->put_measured(w);
-    return node_.send(0, std::move(message));
+    node_.send(0, std::move(message));
+    return node_.flush();
   }
   await([&] { return measured_.size() >= size() - 1; });
   std::vector<std::vector<std::byte>> all;

@@ -306,6 +306,7 @@ void graph_scope::complete(subtask& s) noexcept {
       if (lock(next)) start_or_keep(next);
     }
   }
+  if (nodes != nullptr) nodes->flush();
 }
 
 /// Of a subtask that was dropped: those that come after nothing else are, too. Not by their

@@ -162,6 +162,7 @@ private:
   void tell() noexcept override;
   void improved() noexcept override;
   void send_to_member(std::uint64_t team, unsigned rank, bytes message) override;
+  void flush_to_members() noexcept override;
 
   /// A task that all nodes run, as the first one sees it.
   ///

@@ -122,8 +122,10 @@ void driver::hear_of_teams(address from, message& m) {
   if (ends != nullptr && ends->team == team_number_) stop_team();
   auto* data = std::get_if<team_data>(&m.body);
   if (data == nullptr || data->team < team_number_) return;
-  if (data->team > team_number_) early_[data->team].push_back(std::move(data->contents));
-  else hear_of_member(std::move(data->contents));
+  for (bytes& part : data->parts) {
+    if (data->team > team_number_) early_[data->team].push_back(std::move(part));
+    else hear_of_member(std::move(part));
+  }
 }
 
 void driver::hear_of_member(bytes contents) {
@@ -185,12 +187,11 @@ void driver::stop_team() noexcept {
 }
 
 void driver::send_to_member(std::uint64_t team, unsigned rank, bytes message) {
-  {
-    const std::lock_guard lock(members_mutex_);
-    to_members_.push_back({team, rank, std::move(message)});
-  }
-  carries_->ring();
+  const std::lock_guard lock(members_mutex_);
+  to_members_.push_back({team, rank, std::move(message)});
 }
+
+void driver::flush_to_members() noexcept { carries_->ring(); }
 
 void driver::send_to_members() {
   std::vector<to_member> all;
@@ -198,10 +199,13 @@ void driver::send_to_members() {
     const std::lock_guard lock(members_mutex_);
     all.swap(to_members_);
   }
-  for (auto& [team, rank, contents] : all) {
-    if (team != team_number_) continue;  // members_ are others
-    send(members_[rank], {self_.program, self_.process, 0, team_data{team, std::move(contents)}});
-  }
+  // One message to each, as each costs its receiver a wake-up.
+  std::map<unsigned, std::vector<bytes>> by_rank;
+  for (auto& [team, rank, contents] : all)
+    if (team == team_number_) by_rank[rank].push_back(std::move(contents));  // else members_ are others
+  for (auto& [rank, parts] : by_rank)
+    send(members_[rank],
+         {self_.program, self_.process, 0, team_data{team_number_, std::move(parts)}});
 }
 
 }  // namespace cleave::net

@@ -42,7 +42,10 @@ void put(writer& w, const team_begin& m) {
   for (const address who : m.members) w.number(who);
   w.number(m.type), w.string(m.input), w.string(m.shared);
 }
-void put(writer& w, const team_data& m) { w.number(m.team), w.string(m.contents); }
+void put(writer& w, const team_data& m) {
+  w.number(m.team), w.number(m.parts.size());
+  for (const bytes& part : m.parts) w.string(part);
+}
 void put(writer& w, const team_end& m) {
   w.number(m.team), w.byte(static_cast<std::uint8_t>(m.how));
   w.string(m.error), w.string(m.shared);
@@ -102,7 +105,11 @@ void get(reader& r, team_begin& m) {
   for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.members.push_back(r.number());
   m.type = r.number(), m.input = r.string(), m.shared = r.string();
 }
-void get(reader& r, team_data& m) { m.team = r.number(), m.contents = r.string(); }
+void get(reader& r, team_data& m) {
+  m.team = r.number();
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.parts.push_back(r.string());
+}
 void get(reader& r, team_end& m) {
   m.team = r.number(), m.how = end_of_task(r);
   m.error = r.string(), m.shared = r.string();
@@ -136,9 +143,11 @@ const char* name(const message_body& body) noexcept {
 
 bytes encode(const message& m) {
   bytes out;
-  constexpr std::size_t small = 64;
-  const auto* data = std::get_if<team_data>(&m.body);
-  out.reserve(small + (data != nullptr ? data->contents.size() : 0));
+  constexpr std::size_t small = 64, length = 5;
+  std::size_t size = small;
+  if (const auto* data = std::get_if<team_data>(&m.body))
+    for (const bytes& part : data->parts) size += length + part.size();
+  out.reserve(size);
   writer w(out);
   w.byte(m.version);
   w.byte(static_cast<std::uint8_t>(m.body.index()));

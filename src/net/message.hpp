@@ -152,10 +152,10 @@ struct team_begin {
   friend bool operator==(const team_begin&, const team_begin&) = default;
 };
 
-/// From one member to another.
+/// From one member to another: what it has told it since the last one, in that order.
 struct team_data {
   std::uint64_t team = 0;
-  bytes contents;
+  std::vector<bytes> parts;
   friend bool operator==(const team_data&, const team_data&) = default;
 };
 

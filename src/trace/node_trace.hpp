@@ -5,6 +5,9 @@
 #include <cleave/statistics.hpp>
 
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace cleave::trace {
@@ -17,6 +20,8 @@ struct node_trace {
   double us_per_tick = 0;
   time_spent spent;
   std::vector<recorder::snapshot> workers;
+  /// The names of its tasks, if it came from another node: of this one they are the program's.
+  std::shared_ptr<const std::deque<std::string>> names;
 
   double at(std::uint64_t tick) const noexcept {
     return first_us +

@@ -23,7 +23,7 @@ struct span {
   std::uint32_t node;        // of which node, plus one; 0: of this one. Its ticks are `made`
   activity what;
   bool found;                  // of what is no task: whether there is one now
-  const char* name = nullptr;  // of a task of this node that has one
+  const char* name = nullptr;  // of a task that has one
 };
 
 /// What one worker did. Spans nest; the worker alone begins and ends them, anybody may read. Memory

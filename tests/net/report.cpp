@@ -23,7 +23,7 @@ net::node_report sample() {
   t.spent.work = 1.25, t.spent.dividing = 0.5, t.spent.stealing = 0.125;
   t.workers.resize(2);
   t.workers[1].left_out = 3, t.workers[1].shortest = 4;
-  t.workers[1].spans = {{1'000'500, 1'002'000, 900'000, 1, 3, trace::activity::task, false},
+  t.workers[1].spans = {{1'000'500, 1'002'000, 900'000, 1, 3, trace::activity::task, false, "force"},
                         {1'002'100, 1'002'200, 0, 0, 0, trace::activity::join, true}};
   return r;
 }
@@ -44,6 +44,8 @@ TEST(report, comes_back_as_it_was) {
   EXPECT_EQ(worker.spans[0].end, 1'002'000u);
   EXPECT_EQ(worker.spans[0].made, 900'000u);
   EXPECT_EQ(worker.spans[0].node, 3u);
+  EXPECT_STREQ(worker.spans[0].name, "force");
+  EXPECT_EQ(worker.spans[1].name, nullptr);
   EXPECT_EQ(worker.spans[1].what, trace::activity::join);
   EXPECT_TRUE(worker.spans[1].found);
   EXPECT_DOUBLE_EQ(back->trace->at(1'002'000), 18.5);

@@ -3,6 +3,7 @@
 #include <cleave/detail/graph.hpp>
 #include <cleave/detail/team.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -73,6 +74,8 @@ public:
 
   /// Calls its function.
   void run(subtask& s);
+  /// What subtasks have sent that others came after leaves now.
+  void flush() noexcept;
   /// On all nodes.
   void cancel() noexcept;
   /// A subtask has thrown; within the handler. Other nodes get to know the first one.
@@ -134,6 +137,7 @@ private:
   std::unique_ptr<recorder> recorder_;    // of a graph that is recorded; set with the team's mutex
 
   // As bytes: an exception is never looked at by two threads.
+  std::atomic<bool> unflushed_{false};
   std::mutex error_mutex_;
   std::uint64_t error_number_ = 0;  // 0: none
   std::vector<std::byte> error_;

@@ -17,10 +17,12 @@ namespace cleave::detail {
 /// What a team needs of the network; net implements it.
 class team_carrier : public carrier {
 public:
-  /// Any thread; does not block. Between two members messages arrive in the order in which they
-  /// were sent, or the team is stopped.
+  /// Any thread; does not block. It leaves with the next flush, together with others. Between two
+  /// members messages arrive in the order in which they were sent, or the team is stopped.
   virtual void send_to_member(std::uint64_t team, unsigned rank,
                               std::vector<std::byte> message) = 0;
+  /// Any thread; does not block.
+  virtual void flush_to_members() noexcept = 0;
 };
 
 /// What receives messages within a team: a graph. Each function is called with the team's mutex.
@@ -58,9 +60,11 @@ public:
   void leave(const team_port& p) noexcept;
   /// Appends what receive() needs to know, for the beginning of a message.
   static std::vector<std::byte> begin_message(std::uint64_t port);
+  /// Whoever sends calls flush() soon, on the same thread.
   void send(unsigned to, std::vector<std::byte> message) {
     net_->send_to_member(number_, to, std::move(message));
   }
+  void flush() noexcept { net_->flush_to_members(); }
   /// Blocks until that holds, which is looked at again after tell(); serves requests meanwhile.
   void await(const std::function<bool()>& holds) { net_->await(holds); }
   void tell() noexcept { net_->tell(); }
