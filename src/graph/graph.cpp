@@ -306,7 +306,8 @@ void graph_scope::complete(subtask& s) noexcept {
       if (lock(next)) start_or_keep(next);
     }
   }
-  if (nodes != nullptr) nodes->flush();
+  // Not one that sends: others that send may come after the same one.
+  if (nodes != nullptr && s.kind_ != subtask::kind::send) nodes->flush();
 }
 
 /// Of a subtask that was dropped: those that come after nothing else are, too. Not by their

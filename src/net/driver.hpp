@@ -127,8 +127,10 @@ private:
   void hear_of_member(bytes contents);
   void lead_team();
   void begin_led_team();
-  void make_team(unsigned rank);
+  void make_team(std::uint64_t number, std::vector<address> members, unsigned rank);
   void send_to_members();
+  bool have_to_send();
+  void send_all_to_members();
   void stop_team() noexcept;
   void member_lost(address who);
   bool tell_end_of_team(const detail::task& t);
@@ -241,10 +243,12 @@ private:
 
   std::mutex members_mutex_;
   std::vector<to_member> to_members_;  // with that mutex
+  std::mutex sending_mutex_;           // of who sends them; before the other one
 
   // Of the team that there is, or was last. The thread's; others may hold the team itself.
-  std::uint64_t team_number_ = 0;
   std::shared_ptr<detail::team_node> team_;
+  // Set with the mutex of sending.
+  std::uint64_t team_number_ = 0;
   std::vector<address> members_;
   detail::task* team_task_ = nullptr;                  // which runs here for another node
   std::map<std::uint64_t, std::vector<bytes>> early_;  // of teams that are to come

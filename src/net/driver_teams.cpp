@@ -74,13 +74,12 @@ void driver::lead_team() {
 
 /// With the mutex.
 void driver::begin_led_team() {
-  members_.assign(1, carries_->self());
+  std::vector<address> members(1, carries_->self());
   const auto& known = protocol_->peers();
   for (const address who : carries_->peers())
     if (const auto p = known.find(who); p == known.end() || !p->second.foreign)
-      members_.push_back(who);
-  ++team_number_;
-  make_team(0);
+      members.push_back(who);
+  make_team(team_number_ + 1, std::move(members), 0);
   core_->set_team(team_.get());
   const team_begin all{team_number_, members_, led_->type, std::move(led_->input), shared()};
   for (const address who : members_) {
@@ -134,19 +133,20 @@ void driver::hear_of_member(bytes contents) {
   } catch (const detail::malformed& e) { say(std::string("within a team: ") + e.what()); }
 }
 
-void driver::make_team(unsigned rank) {
+void driver::make_team(std::uint64_t number, std::vector<address> members, unsigned rank) {
   detail::team_carrier* const net = this;
+  const std::lock_guard sending(sending_mutex_);
+  team_number_ = number, members_ = std::move(members);
   team_ = std::make_shared<detail::team_node>(team_number_, rank,
                                               static_cast<unsigned>(members_.size()), net);
 }
 
 void driver::begin(address leader, const team_begin& m) {
   if (m.team <= team_number_) return;
-  team_number_ = m.team, members_ = m.members;
-  const auto self = std::find(members_.begin(), members_.end(), carries_->self());
-  if (self == members_.end()) return;
+  const auto self = std::find(m.members.begin(), m.members.end(), carries_->self());
+  if (self == m.members.end()) return;
   merge(m.shared);
-  make_team(static_cast<unsigned>(self - members_.begin()));
+  make_team(m.team, m.members, static_cast<unsigned>(self - m.members.begin()));
   std::unique_ptr<detail::task> t;
   try {
     detail::byte_reader r(m.input);
@@ -191,9 +191,28 @@ void driver::send_to_member(std::uint64_t team, unsigned rank, bytes message) {
   to_members_.push_back({team, rank, std::move(message)});
 }
 
-void driver::flush_to_members() noexcept { carries_->ring(); }
+/// By whoever has something to send: the driver's thread may have to wait for a CPU.
+void driver::flush_to_members() noexcept {
+  if (!carries_->sends_from_any_thread()) return carries_->ring();
+  send_to_members();
+}
 
 void driver::send_to_members() {
+  // Who finds another one sending leaves it to that one, which looks again when it has ended.
+  while (have_to_send()) {
+    const std::unique_lock sending(sending_mutex_, std::try_to_lock);
+    if (!sending) return;
+    send_all_to_members();
+  }
+}
+
+bool driver::have_to_send() {
+  const std::lock_guard lock(members_mutex_);
+  return !to_members_.empty();
+}
+
+/// With the mutex of sending.
+void driver::send_all_to_members() {
   std::vector<to_member> all;
   {
     const std::lock_guard lock(members_mutex_);
@@ -206,6 +225,7 @@ void driver::send_to_members() {
   for (auto& [rank, parts] : by_rank)
     send(members_[rank],
          {self_.program, self_.process, 0, team_data{team_number_, std::move(parts)}});
+  carries_->deliver();
 }
 
 }  // namespace cleave::net

@@ -37,8 +37,8 @@ struct progress {
   std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
 };
 
-/// What carries messages between nodes. One thread, the driver's, calls everything but ring().
-/// Nothing blocks but wait(). Between two nodes messages arrive in the order in which they were
+/// What carries messages between nodes. One thread, the driver's, calls everything but ring(), and
+/// what sends_from_any_thread() speaks of. Nothing blocks but wait(). Between two nodes messages arrive in the order in which they were
 /// sent, whole, or not at all.
 class transport {
 public:
@@ -56,6 +56,10 @@ public:
   virtual void send(address to, bytes message) = 0;
   /// The same, for what nobody waits for: its receiver may find it when it wakes up next.
   virtual void send_without_waking(address to, bytes message) { send(to, std::move(message)); }
+  /// Whether any thread may call send() and deliver().
+  virtual bool sends_from_any_thread() const noexcept { return false; }
+  /// What this thread has sent is on its way. The driver's need not call it.
+  virtual void deliver() noexcept {}
   /// The next message that has arrived, if there is one.
   virtual std::optional<incoming> receive() = 0;
   /// A peer that the transport knows to be gone, once for each time.

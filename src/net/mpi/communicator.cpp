@@ -78,11 +78,12 @@ void communicator::begin(int expected_ranks) {
   // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together
   // before it.
   if (survives_) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
-  // Serialized: another thread may come to own the transport later, when this one has ended.
+  // Serialized: workers send, too; and another thread may come to own the transport later.
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (provided < MPI_THREAD_FUNNELED)
     throw std::runtime_error(library() + " does not allow threads (MPI_THREAD_FUNNELED)");
+  other_threads_ = provided >= MPI_THREAD_SERIALIZED;
   // A communicator of its own: nothing that the program sends can be taken for ours.
   MPI_Comm_dup(MPI_COMM_WORLD, &all_);
   MPI_Comm_dup(MPI_COMM_WORLD, &end_);

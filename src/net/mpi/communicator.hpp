@@ -16,8 +16,8 @@
 namespace cleave::net::mpi {
 
 /// All of MPI. Its invariant: what the peer sent first is handed out first, and a request stays in
-/// `requests_` from its beginning to its end, with its message beside it. One thread calls
-/// everything, the one that made it.
+/// `requests_` from its beginning to its end, with its message beside it. One thread at a time calls
+/// it; the one that made it, unless MPI allows others.
 ///
 /// MPI gives the order between two ranks. A message longer than a part travels as a header and its
 /// parts, which the receiver has asked for, in order, before it looks for another message.
@@ -32,6 +32,8 @@ public:
 
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
+  /// Whether other threads may call, one at a time.
+  bool allows_other_threads() const noexcept { return other_threads_; }
   /// Name and version.
   static std::string library();
 
@@ -121,6 +123,7 @@ private:
   int rank_ = 0;
   int size_ = 0;
   bool survives_ = false;
+  bool other_threads_ = false;
   std::vector<int> neighbours_;
 
   std::vector<peer_state> peers_;

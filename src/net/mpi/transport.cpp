@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -34,7 +35,10 @@ constexpr std::chrono::nanoseconds longest_farewell = 200ms;
 
 constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
 
-/// Messages over MPI; sleeps on the doorbell. While something is on its way that both sides must
+/// Messages over MPI; sleeps on the doorbell. The mutex is held whenever MPI, the doorbell's counts
+/// or what is counted is touched, and not while it sleeps.
+///
+///  While something is on its way that both sides must
 /// work on (a long message waits for its receiver; what was announced is not there yet), a rank
 /// naps instead, and rings those it waits for before each nap: so whoever can bring it on is awake,
 /// and no message waits for a rank that sleeps for long.
@@ -52,7 +56,9 @@ public:
   std::optional<address> lost() override;
   void wait(std::chrono::microseconds at_most) override;
   void ring() noexcept override;
-  traffic counted() const noexcept override { return counted_; }
+  bool sends_from_any_thread() const noexcept override { return all_.allows_other_threads(); }
+  void deliver() noexcept override;
+  traffic counted() const noexcept override;
 
 private:
   /// Longer from one to the next, until something has come.
@@ -71,11 +77,13 @@ private:
   static std::size_t part_bytes();
   static doorbell make_doorbell(communicator& all);
   bool awaits(int peer) const noexcept;
+  void send_now(int peer, bytes message);
   void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
   std::chrono::nanoseconds longest_sleep() const noexcept;
   void leave();
 
+  mutable std::mutex mutex_;
   communicator all_;
   doorbell bell_;
   const bool spin_;
@@ -137,6 +145,7 @@ mpi_transport::~mpi_transport() { leave(); }
 // ---- peers
 
 std::vector<address> mpi_transport::peers() const {
+  const std::lock_guard lock(mutex_);
   std::vector<address> there;
   for (int peer = 0; peer < all_.size(); ++peer)
     if (peer != all_.rank() && !all_.gone(peer)) there.push_back(static_cast<address>(peer));
@@ -150,6 +159,7 @@ distance mpi_transport::how_far(address peer) const noexcept {
 }
 
 std::optional<address> mpi_transport::lost() {
+  const std::lock_guard lock(mutex_);
   if (const auto peer = all_.next_failure()) return static_cast<address>(*peer);
   return {};
 }
@@ -157,12 +167,27 @@ std::optional<address> mpi_transport::lost() {
 // ---- messages
 
 void mpi_transport::send(address to, bytes message) {
+  const std::lock_guard lock(mutex_);
   to_ring_.insert(static_cast<int>(to));
-  send_without_waking(to, std::move(message));
+  send_now(static_cast<int>(to), std::move(message));
 }
 
 void mpi_transport::send_without_waking(address to, bytes message) {
-  const int peer = static_cast<int>(to);
+  const std::lock_guard lock(mutex_);
+  send_now(static_cast<int>(to), std::move(message));
+}
+
+void mpi_transport::deliver() noexcept {
+  const std::lock_guard lock(mutex_);
+  ring_receivers();
+}
+
+traffic mpi_transport::counted() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return counted_;
+}
+
+void mpi_transport::send_now(int peer, bytes message) {
   if (all_.gone(peer)) return;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
@@ -178,6 +203,7 @@ void mpi_transport::ring_receivers() noexcept {
 }
 
 std::optional<incoming> mpi_transport::receive() {
+  const std::lock_guard lock(mutex_);
   ring_receivers();  // a driver that does not come to wait() looks for messages
   if (!all_.has_next()) all_.progress();
   auto found = all_.next();
@@ -222,6 +248,7 @@ std::chrono::nanoseconds mpi_transport::longest_sleep() const noexcept {
 }
 
 void mpi_transport::wait(std::chrono::microseconds at_most) {
+  std::unique_lock lock(mutex_);
   ring_receivers();
   const auto end = clock::now() + std::min<std::chrono::microseconds>(at_most, 1h);
   machine::spinner spinning(!spin_);
@@ -239,7 +266,11 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
     }
     const auto now = clock::now();
     if (now >= end) return;
-    if (spinning()) continue;
+    if (spinning()) {
+      lock.unlock();  // for those that send
+      lock.lock();
+      continue;
+    }
 
     const bool awaiting = ring_awaited(again);
     if (awaiting && looks++ < looks_before_a_nap) {
@@ -248,7 +279,9 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
     }
     const std::chrono::nanoseconds longest = awaiting ? nap.next() : longest_sleep();
     ++counted_.sleeps;
+    lock.unlock();
     again = !bell_.sleep(before, std::min<std::chrono::nanoseconds>(longest, end - now));
+    lock.lock();
     timed_out = again && !awaiting;
     if (again) ++counted_.naps;
     if (again && !awaiting) all_.look_for_failures();
@@ -265,6 +298,7 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
 /// be later than their having left: it is waited for a little, as MPI complains of what nobody has
 /// received.
 void mpi_transport::leave() {
+  const std::lock_guard lock(mutex_);
   ring_receivers();
   naps nap;
   bool leaving = false;
