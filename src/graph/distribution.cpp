@@ -36,8 +36,10 @@ public:
       : subtask(by.graph_, kind::send), by_(by), datum_(d), to_(to), number_(number) {
     name = "send";
   }
-  void call() override { by_.send_value(datum_, to_, number_); }
+  void call() override { bytes = by_.send_value(datum_, to_, number_); }
   void skip() noexcept override { by_.send_value(datum_, to_, number_); }
+
+  std::size_t bytes = 0;  // of the message
 
 private:
   distribution& by_;
@@ -52,6 +54,7 @@ public:
     name = "receive";
   }
   void call() override {
+    bytes = here.message.size();
     if (!here.has_value || datum_ == nullptr) return;
     byte_reader r(std::span<const std::byte>(here.message).subspan(here.first));
     datum_->get(r);
@@ -59,6 +62,7 @@ public:
     here.message = {};
   }
   arrived here;
+  std::size_t bytes = 0;
 
 private:
   any_datum* datum_;
@@ -111,10 +115,16 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
 }
 
 void distribution::run(subtask& s) {
-  if (recorder_ == nullptr || s.kind_ != subtask::kind::call) return s.call();
+  if (recorder_ == nullptr) return s.call();
   const double began = recorder::now();
   s.call();
-  recorder_->took(s.in_graph().number, recorder::now() - began);
+  const double time = recorder::now() - began;
+  switch (s.kind_) {
+    case subtask::kind::call: return recorder_->took(s.in_graph().number, time);
+    case subtask::kind::send: return recorder_->sent(static_cast<send&>(s).bytes, time);
+    case subtask::kind::receive:
+      return recorder_->received(static_cast<receive_value&>(s).bytes, time);
+  }
 }
 
 void distribution::bring(any_datum& d, unsigned to) {
@@ -127,7 +137,9 @@ void distribution::bring(any_datum& d, unsigned to) {
 void distribution::flush() noexcept {
   if (!unflushed_.load(std::memory_order_relaxed)) return;
   unflushed_.store(false, std::memory_order_relaxed);
+  const double began = recorder_ != nullptr ? recorder::now() : 0;
   node_.flush();
+  if (recorder_ != nullptr) recorder_->flushed(recorder::now() - began);
 }
 
 void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
@@ -203,7 +215,8 @@ void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
 }
 
 /// A node that waits for a value always gets something: if it is not to be had, why.
-void distribution::send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept {
+std::size_t distribution::send_value(const any_datum* d, unsigned to,
+                                     std::uint64_t number) noexcept {
   if (!graph_.error.is_before(number)) {
     try {
       auto message = begin(recorder_ != nullptr ? kind::timed_value : kind::value);
@@ -211,13 +224,16 @@ void distribution::send_value(const any_datum* d, unsigned to, std::uint64_t num
       w.put(number);
       if (recorder_ != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
       if (d != nullptr) d->put(w);
+      const std::size_t size = message.size();
       node_.send(to, std::move(message));
-      return unflushed_.store(true, std::memory_order_relaxed);
+      unflushed_.store(true, std::memory_order_relaxed);
+      return size;
     } catch (...) { graph_.keep(number, std::current_exception()); }
   }
   auto message = begin(kind::absent);
   byte_writer(message).put(number);
   tell(to, std::move(message));
+  return 0;
 }
 
 void distribution::await_arrival(subtask& s) {
@@ -385,7 +401,7 @@ std::vector<std::byte> distribution::read_plan() const {
       w.put(static_cast<std::uint8_t>(plan_kind::recorded));
     } else {
       const recorded_graph g = read_recorded_graph(plan_file_);
-      const machine_model on{size(), graph_.owner->of.size(), g.latency, g.per_byte};
+      const machine_model on{size(), graph_.owner->of.size(), g.messages};
       const placement_plan plan(g, best_schedule(g, on));
       w.put(static_cast<std::uint8_t>(plan_kind::followed));
       plan.put(w);

@@ -26,7 +26,8 @@ std::int64_t recorded_graph::home_of(std::size_t i) const noexcept {
 void recorded_graph::put(byte_writer& w) const {
   w.raw(title.data(), title.size());
   w.put<std::uint32_t>(nodes), w.put<std::uint32_t>(workers);
-  w.put(latency), w.put(per_byte);
+  for (const auto& c : {messages.sending, messages.transit, messages.receiving})
+    w.put(c.fixed), w.put(c.per_byte);
   w.put_length(names.size());
   for (const std::string& name : names) w.put_text(name);
   w.put_length(bytes.size());
@@ -47,11 +48,14 @@ void recorded_graph::get(byte_reader& r) {
   const auto begins = r.raw(std::min(title.size(), r.left()));
   if (!std::ranges::equal(begins, std::as_bytes(std::span(title)))) r.fail("a recorded graph");
   nodes = r.get<std::uint32_t>(), workers = r.get<std::uint32_t>();
-  latency = r.get<double>(), per_byte = r.get<double>();
   const auto check = [&r](bool holds, const char* expected) {
     if (!holds) r.fail(expected);
   };
-  check(nodes > 0 && workers > 0 && latency >= 0 && per_byte >= 0, "what ran it");
+  check(nodes > 0 && workers > 0, "what ran it");
+  for (auto* const c : {&messages.sending, &messages.transit, &messages.receiving}) {
+    c->fixed = r.get<double>(), c->per_byte = r.get<double>();
+    check(c->fixed >= 0 && c->per_byte >= 0, "the time of a message");
+  }
   for (std::size_t n = r.get_length(); n > 0; --n) names.push_back(r.get_text());
   const std::size_t data = r.get_length();
   check(data <= r.left() / sizeof(double), "the sizes of data");

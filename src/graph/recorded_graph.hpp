@@ -11,6 +11,19 @@
 
 namespace cleave::detail {
 
+/// What it costs that a value goes from one node to another: a worker there puts it into a message,
+/// which is on its way, and then a worker here takes it out. In microseconds.
+struct message_costs {
+  struct cost {
+    double fixed = 0, per_byte = 0;
+    double of(double bytes) const noexcept { return fixed + bytes * per_byte; }
+  };
+  cost sending, transit, receiving;
+  double whole(double bytes) const noexcept {
+    return sending.of(bytes) + transit.of(bytes) + receiving.of(bytes);
+  }
+};
+
 /// A graph of a team as a run has seen it: what each subtask used, and how long it took. Subtasks
 /// and data are numbered from 0 in program order. Times are in microseconds.
 struct recorded_graph {
@@ -29,8 +42,7 @@ struct recorded_graph {
   };
 
   unsigned nodes = 1, workers = 1;  // that ran it; workers on each node
-  double latency = 0;               // of a message
-  double per_byte = 0;
+  message_costs messages;
   std::vector<std::string> names;
   std::vector<subtask> subtasks;
   std::vector<use> uses;

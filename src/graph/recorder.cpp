@@ -10,18 +10,10 @@
 namespace cleave::detail {
 namespace {
 
-constexpr std::size_t most_transfers = 100'000;  // enough to know how fast messages are
+constexpr std::size_t enough = 100'000;  // samples, to know how long messages take
 // If no message was seen: those of a good network.
-constexpr double usual_latency = 10, usual_per_byte = 1e-4;
-
-template <class T, class Get>
-double median(std::vector<T>& of, std::size_t first, std::size_t last, Get get) {
-  std::vector<double> values;
-  for (std::size_t i = first; i < last; ++i) values.push_back(get(of[i]));
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+constexpr message_costs::cost usual_sending{2, 2e-4}, usual_transit{10, 1e-4},
+    usual_receiving{2, 2e-4};
 
 }  // namespace
 
@@ -87,9 +79,24 @@ void recorder::measure_sizes(std::uint32_t subtask) {
 void recorder::arrived(unsigned from, std::size_t bytes, double sent_at) noexcept try {
   const double time = now() - sent_at;
   const std::lock_guard lock(mutex_);
-  if (transfers_.size() < most_transfers)
+  if (transfers_.size() < enough)
     transfers_.push_back({from, rank_, static_cast<double>(bytes), time});
 } catch (...) {}
+
+void recorder::sent(std::size_t bytes, double time) noexcept try {
+  const std::lock_guard lock(mutex_);
+  if (sent_.size() < enough) sent_.push_back({static_cast<double>(bytes), time});
+} catch (...) {}
+
+void recorder::received(std::size_t bytes, double time) noexcept try {
+  const std::lock_guard lock(mutex_);
+  if (received_.size() < enough) received_.push_back({static_cast<double>(bytes), time});
+} catch (...) {}
+
+void recorder::flushed(double time) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (sent_.size() < enough) flushing_ += time;
+}
 
 // ---- on the first node
 
@@ -130,37 +137,51 @@ const recorded_graph& recorder::result() {
     if (subtask < graph_.subtasks.size()) graph_.subtasks[subtask].duration = time;
   for (const auto& [datum, bytes] : sizes_)
     if (datum < graph_.bytes.size()) graph_.bytes[datum] = bytes;
-  estimate_transfers();
+  auto& costs = graph_.messages;
+  costs.sending = fitted(sent_, usual_sending);
+  if (!sent_.empty()) costs.sending.fixed += flushing_ / static_cast<double>(sent_.size());
+  costs.receiving = fitted(received_, usual_receiving);
+  costs.transit = fitted(in_transit(), usual_transit);
   return graph_;
 }
 
 /// How long a message takes is not known of one, as clocks differ; but they differ the other way
 /// for those that come back, and the fastest ones take equally long both ways.
-void recorder::estimate_transfers() {
-  graph_.latency = usual_latency, graph_.per_byte = usual_per_byte;
+std::vector<recorder::sample> recorder::in_transit() const {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> least;
   for (const transfer& t : transfers_) {
     const auto [at, is_new] = least.try_emplace({t.from, t.to}, t.time);
     if (!is_new) at->second = std::min(at->second, t.time);
   }
-  std::vector<transfer> known;
-  for (transfer t : transfers_) {
+  std::vector<sample> known;
+  for (const transfer& t : transfers_) {
     const auto back = least.find({t.to, t.from});
     if (back == least.end()) continue;
-    t.time -= (least.at({t.from, t.to}) - back->second) / 2;
-    known.push_back(t);
+    known.push_back({t.bytes, t.time - (least.at({t.from, t.to}) - back->second) / 2});
   }
-  if (known.size() < 2) return;
-  std::ranges::sort(known, {}, &transfer::bytes);
-  const std::size_t middle = known.size() / 2;
-  const auto bytes = [](const transfer& t) { return t.bytes; };
-  const auto time = [](const transfer& t) { return t.time; };
-  const double small = median(known, 0, middle, bytes),
-               large = median(known, middle, known.size(), bytes);
-  const double fast = median(known, 0, middle, time),
-               slow = median(known, middle, known.size(), time);
-  if (large > 2 * small && slow > fast) graph_.per_byte = (slow - fast) / (large - small);
-  graph_.latency = std::max(0.0, fast - small * graph_.per_byte);
+  return known;
+}
+
+/// A line through the middle of the shorter half and that of the longer one: some are late for
+/// reasons of their own.
+message_costs::cost recorder::fitted(std::vector<sample> of, message_costs::cost otherwise) {
+  if (of.size() < 2) return otherwise;
+  std::ranges::sort(of, {}, &sample::bytes);
+  const std::size_t half = of.size() / 2;
+  const auto middle = [&of](std::size_t first, std::size_t last, double sample::*what) {
+    std::vector<double> values;
+    for (std::size_t i = first; i < last; ++i) values.push_back(of[i].*what);
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+  };
+  const double small = middle(0, half, &sample::bytes), fast = middle(0, half, &sample::time);
+  const double large = middle(half, of.size(), &sample::bytes),
+               slow = middle(half, of.size(), &sample::time);
+  message_costs::cost c{0, otherwise.per_byte};
+  if (large > 2 * small) c.per_byte = std::max(0.0, (slow - fast) / (large - small));
+  c.fixed = std::max(0.0, fast - small * c.per_byte);
+  return c;
 }
 
 }  // namespace cleave::detail

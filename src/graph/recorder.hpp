@@ -44,6 +44,11 @@ public:
   static double now() noexcept;
   /// A subtask took so long, and nobody else touches what it has written yet.
   void took(std::uint64_t number, double duration) noexcept;
+  /// A value was put into a message of so many bytes; or taken out of one.
+  void sent(std::size_t bytes, double time) noexcept;
+  void received(std::size_t bytes, double time) noexcept;
+  /// What was sent has been given to the network.
+  void flushed(double time) noexcept;
   /// A value has come that was sent at that time by its sender's clock.
   void arrived(unsigned from, std::size_t bytes, double sent_at) noexcept;
 
@@ -60,10 +65,14 @@ private:
     std::uint32_t from, to;
     double bytes, time;  // with the difference of the two clocks
   };
+  struct sample {
+    double bytes, time;
+  };
 
   std::optional<std::uint32_t> subtask_of(std::uint64_t number) const noexcept;
   void measure_sizes(std::uint32_t subtask);
-  void estimate_transfers();
+  static message_costs::cost fitted(std::vector<sample> of, message_costs::cost otherwise);
+  std::vector<sample> in_transit() const;
 
   const unsigned rank_;
   std::mutex mutex_;
@@ -75,6 +84,8 @@ private:
   std::vector<duration> durations_;
   std::vector<size> sizes_;
   std::vector<transfer> transfers_;
+  std::vector<sample> sent_, received_;  // by this node
+  double flushing_ = 0;                  // of all that was sent
 };
 
 }  // namespace cleave::detail

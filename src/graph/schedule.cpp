@@ -138,66 +138,125 @@ double critical_path(const recorded_graph& g) {
 
 // ---- the model
 
-double simulated(const recorded_graph& g, const machine_model& on,
-                 const std::vector<std::uint32_t>& ranks) {
-  const dependences d(g);
-  const auto n = static_cast<std::uint32_t>(g.subtasks.size());
+namespace {
+
+/// Events in the order of time. What runs is a subtask, or the taking out of a value.
+class simulation {
+public:
+  simulation(const recorded_graph& g, const machine_model& on,
+             const std::vector<std::uint32_t>& ranks)
+      : g_(g), on_(on), ranks_(ranks), d_(g), nodes_(on.nodes), unmet_(g.subtasks.size()) {
+    for (node& n : nodes_) n.free = on.workers;
+  }
+
+  double run() {
+    for (std::uint32_t i = 0; i < unmet_.size(); ++i) {
+      for (const auto& e : d_.before(i)) unmet_[i] += matters(e) ? 1u : 0u;
+      if (unmet_[i] == 0) nodes_[ranks_[i]].ready.push(i);
+    }
+    for (node& n : nodes_) begin_work(n, 0);
+    double end = 0;
+    while (!events_.empty()) {
+      const event e = events_.top();
+      events_.pop();
+      end = e.at;
+      begin_work(nodes_[happen(e)], e.at);
+    }
+    return end;
+  }
+
+private:
   struct event {
     double at;
-    bool ends;
-    std::uint32_t which;
+    enum kind : std::uint8_t { subtask_ends, value_comes, value_is_out, worker_is_free } what;
+    std::uint32_t which;  // subtask, transfer or node
     bool operator>(const event& b) const {
-      return std::tie(at, ends, which) > std::tie(b.at, b.ends, b.which);
+      return std::tie(at, what, which) > std::tie(b.at, b.what, b.which);
     }
   };
   using queue = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
-  std::priority_queue<event, std::vector<event>, std::greater<>> events;
-  std::vector<queue> ready(on.nodes);
-  std::vector<unsigned> free(on.nodes, on.workers);
-  std::vector<double> line_free(on.nodes), can_begin(n);
-  std::vector<std::uint32_t> unmet(n);
-  arrivals there;
-  const auto matters = [&](const dependences::edge& e) {
-    return !e.only_here || ranks[e.from] == ranks[e.to];
+  struct node {
+    queue ready;   // subtasks
+    queue values;  // transfers that have come
+    unsigned free = 0;
   };
-  for (std::uint32_t i = 0; i < n; ++i) {
-    for (const auto& e : d.before(i)) unmet[i] += matters(e) ? 1u : 0u;
-    if (unmet[i] == 0) events.push({0, false, i});
-  }
-  const auto arrival = [&](const dependences::edge& e, double now) {
-    const std::uint32_t from = ranks[e.from], to = ranks[e.to];
-    if (from == to) return now;
-    if (const double* const known = there.find(e.from, e.datum, to)) return *known;
-    double& line = line_free[from];
-    line = std::max(line, now) + bytes_of(g, e.datum) * on.per_byte;
-    there.set(e.from, e.datum, to, line + on.latency);
-    return line + on.latency;
+  struct transfer {
+    std::uint32_t datum, to;
+    std::vector<std::uint32_t> edges;  // that it is for
   };
-  double end = 0;
-  while (!events.empty()) {
-    const event e = events.top();
-    events.pop();
-    const std::uint32_t node = ranks[e.which];
-    if (!e.ends) {
-      ready[node].push(e.which);
-    } else {
-      ++free[node];
-      end = e.at;
-      for (const std::uint32_t k : d.after(e.which)) {
-        const auto& edge = d.at(k);
-        if (!matters(edge)) continue;
-        can_begin[edge.to] = std::max(can_begin[edge.to], arrival(edge, e.at));
-        if (--unmet[edge.to] == 0) events.push({can_begin[edge.to], false, edge.to});
-      }
+
+  bool matters(const dependences::edge& e) const {
+    return !e.only_here || ranks_[e.from] == ranks_[e.to];
+  }
+  void meet(std::uint32_t i) {
+    if (--unmet_[i] == 0) nodes_[ranks_[i]].ready.push(i);
+  }
+  /// Returns the node that may begin something now.
+  std::uint32_t happen(const event& e) {
+    switch (e.what) {
+      case event::subtask_ends: end_subtask(e.which, e.at); return ranks_[e.which];
+      case event::value_comes: nodes_[transfers_[e.which].to].values.push(e.which); break;
+      case event::value_is_out:
+        ++nodes_[transfers_[e.which].to].free;
+        for (const std::uint32_t k : transfers_[e.which].edges) meet(d_.at(k).to);
+        break;
+      case event::worker_is_free: ++nodes_[e.which].free; return e.which;
     }
-    while (free[node] > 0 && !ready[node].empty()) {
-      --free[node];
-      const std::uint32_t next = ready[node].top();
-      ready[node].pop();
-      events.push({e.at + g.subtasks[next].duration, true, next});
+    return transfers_[e.which].to;
+  }
+  /// Its worker sends what others wait for, each value once to each node.
+  void end_subtask(std::uint32_t i, double at) {
+    const std::size_t first = transfers_.size();
+    for (const std::uint32_t k : d_.after(i)) {
+      const auto& e = d_.at(k);
+      if (!matters(e)) continue;
+      const std::uint32_t to = ranks_[e.to];
+      if (to == ranks_[i]) meet(e.to);
+      else transfer_to(to, e.datum, first).edges.push_back(k);
+    }
+    double free_at = at;
+    for (std::size_t k = first; k < transfers_.size(); ++k) {
+      const double bytes = bytes_of(g_, transfers_[k].datum);
+      free_at += on_.messages.sending.of(bytes);
+      events_.push({free_at + on_.messages.transit.of(bytes), event::value_comes,
+                    static_cast<std::uint32_t>(k)});
+    }
+    events_.push({free_at, event::worker_is_free, ranks_[i]});
+  }
+  transfer& transfer_to(std::uint32_t rank, std::uint32_t datum, std::size_t first) {
+    for (std::size_t k = first; k < transfers_.size(); ++k)
+      if (transfers_[k].datum == datum && transfers_[k].to == rank) return transfers_[k];
+    return transfers_.emplace_back(transfer{datum, rank, {}});
+  }
+  void begin_work(node& n, double now) {
+    for (; n.free > 0 && !n.values.empty(); --n.free) {
+      const std::uint32_t which = n.values.top();
+      n.values.pop();
+      events_.push({now + on_.messages.receiving.of(bytes_of(g_, transfers_[which].datum)),
+                    event::value_is_out, which});
+    }
+    for (; n.free > 0 && !n.ready.empty(); --n.free) {
+      const std::uint32_t which = n.ready.top();
+      n.ready.pop();
+      events_.push({now + g_.subtasks[which].duration, event::subtask_ends, which});
     }
   }
-  return end;
+
+  const recorded_graph& g_;
+  const machine_model& on_;
+  const std::vector<std::uint32_t>& ranks_;
+  const dependences d_;
+  std::vector<node> nodes_;
+  std::vector<std::uint32_t> unmet_;
+  std::vector<transfer> transfers_;
+  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
+};
+
+}  // namespace
+
+double simulated(const recorded_graph& g, const machine_model& on,
+                 const std::vector<std::uint32_t>& ranks) {
+  return simulation(g, on, ranks).run();
 }
 
 // ---- CP/MISF
@@ -220,19 +279,22 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
     unmet[i] = static_cast<std::uint32_t>(d.before(i).size());
     if (unmet[i] == 0) ready.push(i);
   }
-  const auto begins = [&](std::uint32_t i, std::uint32_t rank) {
-    double at = free[rank].top();
+  // When it would end on that node: what is there has come, and has been taken out by a worker.
+  const auto ends_on = [&](std::uint32_t i, std::uint32_t rank) {
+    double at = free[rank].top(), taking_out = 0;
     for (const auto& e : d.before(i)) {
       if (ranks[e.from] == rank) {
         at = std::max(at, ends[e.from]);
       } else if (!e.only_here) {
+        const double bytes = bytes_of(g, e.datum);
         const double* const known = there.find(e.from, e.datum, rank);
-        at = std::max(at, known != nullptr
-                              ? *known
-                              : ends[e.from] + on.latency + bytes_of(g, e.datum) * on.per_byte);
+        at = std::max(at, known != nullptr ? *known
+                                           : ends[e.from] + on.messages.sending.of(bytes) +
+                                                 on.messages.transit.of(bytes));
+        if (known == nullptr) taking_out += on.messages.receiving.of(bytes);
       }
     }
-    return at;
+    return at + taking_out + g.subtasks[i].duration;
   };
   while (!ready.empty()) {
     const std::uint32_t i = ready.top();
@@ -240,18 +302,17 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
     std::uint32_t best = asked_rank(g, i, on);
     if (best == none) {
       best = 0;
-      double least = begins(i, 0);
+      double least = ends_on(i, 0);
       for (std::uint32_t rank = 1; rank < on.nodes; ++rank)
-        if (const double at = begins(i, rank); at < least) least = at, best = rank;
+        if (const double at = ends_on(i, rank); at < least) least = at, best = rank;
     }
-    ends[i] = begins(i, best) + g.subtasks[i].duration;
+    ends[i] = ends_on(i, best);
     ranks[i] = best;
     free[best].pop();
     free[best].push(ends[i]);
     for (const auto& e : d.before(i))
       if (ranks[e.from] != best && !e.only_here)
-        there.set(e.from, e.datum, best,
-                  ends[e.from] + on.latency + bytes_of(g, e.datum) * on.per_byte);
+        there.set(e.from, e.datum, best, ends[i] - g.subtasks[i].duration);
     for (const std::uint32_t k : d.after(i))
       if (--unmet[d.at(k).to] == 0) ready.push(d.at(k).to);
   }
@@ -289,7 +350,7 @@ public:
         last = version[u.datum];
         const auto w = static_cast<std::uint32_t>(writer[u.datum]);
         cost[std::uint64_t{std::min(w, h)} << 32 | std::max(w, h)] +=
-            on.latency + g.bytes[u.datum] * on.per_byte;
+            on.messages.whole(g.bytes[u.datum]);
       }
       for (const auto& u : g.uses_of(i))
         if (u.mode != access_mode::in) writer[u.datum] = home, ++version[u.datum];

@@ -11,8 +11,8 @@ namespace cleave::detail {
 
 /// What it is to run on.
 struct machine_model {
-  unsigned nodes = 1, workers = 1;   // on each node
-  double latency = 0, per_byte = 0;  // of a message, in microseconds
+  unsigned nodes = 1, workers = 1;  // on each node
+  message_costs messages;
 };
 
 struct schedule {
@@ -26,8 +26,9 @@ struct schedule {
   method by = method::as_recorded;
 };
 
-/// How long that takes: a worker that is free begins the first subtask, in program order, that can
-/// begin. A value goes once to each node that reads it; one after the other leave a node.
+/// How long that takes: a worker that is free takes out the first value that has come, else begins
+/// the first subtask, in program order, that can begin. A value goes once to each node that reads
+/// it.
 double simulated(const recorded_graph& g, const machine_model& on,
                  const std::vector<std::uint32_t>& ranks);
 

@@ -221,7 +221,8 @@ void driver::send_all_to_members() {
   // One message to each, as each costs its receiver a wake-up.
   std::map<unsigned, std::vector<bytes>> by_rank;
   for (auto& [team, rank, contents] : all)
-    if (team == team_number_) by_rank[rank].push_back(std::move(contents));  // else members_ are others
+    if (team == team_number_)
+      by_rank[rank].push_back(std::move(contents));  // else members_ are others
   for (auto& [rank, parts] : by_rank)
     send(members_[rank],
          {self_.program, self_.process, 0, team_data{team_number_, std::move(parts)}});

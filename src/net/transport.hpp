@@ -37,9 +37,9 @@ struct progress {
   std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
 };
 
-/// What carries messages between nodes. One thread, the driver's, calls everything but ring(), and
-/// what sends_from_any_thread() speaks of. Nothing blocks but wait(). Between two nodes messages arrive in the order in which they were
-/// sent, whole, or not at all.
+/// What carries messages between nodes. One thread, the driver's, calls everything but ring() and
+/// what sends_from_any_thread() speaks of. Nothing blocks but wait(). Between two nodes messages
+/// arrive in the order in which they were sent, whole, or not at all.
 class transport {
 public:
   virtual ~transport() = default;

@@ -50,6 +50,12 @@ public:
   }();
 };
 
+machine_model machine(unsigned nodes, unsigned workers, double latency, double per_byte) {
+  machine_model m{nodes, workers, {}};
+  m.messages.transit = {latency, per_byte};
+  return m;
+}
+
 double sum_of(const recorded_graph& g) {
   double sum = 0;
   for (const auto& s : g.subtasks) sum += s.duration;
@@ -65,57 +71,71 @@ std::vector<std::uint32_t> all_on(const recorded_graph& g, std::uint32_t rank) {
 TEST(model, a_chain_takes_the_sum_of_its_parts) {
   graph_of c;
   for (int i = 0; i < 5; ++i) c.run(10, {{0, inout}});
-  EXPECT_EQ(simulated(c.g, {1, 4, 0, 0}, all_on(c.g, 0)), 50);
+  EXPECT_EQ(simulated(c.g, machine(1, 4, 0, 0), all_on(c.g, 0)), 50);
   EXPECT_EQ(critical_path(c.g), 50);
 }
 
 TEST(model, workers_share_what_does_not_depend_on_each_other) {
   graph_of c;
   for (std::uint32_t i = 0; i < 6; ++i) c.run(10, {{i, out}});
-  EXPECT_EQ(simulated(c.g, {1, 1, 0, 0}, all_on(c.g, 0)), 60);
-  EXPECT_EQ(simulated(c.g, {1, 4, 0, 0}, all_on(c.g, 0)), 20);
+  EXPECT_EQ(simulated(c.g, machine(1, 1, 0, 0), all_on(c.g, 0)), 60);
+  EXPECT_EQ(simulated(c.g, machine(1, 4, 0, 0), all_on(c.g, 0)), 20);
   EXPECT_EQ(critical_path(c.g), 10);
 }
 
 TEST(model, a_value_that_goes_to_another_node_takes_its_time) {
   graph_of c;
   c.run(10, {{0, out}}).run(5, {{0, in}, {1, out}});
-  EXPECT_EQ(simulated(c.g, {2, 1, 7, 0.01}, {0, 0}), 15);
-  EXPECT_EQ(simulated(c.g, {2, 1, 7, 0.01}, {0, 1}), 10 + 10 + 7 + 5);
+  EXPECT_EQ(simulated(c.g, machine(2, 1, 7, 0.01), {0, 0}), 15);
+  EXPECT_EQ(simulated(c.g, machine(2, 1, 7, 0.01), {0, 1}), 10 + 10 + 7 + 5);
 }
 
 TEST(model, a_value_goes_once_to_a_node) {
   graph_of c;
   c.run(10, {{0, out}});
   for (std::uint32_t i = 1; i < 4; ++i) c.run(1, {{0, in}, {i, out}});
-  EXPECT_EQ(simulated(c.g, {2, 1, 7, 0.01}, {0, 1, 1, 1}), 10 + 10 + 7 + 3);
+  EXPECT_EQ(simulated(c.g, machine(2, 1, 7, 0.01), {0, 1, 1, 1}), 10 + 10 + 7 + 3);
 }
 
-TEST(model, values_leave_a_node_one_after_the_other) {
+TEST(model, workers_put_values_into_messages_and_take_them_out) {
   graph_of c;
   c.run(10, {{0, out}});
   for (std::uint32_t i = 1; i < 4; ++i) c.run(1, {{0, in}, {i, out}});
-  EXPECT_EQ(simulated(c.g, {4, 1, 7, 0.01}, {0, 1, 2, 3}), 10 + 3 * 10 + 7 + 1);
+  auto on = machine(4, 1, 7, 0.01);
+  on.messages.sending = {2, 0.003}, on.messages.receiving = {4, 0.001};
+  EXPECT_DOUBLE_EQ(simulated(c.g, on, {0, 1, 1, 1}), 10 + (2 + 3) + (7 + 10) + (4 + 1) + 3);
+  // To three nodes: the same worker puts it into one message after the other.
+  EXPECT_DOUBLE_EQ(simulated(c.g, on, {0, 1, 2, 3}), 10 + 3 * (2 + 3) + (7 + 10) + (4 + 1) + 1);
+}
+
+TEST(model, what_has_come_is_taken_out_before_other_work) {
+  graph_of c;
+  c.run(10, {{0, out}}).run(8, {{1, out}}).run(30, {{2, out}}).run(1, {{0, in}, {3, out}});
+  c.run(20, {{4, out}});
+  auto on = machine(2, 1, 0, 0);
+  on.messages.receiving.fixed = 5;
+  // Node 1: 8, then 30 while the value comes, which is taken out before the last one begins.
+  EXPECT_EQ(simulated(c.g, on, {0, 1, 1, 1, 1}), 8 + 30 + 5 + 1 + 20);
 }
 
 TEST(model, a_reader_holds_up_who_writes_next_on_its_own_node_only) {
   graph_of c;
   c.run(1, {{0, out}}).run(100, {{0, in}, {1, out}}).run(1, {{0, out}});
-  EXPECT_EQ(simulated(c.g, {1, 2, 0, 0}, {0, 0, 0}), 102);
-  EXPECT_EQ(simulated(c.g, {2, 2, 0, 0}, {0, 0, 1}), 101);
+  EXPECT_EQ(simulated(c.g, machine(1, 2, 0, 0), {0, 0, 0}), 102);
+  EXPECT_EQ(simulated(c.g, machine(2, 2, 0, 0), {0, 0, 1}), 101);
 }
 
 TEST(model, those_that_add_wait_for_what_was_before_and_are_all_waited_for) {
   graph_of c;
   c.run(10, {{0, out}}).run(5, {{0, add}}).run(5, {{0, add}}).run(1, {{0, in}, {1, out}});
-  EXPECT_EQ(simulated(c.g, {1, 2, 0, 0}, all_on(c.g, 0)), 16);
+  EXPECT_EQ(simulated(c.g, machine(1, 2, 0, 0), all_on(c.g, 0)), 16);
 }
 
 TEST(model, what_is_told_to_come_after_does) {
   graph_of c;
   c.run(10, {{0, out}}).run(5, {{1, out}}, {0});
-  EXPECT_EQ(simulated(c.g, {1, 2, 3, 0}, {0, 0}), 15);
-  EXPECT_EQ(simulated(c.g, {2, 2, 3, 0}, {0, 1}), 18);
+  EXPECT_EQ(simulated(c.g, machine(1, 2, 3, 0), {0, 0}), 15);
+  EXPECT_EQ(simulated(c.g, machine(2, 2, 3, 0), {0, 1}), 18);
 }
 
 // ---- schedules
@@ -124,15 +144,15 @@ TEST(critical_path_schedule, begins_with_the_longest_path) {
   // Those of a chain are on one node, whatever else there is.
   graph_of c;
   for (std::uint32_t i = 0; i < 4; ++i) c.run(10, {{9, inout}}).run(10, {{i, out}});
-  const auto ranks = by_critical_path(c.g, {2, 1, 0, 0});
-  EXPECT_EQ(simulated(c.g, {2, 1, 0, 0}, ranks), 40) << testing::PrintToString(ranks);
+  const auto ranks = by_critical_path(c.g, machine(2, 1, 0, 0));
+  EXPECT_EQ(simulated(c.g, machine(2, 1, 0, 0), ranks), 40) << testing::PrintToString(ranks);
 }
 
 TEST(critical_path_schedule, stays_where_the_data_are_if_messages_are_slow) {
   graph_of c;
   c.run(10, {{0, out}});
   for (std::uint32_t i = 1; i < 5; ++i) c.run(1, {{0, in}, {i, out}});
-  const auto ranks = by_critical_path(c.g, {4, 1, 1000, 0});
+  const auto ranks = by_critical_path(c.g, machine(4, 1, 1000, 0));
   EXPECT_EQ(std::set(ranks.begin(), ranks.end()).size(), 1u);
 }
 
@@ -154,7 +174,7 @@ recorded_graph ring(std::uint32_t blocks, int steps) {
 TEST(partition, cuts_a_ring_into_arcs) {
   const auto g = ring(16, 20);
   for (const unsigned nodes : {2u, 4u}) {
-    const auto ranks = by_partition(g, {nodes, 1, 5, 0});
+    const auto ranks = by_partition(g, machine(nodes, 1, 5, 0));
     std::vector<int> of(nodes);
     int borders = 0;
     for (std::uint32_t b = 0; b < 16; ++b) {
@@ -170,7 +190,7 @@ TEST(partition, cuts_a_ring_into_arcs) {
 TEST(partition, gives_each_node_as_much_work_as_others) {
   graph_of c;
   for (std::uint32_t i = 0; i < 40; ++i) c.run(i < 4 ? 90 : 10, {{i, out}});
-  const auto ranks = by_partition(c.g, {4, 1, 1, 0});
+  const auto ranks = by_partition(c.g, machine(4, 1, 1, 0));
   std::vector<double> work(4);
   for (std::uint32_t i = 0; i < 40; ++i) work[ranks[i]] += c.g.subtasks[i].duration;
   for (const double w : work) EXPECT_NEAR(w, 180, 20);
@@ -180,7 +200,8 @@ TEST(best, is_better_than_a_bad_recording) {
   auto g = ring(16, 20);
   g.nodes = 2;
   for (std::uint32_t i = 0; i < g.subtasks.size(); ++i) g.subtasks[i].ran_on = i % 2;
-  const machine_model on{2, 1, 20, 0.02};
+  auto on = machine(2, 1, 20, 0);
+  on.messages.sending.fixed = on.messages.receiving.fixed = 5;
   std::vector<std::uint32_t> recorded;
   for (const auto& s : g.subtasks) recorded.push_back(s.ran_on);
   const auto best = best_schedule(g, on);
@@ -219,12 +240,12 @@ TEST(random, no_schedule_is_better_than_can_be_or_worse_than_it_may) {
     SCOPED_TRACE(seed);
     const auto g = random_graph(seed);
     const double work = sum_of(g), path = critical_path(g);
-    EXPECT_DOUBLE_EQ(simulated(g, {1, 1, 9, 1}, all_on(g, 0)), work);
+    EXPECT_DOUBLE_EQ(simulated(g, machine(1, 1, 9, 1), all_on(g, 0)), work);
     // Greedy on one node: Graham's bound.
-    const double three = simulated(g, {1, 3, 0, 0}, all_on(g, 0));
+    const double three = simulated(g, machine(1, 3, 0, 0), all_on(g, 0));
     EXPECT_GE(three + 1e-9, std::max(work / 3, path));
     EXPECT_LE(three, work / 3 + path + 1e-9);
-    const machine_model on{3, 2, 4, 0.001};
+    const auto on = machine(3, 2, 4, 0.001);
     for (const auto& ranks : {by_critical_path(g, on), by_partition(g, on)}) {
       ASSERT_EQ(ranks.size(), g.subtasks.size());
       EXPECT_GE(simulated(g, on, ranks) + 1e-9, work / 6);
@@ -253,14 +274,15 @@ std::vector<std::byte> bytes_of(const recorded_graph& g) {
 TEST(file, has_all_of_a_graph) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     auto g = random_graph(seed);
-    g.latency = 3, g.per_byte = 0.5, g.workers = 7;
+    g.messages.transit = {3, 0.5}, g.messages.sending = {1, 2}, g.workers = 7;
     const auto first = bytes_of(g);
     recorded_graph again;
     byte_reader r(first);
     again.get(r);
     EXPECT_EQ(bytes_of(again), first);
-    EXPECT_EQ(simulated(again, {3, 2, 4, 0.001}, by_partition(again, {3, 2, 4, 0.001})),
-              simulated(g, {3, 2, 4, 0.001}, by_partition(g, {3, 2, 4, 0.001})));
+    EXPECT_EQ(
+        simulated(again, machine(3, 2, 4, 0.001), by_partition(again, machine(3, 2, 4, 0.001))),
+        simulated(g, machine(3, 2, 4, 0.001), by_partition(g, machine(3, 2, 4, 0.001))));
   }
 }
 
@@ -280,7 +302,7 @@ TEST(file, that_is_cut_short_or_changed_is_refused_or_a_graph) {
       byte_reader r(changed);
       g.get(r);
     } catch (const malformed&) { continue; }
-    const auto ranks = best_schedule(g, {2, 1, 1, 1}).ranks;
+    const auto ranks = best_schedule(g, machine(2, 1, 1, 1)).ranks;
     EXPECT_EQ(ranks.size(), g.subtasks.size());
   }
 }

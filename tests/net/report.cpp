@@ -23,8 +23,9 @@ net::node_report sample() {
   t.spent.work = 1.25, t.spent.dividing = 0.5, t.spent.stealing = 0.125;
   t.workers.resize(2);
   t.workers[1].left_out = 3, t.workers[1].shortest = 4;
-  t.workers[1].spans = {{1'000'500, 1'002'000, 900'000, 1, 3, trace::activity::task, false, "force"},
-                        {1'002'100, 1'002'200, 0, 0, 0, trace::activity::join, true}};
+  t.workers[1].spans = {
+      {1'000'500, 1'002'000, 900'000, 1, 3, trace::activity::task, false, "force"},
+      {1'002'100, 1'002'200, 0, 0, 0, trace::activity::join, true}};
   return r;
 }
 

@@ -112,7 +112,8 @@ private:
   vertex_ref make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
                        std::uint64_t number);
   vertex_ref make_receive(any_datum* d, std::uint64_t number);
-  void send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept;
+  /// Returns the length of the message, or 0 if the value is not to be had.
+  std::size_t send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept;
   void arrives(receive_value& r, arrived a) noexcept;
   std::vector<std::byte> begin(kind k) const;
   void put_state(std::vector<std::byte>& message);

@@ -16,8 +16,8 @@
 namespace cleave::net::mpi {
 
 /// All of MPI. Its invariant: what the peer sent first is handed out first, and a request stays in
-/// `requests_` from its beginning to its end, with its message beside it. One thread at a time calls
-/// it; the one that made it, unless MPI allows others.
+/// `requests_` from its beginning to its end, with its message beside it. One thread at a time
+/// calls it: the one that made it, unless MPI allows others.
 ///
 /// MPI gives the order between two ranks. A message longer than a part travels as a header and its
 /// parts, which the receiver has asked for, in order, before it looks for another message.
