@@ -1,5 +1,6 @@
 // cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job,
-// `cleave gang` gives jobs turns, `cleave relay` joins machines and sites.
+// `cleave gang` gives jobs turns, `cleave relay` joins machines and sites, `cleave plan` reads what
+// graphs have recorded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "common/command_line.hpp"
 #include "cosched/launch.hpp"
 #include "gang/commands.hpp"
+#include "plan/commands.hpp"
 #include "relay/commands.hpp"
 #include "sites/commands.hpp"
 #include "study/compare.hpp"
@@ -277,7 +279,9 @@ int main(int argc, char** argv) try {
   gang::commands turns(line);
   relay::commands relays(line);
   sites::commands jobs(line);
+  plan::commands plans(line);
   line.parse(argc, argv);
+  if (plans.given()) return plans.run();
   if (jobs.given()) return jobs.run();
   if (turns.given()) return turns.run();
   if (relays.given()) return relays.run();
