@@ -104,6 +104,7 @@ TEST(travels, clique) {
 
 TEST(travels, gravity) {
   using namespace apps::gravity;
+  using apps::vec3;
   const vec3 lower = run_away(cleave::call<parallel::slab>(8, -8, 1));
   const vec3 found = lower + run_away(cleave::call<parallel::slab>(8, 1, 9));
   EXPECT_LT(length(found - expected(particles(8))), 1e-5 * length(found));

@@ -27,6 +27,7 @@ struct weather {
   unsigned seed = 1;
   microseconds delay{0};  // at most
   double loss = 0, twice = 0;
+  bool workers_send = true;  // not only the driver's thread
 };
 
 /// Messages between two nodes keep their order; but one that comes twice comes later again.
@@ -148,7 +149,11 @@ private:
       mine().rung = true;
       mine().changed.notify_all();
     }
-    net::traffic counted() const noexcept override { return counted_; }
+    bool sends_from_any_thread() const noexcept override { return of_.weather_.workers_send; }
+    net::traffic counted() const noexcept override {
+      std::lock_guard lock(of_.mutex_);
+      return counted_;
+    }
 
   private:
     end& mine() const { return of_.ends_[self_]; }

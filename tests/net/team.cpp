@@ -58,6 +58,7 @@ protected:
   static weather of(shape s) {
     weather w;
     w.delay = s.delay;
+    w.workers_send = s.nodes != 3;
     return w;
   }
   job j{GetParam().nodes, GetParam().workers, of(GetParam())};
