@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,12 @@ int main(int argc, char** argv) try {
   app.parse(argc, argv);
   melt atoms = start_of(start);
   if (!to.empty()) return write_data_file(atoms, to), 0;
-  return app.run(
-      trial_of(std::move(atoms), steps, every != 0 ? every : std::max(steps, 1), blocks, plan));
+  every = every != 0 ? every : std::max(steps, 1);
+  try {
+    return app.run(trial_of(std::move(atoms), steps, every, blocks, plan));
+  } catch (const std::runtime_error& e) {
+    const std::string what = e.what();
+    if (plan.empty() || what.find(plan + ": ") == what.npos) throw;
+    throw apps::usage_error("--plan: " + what);
+  }
 } catch (...) { return apps::failed("md"); }

@@ -45,9 +45,10 @@ public:
   ///
   /// `plan`: a file of node 0. If it is not there, this run is recorded in it: what subtasks use,
   /// how long they and messages take. If it is, subtasks run where a schedule made of it says, on
-  /// as many nodes as there are now. What has on(rank) runs on that node all the same; and from the
-  /// first subtask on that uses other data than in the recorded run, homes decide. Blocks until
-  /// node 0 has read it. Throws std::runtime_error, on all nodes, if it cannot be used.
+  /// as many nodes as there are now. What has on(rank) runs on that node all the same. Homes are
+  /// then where the schedule has data written, and decide again from the first subtask on that was
+  /// not recorded: of many steps that are alike, a few need to be. Blocks until node 0 has read it.
+  /// Throws std::runtime_error, on all nodes, if it cannot be used.
   ///
   /// Source: Parsley, section 3.3.
   explicit team_graph(team& of, const std::string& plan = {}) { distribute(of.node_, plan); }

@@ -82,10 +82,16 @@ void distribution::check(unsigned rank) const {
                             std::to_string(size()));
 }
 
-unsigned distribution::home_of(std::span<const datum_use> uses) noexcept {
+/// Whose home decides where a subtask runs: the first datum that it writes, else the first one.
+static any_datum* decides(std::span<const datum_use> uses) noexcept {
   for (const datum_use& u : uses)
-    if (u.mode != access_mode::in) return u.of->place.home;
-  return uses.empty() ? made_placeless_++ % size() : uses.front().of->place.home;
+    if (u.mode != access_mode::in) return u.of;
+  return uses.empty() ? nullptr : uses.front().of;
+}
+
+unsigned distribution::home_of(std::span<const datum_use> uses) noexcept {
+  const any_datum* const d = decides(uses);
+  return d != nullptr ? d->place.home : made_placeless_++ % size();
 }
 
 unsigned distribution::place(const char* name, std::span<const datum_use> uses,
@@ -93,6 +99,8 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   if (asked) check(*asked);
   const auto planned = plan_ != nullptr ? plan_->next(uses) : std::nullopt;
   const unsigned to = asked ? *asked : planned ? *planned : home_of(uses);
+  // Where the plan ends, what it has found goes on.
+  if (any_datum* const d = decides(uses); planned && !asked && d != nullptr) d->place.home = to;
   // Each transfer that there may be has a number, so that all nodes count alike.
   std::uint64_t number = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;

@@ -44,10 +44,10 @@ void placement_plan::put(byte_writer& w) const {
 }
 
 std::optional<unsigned> placement_plan::next(std::span<const datum_use> uses) {
-  if (differs_at_) return {};
+  if (differs_at_ || next_ == ranks_.size()) return {};
   check c;
   for (const datum_use& u : uses) c.add(u.of->place.number, u.mode);
-  if (next_ < ranks_.size() && checks_[next_] == c.value()) return ranks_[next_++];
+  if (checks_[next_] == c.value()) return ranks_[next_++];
   differs_at_ = next_;
   return {};
 }

@@ -22,10 +22,10 @@ public:
   placement_plan(byte_reader& from, unsigned nodes);
   void put(byte_writer& to) const;
 
-  /// Of the next subtask. Nothing from the first one on that uses other data than that which was
-  /// recorded.
+  /// Of the next subtask. Nothing behind the last one that was recorded, and from the first one on
+  /// that uses other data than was recorded.
   std::optional<unsigned> next(std::span<const datum_use> uses);
-  /// The subtask from which on it said nothing.
+  /// The first one that used other data.
   std::optional<std::size_t> differs_at() const noexcept { return differs_at_; }
 
 private:

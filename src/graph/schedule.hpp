@@ -46,7 +46,7 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
 /// then improved. (Kernighan and Lin, 1970; Fiduccia and Mattheyses, 1982.)
 std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
 
-/// That of the above which the model says is the fastest.
+/// That of the above, on all nodes or on fewer, which the model says is the fastest.
 schedule best_schedule(const recorded_graph& g, const machine_model& on);
 
 }  // namespace cleave::detail

@@ -209,6 +209,14 @@ TEST(best, is_better_than_a_bad_recording) {
   EXPECT_LT(best.time, 0.7 * simulated(g, on, recorded));
 }
 
+TEST(best, leaves_nodes_idle_that_would_not_help) {
+  const auto g = ring(16, 20);
+  auto on = machine(8, 1, 100, 0);
+  EXPECT_LE(best_schedule(g, on).time, sum_of(g));
+  on.messages.sending.fixed = on.messages.receiving.fixed = 1000;
+  EXPECT_EQ(best_schedule(g, on).time, sum_of(g));
+}
+
 // ---- random graphs
 
 recorded_graph random_graph(std::uint64_t seed) {

@@ -255,6 +255,40 @@ TEST_P(team_of, a_plan_deals_the_work_to_all_nodes) {
   EXPECT_NEAR(j.root().run_on_all(all_at_one_home{file, subtasks}), expected, 3);
 }
 
+/// Steps that are alike, all of whose data have their home on node 0.
+struct steps_at_one_home {
+  std::string plan;
+  int steps = 0;
+  auto input() { return std::tie(plan, steps); }
+  static constexpr int data = 24;
+  int run(team& all) const {
+    team_graph g(all, plan);
+    std::vector<datum<int>> at;
+    for (int i = 0; i < data; ++i) at.push_back(g.make<int>(-1)), g.set_home(at.back(), 0);
+    for (int step = 0; step < steps; ++step)
+      for (auto each : at)
+        g.run(
+            "slow",
+            [r = all.rank()](int& ran_on) {
+              std::this_thread::sleep_for(500us);
+              ran_on = static_cast<int>(r);
+            },
+            inout(each));
+    for (auto each : at) g.bring(each);
+    g.wait();
+    return static_cast<int>(std::count_if(at.begin(), at.end(), [](auto d) { return *d != 0; }));
+  }
+};
+
+TEST_P(team_of, what_comes_after_a_plan_runs_where_it_has_left_the_data) {
+  const temporary_folder folder;
+  const auto file = (folder.path / "plan").string();
+  EXPECT_EQ(j.root().run_on_all(steps_at_one_home{file, 3}), 0);
+  constexpr int data = steps_at_one_home::data;
+  EXPECT_NEAR(j.root().run_on_all(steps_at_one_home{file, 9}), data - data / static_cast<int>(size),
+              3);
+}
+
 TEST_P(team_of, a_plan_of_another_graph_is_followed_as_far_as_it_is_the_same) {
   const temporary_folder folder;
   const auto file = (folder.path / "plan").string();
