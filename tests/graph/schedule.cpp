@@ -2,6 +2,7 @@
 // bounds.
 #include "graph/schedule.hpp"
 #include "core/requests.hpp"
+#include "graph/placement.hpp"
 #include "graph/recorded_graph.hpp"
 #include "temporary_folder.hpp"
 
@@ -215,6 +216,37 @@ TEST(best, leaves_nodes_idle_that_would_not_help) {
   EXPECT_LE(best_schedule(g, on).time, sum_of(g));
   on.messages.sending.fixed = on.messages.receiving.fixed = 1000;
   EXPECT_EQ(best_schedule(g, on).time, sum_of(g));
+}
+
+TEST(plan, says_nothing_from_the_first_subtask_on_that_uses_other_data) {
+  graph_of c;
+  for (std::uint32_t i = 0; i < 4; ++i) c.run(10, {{i, in}, {i + 1, out}});
+  const schedule s{{3, 1, 2, 0}, 0, schedule::method::partition};
+  std::vector<any_datum> data(6);
+  for (std::uint32_t i = 0; i < data.size(); ++i) data[i].place.number = i;
+  const auto uses = [&](std::uint32_t reads, std::uint32_t writes, access_mode mode = out) {
+    return std::vector<datum_use>{{&data[reads], in}, {&data[writes], mode}};
+  };
+  placement_plan whole(c.g, s);
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(whole.next(uses(i, i + 1)), s.ranks[i]);
+  EXPECT_FALSE(whole.next(uses(0, 1)));
+  EXPECT_FALSE(whole.differs_at()) << "more subtasks are no other graph";
+
+  placement_plan other(c.g, s), mode(c.g, s), fewer(c.g, s);
+  EXPECT_EQ(other.next(uses(0, 1)), 3u);
+  EXPECT_FALSE(other.next(uses(1, 3)));
+  EXPECT_FALSE(other.next(uses(2, 3))) << "though it is as recorded";
+  EXPECT_EQ(other.differs_at(), 1u);
+  EXPECT_FALSE(mode.next(uses(0, 1, inout)));
+  EXPECT_FALSE(fewer.next(std::vector<datum_use>{{&data[0], in}}));
+
+  std::vector<std::byte> told;
+  byte_writer w(told);
+  placement_plan(c.g, s).put(w);
+  byte_reader r(told), small(told);
+  placement_plan again(r, 4);
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(again.next(uses(i, i + 1)), s.ranks[i]);
+  EXPECT_THROW(placement_plan(small, 3), malformed) << "there is no rank 3";
 }
 
 // ---- random graphs
