@@ -39,8 +39,8 @@ public:
       else if (section == "Masses") mass();
       else skip();
     }
-    if (!has_(position_)) end("a section Atoms");
-    if (!has_(velocity_)) end("a section Velocities");
+    if (!is_whole(position_)) end("a section Atoms");
+    if (!is_whole(velocity_)) end("a section Velocities");
   }
 
   melt result() const { return {low_, high_ - low_, position_, velocity_}; }
@@ -49,7 +49,7 @@ private:
   [[noreturn]] void end(const std::string& expected) const {
     throw input_error(in_.name(), 0, expected, "the end of the file");
   }
-  bool has_(const std::vector<vec3>& table) const {
+  bool is_whole(const std::vector<vec3>& table) const {
     return table.size() == static_cast<std::size_t>(atoms_);
   }
 

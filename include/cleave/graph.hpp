@@ -282,17 +282,14 @@ private:
   friend class team_graph;
   /// Where the values of several data are.
   template <class V>
-  struct pointer_list {
-    std::unique_ptr<V*[]> first;
-    std::size_t size;
-  };
+  using pointer_list = std::vector<V*>;
   template <class V>
   static V& value_at(V* at) noexcept {
     return *at;
   }
   template <class V>
   static values<V> value_at(const pointer_list<V>& all) noexcept {
-    return values<V>({all.first.get(), all.size});
+    return values<V>(all);
   }
 
   template <class F, class Data>
@@ -329,8 +326,9 @@ private:
   template <class T, detail::access_mode Mode>
   static auto pointers(const data_uses<T, Mode>& all) {
     using value = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
-    pointer_list<value> list{std::make_unique<value*[]>(all.of.size()), all.of.size()};
-    for (std::size_t i = 0; i < list.size; ++i) list.first[i] = all.of[i].at_->value;
+    pointer_list<value> list;
+    list.reserve(all.of.size());
+    for (const datum<T>& each : all.of) list.push_back(each.at_->value);
     return std::tuple<pointer_list<value>>(std::move(list));
   }
   static std::tuple<> pointers(const precedence&) noexcept { return {}; }
