@@ -1,27 +1,17 @@
 // Writes a graph to a file: all of it, or no file at all.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
+#include <ostream>
 #include <string>
-#include <system_error>
 
+#include "../common/save_file.hpp"
 #include "graph.hpp"
 
 namespace apps::clique {
 
 // Throws input_error.
 inline void save_dimacs(const graph& g, const std::string& file, const std::string& comment) {
-  const std::string unfinished = file + ".part";
-  std::ofstream out(unfinished);
-  if (out) write_dimacs(g, out, comment);
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(unfinished, file, error);
-  if (!out || error) {
-    std::filesystem::remove(unfinished, error);
-    throw input_error(file, 0, "a file that can be written", "an error while writing it");
-  }
+  save_file(file, [&](std::ostream& out) { write_dimacs(g, out, comment); });
 }
 
 }  // namespace apps::clique

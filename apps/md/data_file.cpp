@@ -1,12 +1,13 @@
 #include "data_file.hpp"
 
 #include <charconv>
-#include <filesystem>
 #include <fstream>
-#include <stdexcept>
-#include <system_error>
+#include <iomanip>
+#include <limits>
+#include <ostream>
 
 #include "../common/line_reader.hpp"
+#include "../common/save_file.hpp"
 
 namespace apps::md {
 namespace {
@@ -143,34 +144,24 @@ private:
 melt read_data_file(const std::string& name) { return data_file(name).result(); }
 
 void write_data_file(const melt& m, const std::string& name) {
-  const std::string unfinished = name + ".part";
-  std::FILE* const out = std::fopen(unfinished.c_str(), "w");
-  bool well = out != nullptr;
-  if (well) {
-    const auto line = [&](const char* end, double a, double b) {
-      std::fprintf(out, "%.17g %.17g %s\n", a, b, end);
+  save_file(name, [&](std::ostream& out) {
+    out << std::setprecision(std::numeric_limits<double>::max_digits10);
+    const auto side = [&](double low, double size, const char* ends) {
+      out << low << ' ' << low + size << ' ' << ends << '\n';
     };
-    std::fprintf(out, "LAMMPS data file by Cleave's md\n\n%zu atoms\n1 atom types\n\n",
-                 m.position.size());
-    line("xlo xhi", m.low.x, m.low.x + m.size.x);
-    line("ylo yhi", m.low.y, m.low.y + m.size.y);
-    line("zlo zhi", m.low.z, m.low.z + m.size.z);
-    std::fprintf(out, "\nMasses\n\n1 1\n\nAtoms # atomic\n\n");
-    for (std::size_t i = 0; i < m.position.size(); i++)
-      std::fprintf(out, "%zu 1 %.17g %.17g %.17g\n", i + 1, m.position[i].x, m.position[i].y,
-                   m.position[i].z);
-    std::fprintf(out, "\nVelocities\n\n");
-    for (std::size_t i = 0; i < m.velocity.size(); i++)
-      std::fprintf(out, "%zu %.17g %.17g %.17g\n", i + 1, m.velocity[i].x, m.velocity[i].y,
-                   m.velocity[i].z);
-    well = std::ferror(out) == 0;
-    well = std::fclose(out) == 0 && well;
-  }
-  std::error_code error;
-  if (well) std::filesystem::rename(unfinished, name, error);
-  if (well && !error) return;
-  std::filesystem::remove(unfinished, error);
-  throw input_error(name, 0, "a file that can be written", "an error while writing it");
+    const auto table = [&](const char* title, const char* type, const std::vector<vec3>& of) {
+      out << '\n' << title << "\n\n";
+      for (std::size_t i = 0; i < of.size(); i++)
+        out << i + 1 << type << ' ' << of[i].x << ' ' << of[i].y << ' ' << of[i].z << '\n';
+    };
+    out << "LAMMPS data file by Cleave's md\n\n" << m.position.size() << " atoms\n1 atom types\n\n";
+    side(m.low.x, m.size.x, "xlo xhi");
+    side(m.low.y, m.size.y, "ylo yhi");
+    side(m.low.z, m.size.z, "zlo zhi");
+    out << "\nMasses\n\n1 1\n";
+    table("Atoms # atomic", " 1", m.position);
+    table("Velocities", "", m.velocity);
+  });
 }
 
 }  // namespace apps::md

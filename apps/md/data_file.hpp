@@ -13,7 +13,7 @@ inline constexpr const char* data_file_help =
 
 // Throws input_error.
 melt read_data_file(const std::string& name);
-// Whole or not at all. Throws std::runtime_error.
+// Whole or not at all. Throws input_error.
 void write_data_file(const melt& m, const std::string& name);
 
 }  // namespace apps::md
