@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <charconv>
-#include <stdexcept>
+#include <cleave/team.hpp>
 #include <string>
 #include <utility>
 
@@ -51,9 +51,7 @@ int main(int argc, char** argv) try {
   every = every != 0 ? every : std::max(steps, 1);
   try {
     return app.run(trial_of(std::move(atoms), steps, every, blocks, plan));
-  } catch (const std::runtime_error& e) {
-    const std::string what = e.what();
-    if (plan.empty() || what.find(plan + ": ") == what.npos) throw;
-    throw apps::usage_error("--plan: " + what);
+  } catch (const cleave::plan_error& e) {
+    throw apps::usage_error(std::string("--plan: ") + e.what());
   }
 } catch (...) { return apps::failed("md"); }

@@ -4,6 +4,7 @@
 #include <cleave/detail/team.hpp>
 
 #include <concepts>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -12,6 +13,11 @@ namespace detail {
 template <class Work>
 struct team_part;
 }
+
+/// The file of a team_graph's plan cannot be read, is none, or cannot be written.
+struct plan_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// The nodes that run a task together (runtime::run_on_all), as one of them sees it. Like an MPI
 /// communicator, without its messages: members share what they have by a team_graph.

@@ -48,7 +48,7 @@ public:
   /// as many nodes as there are now. What has on(rank) runs on that node all the same. Homes are
   /// then where the schedule has data written, and decide again from the first subtask on that was
   /// not recorded: of many steps that are alike, a few need to be. Blocks until node 0 has read it.
-  /// Throws std::runtime_error, on all nodes, if it cannot be used.
+  /// Throws plan_error, on all nodes, if it cannot be used.
   ///
   /// Source: Parsley, section 3.3.
   explicit team_graph(team& of, const std::string& plan = {}) { distribute(of.node_, plan); }
@@ -103,7 +103,7 @@ private:
 
   template <class T>
   datum<T> with_home(datum<T> d) {
-    next_home(*d.at_);
+    give_home(*d.at_);
     return d;
   }
 };

@@ -16,13 +16,6 @@ constexpr std::string_view title = "cleave plan 1\n";
 
 }  // namespace
 
-std::int64_t recorded_graph::home_of(std::size_t i) const noexcept {
-  const auto its = uses_of(i);
-  for (const use& u : its)
-    if (u.mode != access_mode::in) return u.datum;
-  return its.empty() ? -1 : std::int64_t{its.front().datum};
-}
-
 void recorded_graph::put(byte_writer& w) const {
   w.raw(title.data(), title.size());
   w.put<std::uint32_t>(nodes), w.put<std::uint32_t>(workers);

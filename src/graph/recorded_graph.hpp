@@ -57,10 +57,6 @@ struct recorded_graph {
     const std::size_t first = i == 0 ? 0 : subtasks[i - 1].after_end;
     return std::span(after).subspan(first, subtasks[i].after_end - first);
   }
-  /// The datum that decides where the subtask runs, if nobody has asked for a node: the first one
-  /// that it writes, else the first one. -1: it has none.
-  std::int64_t home_of(std::size_t i) const noexcept;
-
   void put(byte_writer& to) const;
   /// Throws malformed.
   void get(byte_reader& from);

@@ -305,7 +305,7 @@ struct notes_what_a_plan_throws {
   void run(team& all) const {
     try {
       team_graph g(all, plan);
-    } catch (const std::runtime_error& e) { noted.add(all.rank(), e.what()); }
+    } catch (const plan_error& e) { noted.add(all.rank(), e.what()); }
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -42,8 +43,8 @@ public:
   // The owner of the graph.
 
   /// Before there are data: subtasks run where the plan in that file says, or if there is no such
-  /// file this run is recorded there. Blocks until the first node has told which. Throws
-  /// std::runtime_error on all nodes if the file cannot be used.
+  /// file this run is recorded there. Blocks until the first node has told which. Throws plan_error
+  /// on all nodes if the file cannot be used.
   void open_plan(const std::string& file);
   /// The graph has ended, and not by an exception: the file is written.
   void close_plan() noexcept;
@@ -51,7 +52,7 @@ public:
   /// Throws std::out_of_range if there is no such member.
   void check(unsigned rank) const;
   /// Numbers the next datum, and gives it a home in turn.
-  void enter(datum_place& d) noexcept {
+  void give_home(datum_place& d) noexcept {
     d.number = made_data_++;
     d.home = d.number % size();
   }
@@ -122,8 +123,7 @@ private:
   void tell(unsigned to, std::vector<std::byte> message) noexcept;
   void tell_all(const std::vector<std::byte>& message) noexcept;
   void release() noexcept;
-  template <class Holds>
-  void await(Holds holds);
+  void await(const std::function<bool()>& holds);
   bool is_left() const noexcept { return round_ > last_round_ || stopped(graph_.parent); }
 
   bool receive(std::vector<std::byte> message, std::size_t first) override;
@@ -137,8 +137,9 @@ private:
   std::unique_ptr<placement_plan> plan_;  // that is followed
   std::unique_ptr<recorder> recorder_;    // of a graph that is recorded; set with the team's mutex
 
+  std::atomic<bool> unflushed_{false};  // subtasks have sent something
+
   // As bytes: an exception is never looked at by two threads.
-  std::atomic<bool> unflushed_{false};
   std::mutex error_mutex_;
   std::uint64_t error_number_ = 0;  // 0: none
   std::vector<std::byte> error_;

@@ -148,6 +148,15 @@ struct datum_use {
   access_mode mode;
 };
 
+/// Whose home decides where a subtask runs, if nobody says: the first datum that it writes, else
+/// the first one. Null if it has none.
+template <class Use>
+const Use* deciding(std::span<const Use> uses) noexcept {
+  for (const Use& u : uses)
+    if (u.mode != access_mode::in) return &u;
+  return uses.empty() ? nullptr : &uses.front();
+}
+
 /// One call of the user's function. A task of the graph's group from when it is ready.
 class subtask : public group_task {
 public:
@@ -221,7 +230,7 @@ protected:
   /// Decides who runs the subtask that is made next, which is `of`. Whether it is this node.
   bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
              std::optional<unsigned> rank, vertex_ref& of);
-  void next_home(any_datum& d) noexcept;
+  void give_home(any_datum& d) noexcept;
   void home(any_datum& d, unsigned rank) const;
   void bring_to(any_datum& d, unsigned rank);
   void bring_to_all(any_datum& d);

@@ -38,10 +38,10 @@ constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
 /// Messages over MPI; sleeps on the doorbell. The mutex is held whenever MPI, the doorbell's counts
 /// or what is counted is touched, and not while it sleeps.
 ///
-///  While something is on its way that both sides must
-/// work on (a long message waits for its receiver; what was announced is not there yet), a rank
-/// naps instead, and rings those it waits for before each nap: so whoever can bring it on is awake,
-/// and no message waits for a rank that sleeps for long.
+/// While something is on its way that both sides must work on (a long message waits for its
+/// receiver; what was announced is not there yet), a rank naps instead, and rings those it waits
+/// for before each nap: so whoever can bring it on is awake, and no message waits for a rank that
+/// sleeps for long.
 class mpi_transport final : public transport {
 public:
   explicit mpi_transport(const transport_settings& settings);

@@ -1,0 +1,99 @@
+#include <cleave/detail/distribution.hpp>
+#include <cleave/team.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "core/pool.hpp"
+#include "core/worker.hpp"
+#include "graph/placement.hpp"
+#include "graph/recorded_graph.hpp"
+#include "graph/recorder.hpp"
+#include "graph/schedule.hpp"
+
+// The plan of a graph of a team: where it comes from, and how it is recorded.
+namespace cleave::detail {
+
+void distribution::open_plan(const std::string& file) {
+  if (rank() != 0) {
+    await([&] { return told_plan_.has_value(); });
+    return use_plan(*told_plan_);
+  }
+  plan_file_ = file;
+  const auto told = read_plan();
+  auto message = begin(kind::plan);
+  byte_writer(message).raw(told.data(), told.size());
+  for (unsigned to = 1; to < size(); ++to) node_.send(to, message);
+  if (size() > 1) node_.flush();
+  use_plan(told);
+}
+
+std::vector<std::byte> distribution::read_plan() const {
+  std::vector<std::byte> told;
+  byte_writer w(told);
+  try {
+    if (!std::filesystem::exists(plan_file_)) {
+      require_writable(plan_file_);
+      w.put(static_cast<std::uint8_t>(plan_kind::recorded));
+    } else {
+      const recorded_graph g = read_recorded_graph(plan_file_);
+      const machine_model on{size(), graph_.owner->of.size(), g.messages};
+      const placement_plan plan(g, best_schedule(g, on));
+      w.put(static_cast<std::uint8_t>(plan_kind::followed));
+      plan.put(w);
+    }
+  } catch (const std::exception& e) {
+    told.clear();
+    w.put(static_cast<std::uint8_t>(plan_kind::cannot_be_used));
+    w.put_text(e.what());
+  }
+  return told;
+}
+
+void distribution::use_plan(std::span<const std::byte> told) {
+  byte_reader r(told);
+  switch (static_cast<plan_kind>(r.get<std::uint8_t>())) {
+    case plan_kind::cannot_be_used: throw plan_error("cleave::team_graph: " + r.get_text());
+    case plan_kind::recorded: {
+      auto made = std::make_unique<recorder>(rank(), size(), graph_.owner->of.size());
+      const std::lock_guard lock(node_.mutex);
+      recorder_ = std::move(made);
+      return;
+    }
+    case plan_kind::followed: plan_ = std::make_unique<placement_plan>(r, size()); return;
+  }
+  r.fail("a kind of plan");
+}
+
+/// The first node has all that was measured, before it agrees that all is done.
+void distribution::gather_measured() {
+  if (rank() != 0) {
+    auto message = begin(kind::measured);
+    byte_writer w(message);
+    recorder_->put_measured(w);
+    node_.send(0, std::move(message));
+    return node_.flush();
+  }
+  await([&] { return measured_.size() >= size() - 1; });
+  std::vector<std::vector<std::byte>> all;
+  {
+    const std::lock_guard lock(node_.mutex);
+    all.swap(measured_);
+  }
+  for (const auto& contents : all) {
+    byte_reader r(contents);
+    recorder_->add(r);
+  }
+}
+
+void distribution::close_plan() noexcept try {
+  if (rank() != 0 || plan_file_.empty()) return;
+  if (recorder_ != nullptr) write_recorded_graph(recorder_->result(), plan_file_);
+  if (plan_ != nullptr && plan_->differs_at())
+    throw std::runtime_error(plan_file_ + ": it is the plan of another graph: from subtask " +
+                             std::to_string(*plan_->differs_at()) + " on it was not followed");
+} catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+
+}  // namespace cleave::detail
