@@ -98,6 +98,8 @@ void help(group_scope& g, std::int64_t if_more) noexcept {
   if (here.self != nullptr) here.self->help(g, if_more);
 }
 
+bool help(group_scope& g) noexcept { return here.self != nullptr && here.self->help(g); }
+
 bool is_mine(const group_scope& g) noexcept { return g.owner == here.self; }
 
 }  // namespace cleave::detail

@@ -271,10 +271,16 @@ task* worker::take_ready(const group_scope& group) noexcept {
 }
 
 void worker::help(group_scope& group, std::int64_t if_more) noexcept {
-  if (ready.size() <= if_more) return;
-  task* t = of.take_ready(&group);
+  if (ready.size() > if_more) help(group);
+}
+
+bool worker::help(group_scope& group) noexcept {
+  task* t = of.take_ready(&group);  // others may wait for what it brings
   if (t == nullptr) t = take_ready(group);
-  if (t != nullptr) execute(*t);
+  if (t == nullptr) t = find_ready(&group);
+  if (t == nullptr) return false;
+  execute(*t);
+  return true;
 }
 
 void worker::wait(group_scope& group) noexcept {
@@ -282,12 +288,9 @@ void worker::wait(group_scope& group) noexcept {
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   while (!finished()) {
-    task* t = of.take_ready(&group);  // others may wait for what it brings
-    if (t == nullptr) t = take_ready(group);
-    if (t == nullptr) t = find_ready(&group);
-    if (t == nullptr)
-      t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); });
-    if (t != nullptr) execute(*t);
+    if (help(group)) continue;
+    if (task* t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); }))
+      execute(*t);
   }
   group.lowest = std::numeric_limits<std::int64_t>::max();
   if (interrupted_) box_.remind(attention);

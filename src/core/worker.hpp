@@ -62,6 +62,8 @@ public:
   }
   /// Runs one of the group's tasks if more than that are here.
   void help(group_scope& group, std::int64_t if_more) noexcept;
+  /// Runs a task of the group that is ready, here or on another worker. False if there is none.
+  bool help(group_scope& group) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
 

@@ -44,15 +44,19 @@ graph_memory::~graph_memory() {
 void* graph_memory::take(std::size_t size) {
   const std::size_t lines = (sizeof(vertex) + size + line - 1) / line;
   const std::size_t k = std::min(lines, classes) - 1;  // the last class is of all large ones
-  missing_ = 0;
+  last_ = k;
   if (k == classes - 1) return more(1, lines, k);
   if (free_[k] == nullptr && !is_profile())  // acquire: partner is give_back()
     free_[k] = given_back_[k].exchange(nullptr, std::memory_order_acquire);
-  if (free_[k] == nullptr) {
-    if (all_.size() > few) missing_ = at_a_time;
-    free_[k] = more(at_a_time, lines, k);
-  }
+  if (free_[k] == nullptr) free_[k] = more(at_a_time, lines, k);
   return std::exchange(free_[k], free_[k]->next);
+}
+
+std::size_t graph_memory::missing() const noexcept {
+  if (all_.size() < few || free_[last_] != nullptr) return 0;
+  // Of large ones none is used again.
+  const bool any = given_back_[last_].load(std::memory_order_relaxed) != nullptr;
+  return any || last_ == classes - 1 ? 0 : at_a_time;
 }
 
 /// New blocks of so many lines, linked to each other.
@@ -97,12 +101,19 @@ void datum_uses::make_room() {
   make_room_in(readers_), make_room_in(writers_), make_room_in(before_);
 }
 
-void datum_uses::collect(access_mode mode, std::vector<vertex*>& before) const {
+/// A subtask that reads what another wrote often also writes what that one read.
+static void append_once(vertex_ref v, std::uint64_t link, std::vector<vertex*>& before) {
+  vertex* const is = v.get();
+  if (is == nullptr || is->named_by == link) return;
+  before.push_back(is);
+  is->named_by = link;
+}
+
+void datum_uses::collect(access_mode mode, std::uint64_t link, std::vector<vertex*>& before) const {
   const list& these = mode == access_mode::in                        ? writers_
                       : mode == access_mode::add && goes_on_adding() ? before_
                                                                      : newest();
-  for (const vertex_ref& v : these)
-    if (vertex* const is = v.get()) before.push_back(is);
+  for (const vertex_ref& v : these) append_once(v, link, before);
 }
 
 void datum_uses::enter(access_mode mode, vertex_ref by) noexcept {
@@ -179,20 +190,21 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
                               std::span<const vertex_ref> after) {
   const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
   const vertex_ref made = link(std::move(s), uses, after, number);
-  // Its memory stays in the caches, and one is left for others.
+  // Its memory stays in the caches.
   constexpr std::int64_t many = 128;
   help(*this, many);
-  for (std::size_t n = memory.missing(); n > 0; --n) help(*this, 1);
+  // The last one that is ready too: all that there is may have to come after it.
+  for (std::size_t n = memory.missing(); n > 0 && help(*this); --n) {}
   return made;
 }
 
 vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                              std::span<const vertex_ref> after, std::uint64_t number) {
   before_.clear();
+  ++links_;
   for (const datum_use& u : uses) u.of->uses.make_room();
-  for (const datum_use& u : uses) u.of->uses.collect(u.mode, before_);
-  for (const vertex_ref& v : after)
-    if (vertex* const is = v.get()) before_.push_back(is);
+  for (const datum_use& u : uses) u.of->uses.collect(u.mode, links_, before_);
+  for (const vertex_ref& v : after) append_once(v, links_, before_);
   const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);
   if (adds != 0) s->adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
   for (const datum_use& u : uses)

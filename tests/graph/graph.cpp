@@ -139,6 +139,40 @@ TEST(graph, without_a_runtime_run_is_the_call) {
   EXPECT_EQ(*n, 7);
 }
 
+// Without, a chain would be made whole before its only ready subtask ran.
+TEST(graph, one_worker_runs_subtasks_before_they_fill_the_memory) {
+  runtime alone(options{.workers = 1});
+  alone.run([] {
+    const auto held = std::make_shared<int>(1);
+    graph g;
+    auto a = g.make(0);
+    long most = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      g.run([held](int& n) { ++n; }, inout(a));
+      most = std::max(most, held.use_count());
+    }
+    g.wait();
+    EXPECT_EQ(*a, 20'000);
+    EXPECT_LT(most, 2'000);
+  });
+}
+
+TEST_P(graph_with, what_is_read_and_written_by_the_same_subtasks_is_waited_for_once) {
+  rt.run([] {
+    graph g;
+    std::vector<datum<int>> v;
+    for (int i = 0; i < 20; ++i) v.push_back(g.make(0));
+    for (int round = 0; round < 200; ++round)
+      g.run(
+          [round](values<int> all) {
+            for (int& n : all) EXPECT_EQ(n++, round);
+          },
+          inout(v));
+    EXPECT_TRUE(g.wait());
+    for (const auto& d : v) EXPECT_EQ(*d, 200);
+  });
+}
+
 // ---- add
 
 TEST_P(graph_with, those_that_add_run_one_at_a_time) {
@@ -352,12 +386,15 @@ TEST_P(graph_with, cancelled_before_it_runs_a_long_chain_is_dropped) {
     const bool whole = scope.run([&] {
       graph g;
       auto a = g.make(0), gate = g.make(0);
-      std::atomic<bool> open{GetParam().workers == 1 || GetParam().check};
+      const bool alone = GetParam().workers == 1 || GetParam().check;
+      std::atomic<bool> begun{alone}, open{alone};
       g.run(
           [&](int&) {
+            begun = true;
             while (!open) std::this_thread::yield();
           },
           inout(gate));
+      while (!begun) std::this_thread::yield();  // run() would run it here, were it not on another
       for (int i = 0; i < 100'000; ++i) g.run([held](int&, const int&) {}, inout(a), in(gate));
       scope.cancel();
       open = true;

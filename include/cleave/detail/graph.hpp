@@ -46,6 +46,7 @@ struct alignas(std::max_align_t) vertex {
   std::atomic<std::uint64_t> path{0};      // of a profile: where it ended
   std::atomic<std::uint32_t> unmet{1};
   std::uint32_t size_class = 0;
+  std::uint64_t named_by = 0;  // the last link() that found it. The owner's
 
   static edge* done() noexcept;
   /// e.to comes after it. False if it is done; then nothing is kept of e.
@@ -73,9 +74,9 @@ public:
   /// Owner only. Room for a subtask of this size, behind a new vertex. Throws std::bad_alloc.
   void* take(std::size_t size);
   static void give_back(void* subtask) noexcept;
-  /// How many would have to be given back, so that there need not be more than the thousand that
-  /// there are already.
-  std::size_t missing() const noexcept { return missing_; }
+  /// Owner only. How many should be given back before the next one of the last size is taken, so
+  /// that there need not be more than the thousand that there are already.
+  std::size_t missing() const noexcept;
 
 private:
   struct free_block {
@@ -88,7 +89,7 @@ private:
   std::array<free_block*, classes> free_{};  // the owner's
   std::array<std::atomic<free_block*>, classes> given_back_{};
   std::vector<void*> all_;
-  std::size_t missing_ = 0;
+  std::size_t last_ = 0;  // the class that was taken from last
 };
 
 enum class access_mode : std::uint8_t { in, out, inout, add };
@@ -107,8 +108,9 @@ public:
 
   /// Room for a new use; forgets some of those that are done. Throws std::bad_alloc.
   void make_room();
-  /// Appends those that a new use must come after, and are not done. Throws std::bad_alloc.
-  void collect(access_mode mode, std::vector<vertex*>& before) const;
+  /// Appends those that a new use must come after, are not done, and were not yet appended by this
+  /// link(). Throws std::bad_alloc.
+  void collect(access_mode mode, std::uint64_t link, std::vector<vertex*>& before) const;
   /// The new use is there. After make_room().
   void enter(access_mode mode, vertex_ref by) noexcept;
 
@@ -255,6 +257,7 @@ private:
   void drop(edge* first) noexcept;
 
   std::uint64_t made_ = 0;       // the last number
+  std::uint64_t links_ = 0;      // calls of link()
   std::vector<vertex*> before_;  // what the subtask that is being made must come after
   std::mutex turns_;             // of those that add
 };

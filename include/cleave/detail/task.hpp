@@ -110,6 +110,8 @@ void wait(group_scope& g) noexcept;
 /// tasks calls it after each, so that they stay in its caches. Only for the thread that made the
 /// group.
 void help(group_scope& g, std::int64_t if_more) noexcept;
+/// Runs one that is ready, on whichever worker. False if there is none.
+bool help(group_scope& g) noexcept;
 /// Whether the calling thread made the group.
 bool is_mine(const group_scope& g) noexcept;
 
