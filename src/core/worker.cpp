@@ -274,23 +274,77 @@ void worker::help(group_scope& group, std::int64_t if_more) noexcept {
   if (ready.size() > if_more) help(group);
 }
 
-bool worker::help(group_scope& group) noexcept {
+task* worker::find_task(const group_scope& group) noexcept {
   task* t = of.take_ready(&group);  // others may wait for what it brings
   if (t == nullptr) t = take_ready(group);
-  if (t == nullptr) t = find_ready(&group);
-  if (t == nullptr) return false;
-  execute(*t);
-  return true;
+  return t != nullptr ? t : find_ready(&group);
+}
+
+bool worker::help(group_scope& group) noexcept {
+  task* const t = find_task(group);
+  if (t != nullptr) execute(*t);
+  return t != nullptr;
+}
+
+/// A worker's watch over what other nodes send, while it waits for a group.
+class worker::watch {
+public:
+  explicit watch(mail_watch* over) noexcept : over_(over) {}
+  ~watch() { end(); }
+  watch(const watch&) = delete;
+  watch& operator=(const watch&) = delete;
+
+  bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
+  bool look() noexcept { return on_ && over_->look(); }
+  void end() noexcept {
+    if (std::exchange(on_, false)) over_->end_watch();
+  }
+  /// Runs it, and watches on if the last one was short.
+  void around(worker& w, task& t) noexcept {
+    if (over_ == nullptr) return w.execute(t);
+    if (!short_) end();
+    if (on_) over_->keep_watch();
+    const std::uint64_t since = ticks();
+    w.execute(t);
+    short_ = ticks() - since < longest * ticks_per_microsecond();
+    look();
+  }
+
+private:
+  static constexpr std::uint64_t longest = 100;  // microseconds
+
+  mail_watch* const over_;  // null: nothing comes
+  bool on_ = false;
+  bool short_ = false;
+};
+
+/// Looks itself for what other nodes send, as long as being woken would take. Returns a task, or
+/// null if the group has finished or nothing came.
+template <class Finished>
+task* worker::watch_for_task(const group_scope& group, watch& mail, Finished finished) noexcept {
+  if (of.oversubscribed || !mail.begin()) return nullptr;
+  task* found = nullptr;
+  machine::spinner spin(false);
+  do {
+    if (mail.look()) spin.restart();
+    found = find_task(group);
+  } while (found == nullptr && !finished() && spin());
+  return found;
 }
 
 void worker::wait(group_scope& group) noexcept {
   trace::between_strands pause(strands_);
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
+  watch mail(group.from_nodes);
   while (!finished()) {
-    if (help(group)) continue;
-    if (task* t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); }))
-      execute(*t);
+    task* t = find_task(group);
+    if (t == nullptr) t = watch_for_task(group, mail, finished);
+    if (t == nullptr) {
+      mail.end();
+      t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); });
+    }
+    if (t != nullptr) mail.around(*this, *t);
   }
   group.lowest = std::numeric_limits<std::int64_t>::max();
   if (interrupted_) box_.remind(attention);

@@ -110,6 +110,11 @@ private:
   task* next_task() noexcept;
   task* find_ready(const scope* group) noexcept;
   task* take_ready(const group_scope& group) noexcept;
+  /// A task of the group that is ready, on whichever worker, or null.
+  task* find_task(const group_scope& group) noexcept;
+  class watch;
+  template <class Finished>
+  task* watch_for_task(const group_scope& group, watch& mail, Finished finished) noexcept;
   template <class Finished>
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
 

@@ -378,6 +378,7 @@ void graph_scope::distribute(team_node& of, const std::string& plan) {
   if (owner == nullptr)
     throw std::logic_error("cleave::team_graph: made by a thread that is no worker");
   nodes = std::make_unique<distribution>(*this, of);
+  from_nodes = of.watch();
   if (!plan.empty()) nodes->open_plan(plan);
 }
 

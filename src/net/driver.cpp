@@ -16,6 +16,8 @@ namespace {
 constexpr instant patience{100};
 /// Of a node that finds nothing for long: some tenths of a percent of a CPU go to asking.
 constexpr instant longest_pause{50'000};
+/// If a worker that watches does not look, the thread does.
+constexpr instant longest_without_look{1'000};
 /// What this node does is shown to others so often.
 constexpr instant show_every{250'000};
 
@@ -129,6 +131,7 @@ node_counters driver::counted() const {
 }
 
 void driver::loop() {
+  std::unique_lock stepping(stepping_);
   core_port& core = *this;
   network_port& network = *this;
   protocol_ = std::make_unique<node<>>(self_, how_, core, network);
@@ -142,17 +145,76 @@ void driver::loop() {
     counted_.tasks_out = last_out_, counted_.tasks_in = tasks_in_;
     return stopping_.load();
   };
+  is_going_ = true;
   while (!ending()) {
-    step(now());
-    if (std::exchange(restless_, false) || !core_->fall_asleep()) continue;
-    carries_->wait(time_to_sleep(now()));
+    if (!step_and_fall_asleep()) continue;
+    auto at_most = time_to_sleep(now());
+    naps_.store(false, std::memory_order_seq_cst);  // before the look at kept_: see keep_watch
+    if (kept_.load(std::memory_order_seq_cst)) {
+      at_most = std::min(at_most, longest_without_look);
+      naps_.store(true, std::memory_order_relaxed);
+    }
+    sleeps_until_ = now() + at_most;
+    stepping.unlock();
+    carries_->wait(at_most);
+    stepping.lock();
   }
+  is_going_ = false;
   protocol_->leave(now(), now());
   detail::replicas_of_process().install(nullptr);
   // Duplicates, and what nobody waits for: nothing else can be left. Parts of it may be out.
   for (const auto& [id, t] : in_) core_->cancel(*t);
   stop_team();
   while (!out_.empty()) end_here(out_.begin(), std::make_exception_ptr(detail::cancelled{}));
+}
+
+bool driver::step_and_fall_asleep() {
+  step(now());
+  return !std::exchange(restless_, false) && core_->fall_asleep();
+}
+
+// ---- a worker in place of the thread
+
+bool driver::begin_watch() noexcept {
+  // Acquire, release: the transport's part of it goes from one to the next.
+  if (watched_.exchange(true, std::memory_order_acquire)) return false;
+  if (carries_->begin_watch()) return true;
+  watched_.store(false, std::memory_order_release);
+  return false;
+}
+
+bool driver::look() noexcept {
+  if (!carries_->look()) return false;
+  if (stopping_) return wake_thread(), false;  // which ends
+  const std::unique_lock stepping(stepping_, std::try_to_lock);
+  if (!stepping || !is_going_) return false;  // the thread is awake
+  constexpr int often = 4;
+  for (int i = 0; i < often; ++i) {
+    if (!step_and_fall_asleep()) continue;
+    if (now() + time_to_sleep(now()) >= sleeps_until_) return true;
+    break;
+  }
+  wake_thread();  // it sleeps too long, or there is more to do
+  return true;
+}
+
+/// By who watches: rings do not, until it looks again.
+void driver::wake_thread() noexcept {
+  carries_->end_watch();
+  carries_->ring();
+}
+
+void driver::keep_watch() noexcept {
+  if (kept_.load(std::memory_order_relaxed)) return;
+  // The thread sees the one, or this one sees the other. Partner: loop.
+  kept_.store(true, std::memory_order_seq_cst);
+  if (!naps_.load(std::memory_order_seq_cst)) wake_thread();
+}
+
+void driver::end_watch() noexcept {
+  kept_.store(false, std::memory_order_relaxed);
+  carries_->end_watch();
+  watched_.store(false, std::memory_order_release);
 }
 
 std::chrono::microseconds driver::time_to_sleep(instant at) const {

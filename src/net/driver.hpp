@@ -36,8 +36,8 @@ struct node_counters {
 ///
 /// Invariant: a task is out (in `out_`) from when a worker has given it to a slot until its result
 /// is in it or it runs here again; in (`in_`) from when it is fed to a worker until it has
-/// finished. Only the thread touches them, the protocol and the transport; other threads leave
-/// requests.
+/// finished. Only the thread touches them, the protocol and the transport, or a worker that watches
+/// while it sleeps, with `stepping_`; other threads leave requests.
 class driver final : core_port, network_port, detail::team_carrier {
 public:
   /// Makes the transport, in the thread that will use and destroy it; null if there is to be none.
@@ -103,8 +103,11 @@ private:
   void live(const opener& make);
   void loop();
   void end_serving();
-  /// All that can be done now.
+  /// All that can be done now, with `stepping_`.
   void step(instant now);
+  /// The same, until whoever has something rings. False if that was not to be had.
+  bool step_and_fall_asleep();
+  void wake_thread() noexcept;
   void hear(instant now);
   bool tell_given(instant now);
   void tell_finished(instant now);
@@ -165,6 +168,10 @@ private:
   void improved() noexcept override;
   void send_to_member(std::uint64_t team, unsigned rank, bytes message) override;
   void flush_to_members() noexcept override;
+  bool begin_watch() noexcept override;
+  bool look() noexcept override;
+  void keep_watch() noexcept override;
+  void end_watch() noexcept override;
 
   /// A task that all nodes run, as the first one sees it.
   ///
@@ -240,6 +247,13 @@ private:
   node_counters counted_;
   open_inquiry* inquiry_ = nullptr;
   std::optional<led_team> led_;
+
+  std::mutex stepping_;     // before all others
+  bool is_going_ = false;   // loop(); with that mutex
+  instant sleeps_until_{};  // with that mutex
+  std::atomic<bool> watched_{false};
+  std::atomic<bool> kept_{false};  // what is watched may not be looked at for a while
+  std::atomic<bool> naps_{false};  // the thread does not sleep for longer than such a while
 
   std::mutex members_mutex_;
   std::vector<to_member> to_members_;  // with that mutex

@@ -74,6 +74,17 @@ public:
   /// Ends a wait. Any thread.
   virtual void ring() noexcept = 0;
 
+  // A thread that looks for messages in the place of one that sleeps in wait(): any thread, one at
+  // a time, until end_watch().
+
+  /// From now on messages and rings need not end a wait. False if they do all the same.
+  virtual bool begin_watch() noexcept { return false; }
+  /// Whether there may be a message, or was a ring, that the last call did not tell of. Brings
+  /// messages on, does not block.
+  virtual bool look() noexcept { return false; }
+  /// What came since the last look() ends a wait. It may look again, and watches then.
+  virtual void end_watch() noexcept {}
+
   virtual traffic counted() const noexcept { return {}; }
   /// What this node does now; a transport may tell others.
   virtual void show(const progress&) {}

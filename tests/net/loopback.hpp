@@ -73,7 +73,7 @@ private:
     std::map<net::address, clock::time_point> last;
     std::vector<net::address> lost, found;
     std::condition_variable changed;
-    bool rung = false, dead = false, open = false;
+    bool rung = false, dead = false, open = false, watched = false;
   };
 
   class endpoint final : public net::transport {
@@ -137,9 +137,10 @@ private:
       std::unique_lock lock(of_.mutex_);
       end& e = mine();
       const auto until = clock::now() + at_most;
-      while (!std::exchange(e.rung, false) && e.lost.empty() && e.found.empty()) {
+      while (e.watched || (!std::exchange(e.rung, false) && e.lost.empty() && e.found.empty())) {
         auto next = until;
-        if (!of_.held_ && !e.letters.empty()) next = std::min(next, e.letters.begin()->first);
+        if (!e.watched && !of_.held_ && !e.letters.empty())
+          next = std::min(next, e.letters.begin()->first);
         if (clock::now() >= next) return;
         e.changed.wait_until(lock, next);
       }
@@ -147,6 +148,22 @@ private:
     void ring() noexcept override {
       std::lock_guard lock(of_.mutex_);
       mine().rung = true;
+      mine().changed.notify_all();
+    }
+    bool begin_watch() noexcept override {
+      std::lock_guard lock(of_.mutex_);
+      return mine().watched = of_.weather_.workers_send;
+    }
+    bool look() noexcept override {
+      std::lock_guard lock(of_.mutex_);
+      end& e = mine();
+      e.watched = true;
+      const bool due = !of_.held_ && !e.letters.empty() && e.letters.begin()->first <= clock::now();
+      return due || std::exchange(e.rung, false) || !e.lost.empty() || !e.found.empty();
+    }
+    void end_watch() noexcept override {
+      std::lock_guard lock(of_.mutex_);
+      mine().watched = false;
       mine().changed.notify_all();
     }
     bool sends_from_any_thread() const noexcept override { return of_.weather_.workers_send; }

@@ -79,6 +79,23 @@ struct task : scope {
   bool done() const noexcept { return progress.load(std::memory_order_acquire) == finished; }
 };
 
+/// How a worker that waits receives itself what other nodes send, in the place of a thread that
+/// sleeps: begin, look as often as it likes, end.
+class mail_watch {
+public:
+  /// False if another one watches, or it cannot be done.
+  virtual bool begin_watch() noexcept = 0;
+  /// Receives what has come. Whether there was something. Does not block.
+  virtual bool look() noexcept = 0;
+  /// It will look again after something short. If that takes a millisecond or more, the thread that
+  /// sleeps looks.
+  virtual void keep_watch() noexcept = 0;
+  virtual void end_watch() noexcept = 0;
+
+protected:
+  ~mail_watch() = default;
+};
+
 /// A task group as others see it. Its tasks free themselves.
 struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
@@ -87,7 +104,8 @@ struct group_scope : scope {
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
   /// Where its owner's deque holds none of its tasks below. Owner only.
   std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
-  std::uint64_t path = 0;  // of a profile: the longest to the end of one of them
+  std::uint64_t path = 0;            // of a profile: the longest to the end of one of them
+  mail_watch* from_nodes = nullptr;  // if what other nodes send can make tasks of it ready
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cleave/detail/replicas.hpp>
+#include <cleave/detail/task.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace cleave::detail {
 
 /// What a team needs of the network; net implements it.
-class team_carrier : public carrier {
+class team_carrier : public carrier, public mail_watch {
 public:
   /// Any thread; does not block. It leaves with the next flush, together with others. Between two
   /// members messages arrive in the order in which they were sent, or the team is stopped.
@@ -68,6 +69,8 @@ public:
   /// Blocks until that holds, which is looked at again after tell(); serves requests meanwhile.
   void await(const std::function<bool()>& holds) { net_->await(holds); }
   void tell() noexcept { net_->tell(); }
+  /// Null if there is one member.
+  mail_watch* watch() const noexcept { return net_; }
 
   // By the network's thread.
 

@@ -42,15 +42,13 @@ doorbell::counter& doorbell::announced(int from, int to) const noexcept {
 
 /// Only one of several ringers pays for the call.
 void doorbell::wake(slot& s, int peer) noexcept {
-  s.rings.fetch_add(1, std::memory_order_seq_cst);  // partner: sleep
-  if (s.where.load(std::memory_order_seq_cst) == sleeping::awake) return;
-  switch (s.where.exchange(sleeping::awake, std::memory_order_seq_cst)) {
-    case sleeping::awake: return;
-    case sleeping::on_word: return machine::wake_shared(s.rings);
-    case sleeping::on_socket:
-      return socket_->send(static_cast<std::uint32_t>(peer),
-                           {0, static_cast<std::uint32_t>(self_), 0});
-  }
+  s.rings.fetch_add(1, std::memory_order_seq_cst);  // partners: sleep, end_watch
+  sleeping where = s.where.load(std::memory_order_seq_cst);
+  do {
+    if (where == sleeping::awake || where == sleeping::watched) return;
+  } while (!s.where.compare_exchange_weak(where, sleeping::awake, std::memory_order_seq_cst));
+  if (where == sleeping::on_word) return machine::wake_shared(s.rings);
+  socket_->send(static_cast<std::uint32_t>(peer), {0, static_cast<std::uint32_t>(self_), 0});
 }
 
 void doorbell::announce(int peer) noexcept {
@@ -106,6 +104,25 @@ bool doorbell::sleep(ticket since, std::chrono::nanoseconds at_most) noexcept {
   rung = s.rings.load(std::memory_order_acquire) != since;
   if (socket_ && read_socket()) rung = true;
   return rung;
+}
+
+void doorbell::watch() noexcept {
+  std::atomic<sleeping>& where = slots_[place(self_)].where;
+  if (where.load(std::memory_order_relaxed) != sleeping::on_word) return;
+  sleeping asleep = sleeping::on_word;
+  where.compare_exchange_strong(asleep, sleeping::watched, std::memory_order_seq_cst);
+}
+
+doorbell::ticket doorbell::rings() const noexcept {
+  return slots_[place(self_)].rings.load(std::memory_order_acquire);
+}
+
+void doorbell::end_watch(ticket since) noexcept {
+  slot& s = slots_[place(self_)];
+  sleeping watched = sleeping::watched;
+  if (!s.where.compare_exchange_strong(watched, sleeping::on_word, std::memory_order_seq_cst))
+    return;  // the sleeper is awake, or is woken by those that ring
+  if (s.rings.load(std::memory_order_seq_cst) != since) wake(s, self_);  // partner: wake
 }
 
 }  // namespace cleave::net::mpi

@@ -19,11 +19,14 @@ namespace cleave::net::mpi {
 ///             begins to sleep              rung, or the time is up
 ///     awake ------------------> on_word --------------------------> awake
 ///           ------------------> on_socket ------------------------>
+///                   watch                  end_watch
+///     on_word ----------------> watched ------------> on_word       awake, if the time is up
 ///
 /// No ring is lost: the sleeper says where it sleeps and then compares `rings` with what it was
 /// before it last looked for messages; a ringer counts `rings` up and then looks where it sleeps.
 /// All four are sequentially consistent, so one of them sees the other. Rings over UDP stay in the
-/// socket until they are read.
+/// socket until they are read. While it is watched, another thread looks at `rings`: it says that
+/// it does not any more, and then compares once again, as a sleeper does.
 ///
 /// With every message its sender also says how many it has begun to send so far: who was woken too
 /// early knows then that something is on its way.
@@ -54,8 +57,17 @@ public:
   /// Blocks until rung since the ticket was taken. False if the time was up.
   bool sleep(ticket since, std::chrono::nanoseconds at_most) noexcept;
 
+  // Another thread than the sleeper, one at a time.
+
+  /// Who sleeps on the word is not woken from now on. It may go to sleep again: called again, it
+  /// holds for that too.
+  void watch() noexcept;
+  ticket rings() const noexcept;
+  /// A ring since the ticket was taken wakes the sleeper, and those to come do.
+  void end_watch(ticket since) noexcept;
+
 private:
-  enum class sleeping : std::uint32_t { awake, on_word, on_socket };
+  enum class sleeping : std::uint32_t { awake, on_word, watched, on_socket };
   struct alignas(64) slot {
     std::atomic<std::uint32_t> rings{0};
     std::atomic<sleeping> where{sleeping::awake};

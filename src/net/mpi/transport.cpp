@@ -58,6 +58,9 @@ public:
   void ring() noexcept override;
   bool sends_from_any_thread() const noexcept override { return all_.allows_other_threads(); }
   void deliver() noexcept override;
+  bool begin_watch() noexcept override;
+  bool look() noexcept override;
+  void end_watch() noexcept override;
   traffic counted() const noexcept override;
 
 private:
@@ -77,6 +80,7 @@ private:
   static std::size_t part_bytes();
   static doorbell make_doorbell(communicator& all);
   bool awaits(int peer) const noexcept;
+  bool awaits_any() const noexcept;
   void send_now(int peer, bytes message);
   void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
@@ -90,6 +94,9 @@ private:
   std::atomic<bool> rung_{false};
   std::set<int> to_ring_;  // those that were sent to, and not rung yet
   traffic counted_;
+  // Of who watches.
+  doorbell::ticket looked_at_ = 0;
+  bool expects_ = false;  // something is on its way
 };
 
 std::size_t mpi_transport::part_bytes() {
@@ -228,6 +235,12 @@ bool mpi_transport::awaits(int peer) const noexcept {
          static_cast<std::int32_t>(bell_.announced_by(peer) - all_.seen_from(peer)) > 0;
 }
 
+bool mpi_transport::awaits_any() const noexcept {
+  for (int peer = 0; peer < all_.size(); ++peer)
+    if (awaits(peer)) return true;
+  return false;
+}
+
 /// Whether there is a peer that this rank waits for. A peer elsewhere costs a datagram: it is rung
 /// only before the first nap and `again` after one that nothing ended.
 bool mpi_transport::ring_awaited(bool again) noexcept {
@@ -289,6 +302,30 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
     looks = 0;
     spinning = machine::spinner(!spin_);
   }
+}
+
+// ---- another thread looks
+
+bool mpi_transport::begin_watch() noexcept {
+  if (!sends_from_any_thread() || bell_.uses_socket()) return false;
+  looked_at_ = bell_.rings() - 1;
+  bell_.watch();
+  return true;
+}
+
+bool mpi_transport::look() noexcept {
+  bell_.watch();
+  const doorbell::ticket rings = bell_.rings();
+  if (rings == looked_at_ && !expects_) return false;
+  const std::lock_guard lock(mutex_);
+  all_.progress();
+  expects_ = awaits_any();
+  return std::exchange(looked_at_, rings) != rings || all_.has_next();
+}
+
+void mpi_transport::end_watch() noexcept {
+  expects_ = false;
+  bell_.end_watch(looked_at_);
 }
 
 // ---- the end
