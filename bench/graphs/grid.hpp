@@ -39,8 +39,8 @@ struct grid {
   // dependences of what is read alone: of fft once each distance had its turn.
   int rows() const { return dependences == pattern::fft ? distances() + 2 : 2; }
 
-  // trivial: nothing, and writes nothing. stencil: the column itself and its neighbours. fft: the column itself and those
-  // that are 1, 2, 4, ... away, in turn.
+  // trivial: nothing, and writes nothing. stencil: the column itself and its neighbours. fft: the
+  // column itself and those that are 1, 2, 4, ... away, in turn.
   inputs of(int step, int column) const {
     inputs all;
     if (step == 0 || dependences == pattern::trivial) return all;

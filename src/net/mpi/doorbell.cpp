@@ -26,8 +26,7 @@ doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory
       places_(index(size), -1),
       to_(index(size)),
       from_(index(size)) {
-  static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
-                std::atomic<sleeping>::is_always_lock_free);
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
   places_[index(self)] = 0;
   if (!memory_) return;
   // Zero is what the words begin with, so no rank need be the first.
@@ -43,11 +42,11 @@ doorbell::counter& doorbell::announced(int from, int to) const noexcept {
 /// Only one of several ringers pays for the call.
 void doorbell::wake(slot& s, int peer) noexcept {
   s.rings.fetch_add(1, std::memory_order_seq_cst);  // partners: sleep, end_watch
-  sleeping where = s.where.load(std::memory_order_seq_cst);
+  std::uint32_t where = s.where.load(std::memory_order_seq_cst);
   do {
-    if (where == sleeping::awake || where == sleeping::watched) return;
-  } while (!s.where.compare_exchange_weak(where, sleeping::awake, std::memory_order_seq_cst));
-  if (where == sleeping::on_word) return machine::wake_shared(s.rings);
+    if (where == awake || where == watched) return;
+  } while (!s.where.compare_exchange_weak(where, awake, std::memory_order_seq_cst));
+  if (where == on_word) return machine::wake_shared(s.where);
   socket_->send(static_cast<std::uint32_t>(peer), {0, static_cast<std::uint32_t>(self_), 0});
 }
 
@@ -93,24 +92,25 @@ doorbell::ticket doorbell::look() noexcept {
 
 bool doorbell::sleep(ticket since, std::chrono::nanoseconds at_most) noexcept {
   slot& s = slots_[place(self_)];
-  assert(s.where.load(std::memory_order_relaxed) == sleeping::awake);
-  s.where.store(socket_ ? sleeping::on_socket : sleeping::on_word, std::memory_order_seq_cst);
+  assert(s.where.load(std::memory_order_relaxed) == awake);
+  s.where.store(socket_ ? on_socket : on_word, std::memory_order_seq_cst);
   bool rung = s.rings.load(std::memory_order_seq_cst) != since;  // partner: wake
   if (!rung) {
     if (socket_) socket_->wait(at_most);
-    else machine::block_shared(s.rings, since, at_most);
+    // Not on `rings`: a late ringer may say `awake` before this one blocks, of a ring that it has seen.
+    else machine::block_shared(s.where, on_word, at_most);
   }
-  s.where.store(sleeping::awake, std::memory_order_relaxed);
+  s.where.store(awake, std::memory_order_relaxed);
   rung = s.rings.load(std::memory_order_acquire) != since;
   if (socket_ && read_socket()) rung = true;
   return rung;
 }
 
 void doorbell::watch() noexcept {
-  std::atomic<sleeping>& where = slots_[place(self_)].where;
-  if (where.load(std::memory_order_relaxed) != sleeping::on_word) return;
-  sleeping asleep = sleeping::on_word;
-  where.compare_exchange_strong(asleep, sleeping::watched, std::memory_order_seq_cst);
+  std::atomic<std::uint32_t>& where = slots_[place(self_)].where;
+  if (where.load(std::memory_order_relaxed) != on_word) return;
+  std::uint32_t asleep = on_word;
+  where.compare_exchange_strong(asleep, watched, std::memory_order_seq_cst);
 }
 
 doorbell::ticket doorbell::rings() const noexcept {
@@ -119,8 +119,8 @@ doorbell::ticket doorbell::rings() const noexcept {
 
 void doorbell::end_watch(ticket since) noexcept {
   slot& s = slots_[place(self_)];
-  sleeping watched = sleeping::watched;
-  if (!s.where.compare_exchange_strong(watched, sleeping::on_word, std::memory_order_seq_cst))
+  std::uint32_t is = watched;
+  if (!s.where.compare_exchange_strong(is, on_word, std::memory_order_seq_cst))
     return;  // the sleeper is awake, or is woken by those that ring
   if (s.rings.load(std::memory_order_seq_cst) != since) wake(s, self_);  // partner: wake
 }

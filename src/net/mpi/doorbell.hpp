@@ -24,7 +24,9 @@ namespace cleave::net::mpi {
 ///
 /// No ring is lost: the sleeper says where it sleeps and then compares `rings` with what it was
 /// before it last looked for messages; a ringer counts `rings` up and then looks where it sleeps.
-/// All four are sequentially consistent, so one of them sees the other. Rings over UDP stay in the
+/// All four are sequentially consistent, so one of them sees the other. It blocks on the word that
+/// says where it sleeps: a ringer that is late may end its next sleep for nothing, and then that
+/// word has changed. Rings over UDP stay in the
 /// socket until they are read. While it is watched, another thread looks at `rings`: it says that
 /// it does not any more, and then compares once again, as a sleeper does.
 ///
@@ -67,10 +69,10 @@ public:
   void end_watch(ticket since) noexcept;
 
 private:
-  enum class sleeping : std::uint32_t { awake, on_word, watched, on_socket };
+  enum sleeping : std::uint32_t { awake, on_word, watched, on_socket };
   struct alignas(64) slot {
     std::atomic<std::uint32_t> rings{0};
-    std::atomic<sleeping> where{sleeping::awake};
+    std::atomic<std::uint32_t> where{awake};  // a sleeping
   };
   using counter = std::atomic<std::uint32_t>;
 
