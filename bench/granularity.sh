@@ -20,7 +20,7 @@ for mpi in openmpi mpich; do
   [[ $mpi == openmpi ]] && mpirun+=" --oversubscribe --bind-to none"
   ways+=("$mpi" "cleave_$mpi")
   start[$mpi]="$mpirun -n 2 $bin/$mpi"
-  start[cleave_$mpi]="env CLEAVE_PLUGINS=$bin/../../lib CLEAVE_WORKERS=1 $mpirun -n 2 $bin/cleave --longest 300 --steps 200"
+  start[cleave_$mpi]="env CLEAVE_PLUGINS=$bin/../../lib CLEAVE_WORKERS=1 $mpirun -n 2 $bin/cleave --longest 100 --steps 500"
 done
 
 columns=("trivial 16" "stencil 2" "stencil 16" "fft 16")

@@ -97,7 +97,7 @@ bool doorbell::sleep(ticket since, std::chrono::nanoseconds at_most) noexcept {
   bool rung = s.rings.load(std::memory_order_seq_cst) != since;  // partner: wake
   if (!rung) {
     if (socket_) socket_->wait(at_most);
-    // Not on `rings`: a late ringer may say `awake` before this one blocks, of a ring that it has seen.
+    // Not on `rings`: a late ringer may say `awake` before this blocks, of a ring that was seen.
     else machine::block_shared(s.where, on_word, at_most);
   }
   s.where.store(awake, std::memory_order_relaxed);
