@@ -36,3 +36,5 @@ for mpi in openmpi mpich; do
   [[ $mpi == openmpi ]] && ranks+=(--oversubscribe --bind-to none)
   expect 2 env CLEAVE_WORKERS=1 "${ranks[@]}" "$bin/graphs/cleave" fft --width 8
 done
+
+exit "$((failures > 0))"
