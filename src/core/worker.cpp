@@ -227,8 +227,53 @@ void worker::await_abandoned(task& t) noexcept {
   if (interrupted_) box_.remind(attention);
 }
 
-bool worker::await(const std::function<bool()>& holds) noexcept {
+/// A worker's watch over what other nodes send, while it waits.
+class worker::watch {
+public:
+  explicit watch(mail_watch* over) noexcept : over_(over) {}
+  ~watch() { end(); }
+  watch(const watch&) = delete;
+  watch& operator=(const watch&) = delete;
+
+  bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
+  bool look() noexcept { return on_ && over_->look(); }
+  void end() noexcept {
+    if (std::exchange(on_, false)) over_->end_watch();
+  }
+  /// Looks for what they send until that holds, as long as being woken would take. False if it does
+  /// not hold then.
+  template <class Holds>
+  bool until(const worker& w, Holds holds) noexcept {
+    if (w.of.oversubscribed || !begin()) return false;
+    machine::spinner spin(false);
+    do {
+      if (look()) spin.restart();
+      if (holds()) return true;
+    } while (spin());
+    return false;
+  }
+  /// Runs it, and watches on if the last one was short.
+  void around(worker& w, task& t) noexcept {
+    if (over_ == nullptr) return w.execute(t);
+    if (!short_) end();
+    if (on_) over_->keep_watch();
+    const std::uint64_t since = ticks();
+    w.execute(t);
+    short_ = ticks() - since < longest * ticks_per_microsecond();
+    look();
+  }
+
+private:
+  static constexpr std::uint64_t longest = 100;  // microseconds
+
+  mail_watch* const over_;  // null: nothing comes
+  bool on_ = false;
+  bool short_ = false;
+};
+
+bool worker::await(const std::function<bool()>& holds, mail_watch& mail) noexcept {
   if (serving_) return false;
+  if (watch(&mail).until(*this, holds)) return true;
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
   if (interrupted_) box_.remind(attention);
@@ -286,49 +331,11 @@ bool worker::help(group_scope& group) noexcept {
   return t != nullptr;
 }
 
-/// A worker's watch over what other nodes send, while it waits for a group.
-class worker::watch {
-public:
-  explicit watch(mail_watch* over) noexcept : over_(over) {}
-  ~watch() { end(); }
-  watch(const watch&) = delete;
-  watch& operator=(const watch&) = delete;
-
-  bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
-  bool look() noexcept { return on_ && over_->look(); }
-  void end() noexcept {
-    if (std::exchange(on_, false)) over_->end_watch();
-  }
-  /// Runs it, and watches on if the last one was short.
-  void around(worker& w, task& t) noexcept {
-    if (over_ == nullptr) return w.execute(t);
-    if (!short_) end();
-    if (on_) over_->keep_watch();
-    const std::uint64_t since = ticks();
-    w.execute(t);
-    short_ = ticks() - since < longest * ticks_per_microsecond();
-    look();
-  }
-
-private:
-  static constexpr std::uint64_t longest = 100;  // microseconds
-
-  mail_watch* const over_;  // null: nothing comes
-  bool on_ = false;
-  bool short_ = false;
-};
-
-/// Looks itself for what other nodes send, as long as being woken would take. Returns a task, or
-/// null if the group has finished or nothing came.
+/// Returns a task, or null if the group has finished or nothing came.
 template <class Finished>
 task* worker::watch_for_task(const group_scope& group, watch& mail, Finished finished) noexcept {
-  if (of.oversubscribed || !mail.begin()) return nullptr;
   task* found = nullptr;
-  machine::spinner spin(false);
-  do {
-    if (mail.look()) spin.restart();
-    found = find_task(group);
-  } while (found == nullptr && !finished() && spin());
+  mail.until(*this, [&] { return (found = find_task(group)) != nullptr || finished(); });
   return found;
 }
 

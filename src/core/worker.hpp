@@ -69,7 +69,7 @@ public:
 
   /// Waits until that holds and serves requests meanwhile; who makes it hold rings `news` then.
   /// False, at once, while it serves one: then what it runs is code for the part that it gives.
-  bool await(const std::function<bool()>& holds) noexcept;
+  bool await(const std::function<bool()>& holds, mail_watch& mail) noexcept;
 
   std::uint64_t begin_timing(std::uintptr_t construct) noexcept;
   void end_timing(std::uint64_t since, std::uintptr_t construct) noexcept;

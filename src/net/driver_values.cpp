@@ -109,7 +109,7 @@ bytes driver::fetch(detail::value_name name) {
 }
 
 void driver::await(const std::function<bool()>& holds) {
-  if (!core_->await(holds)) carrier::await(holds);
+  if (!core_->await(holds, *this)) carrier::await(holds);
 }
 
 void driver::tell() noexcept {

@@ -93,9 +93,9 @@ void proxy::complete(task& t) noexcept {
   owner->box().ring(detail::news);
 }
 
-bool proxy::await(const std::function<bool()>& holds) noexcept {
+bool proxy::await(const std::function<bool()>& holds, detail::mail_watch& mail) noexcept {
   detail::worker* const caller = detail::here.self;
-  return caller != nullptr && &caller->of == &of_ && caller->await(holds);
+  return caller != nullptr && &caller->of == &of_ && caller->await(holds, mail);
 }
 
 void proxy::tell() noexcept {

@@ -90,7 +90,7 @@ public:
 
   /// Has the calling worker wait until that holds, and serve requests meanwhile. False, at once, if
   /// the caller is none of this pool's workers, or cannot serve any now. Any thread.
-  bool await(const std::function<bool()>& holds) noexcept;
+  bool await(const std::function<bool()>& holds, detail::mail_watch& mail) noexcept;
   /// Has them look again. Any thread.
   void tell() noexcept;
 
