@@ -26,9 +26,9 @@ namespace cleave::net::mpi {
 /// before it last looked for messages; a ringer counts `rings` up and then looks where it sleeps.
 /// All four are sequentially consistent, so one of them sees the other. It blocks on the word that
 /// says where it sleeps: a ringer that is late may end its next sleep for nothing, and then that
-/// word has changed. Rings over UDP stay in the
-/// socket until they are read. While it is watched, another thread looks at `rings`: it says that
-/// it does not any more, and then compares once again, as a sleeper does.
+/// word has changed. Rings over UDP stay in the socket until they are read. While it is watched,
+/// another thread looks at `rings`: that one says that it does not any more, and then compares once
+/// again, as a sleeper does.
 ///
 /// With every message its sender also says how many it has begun to send so far: who was woken too
 /// early knows then that something is on its way.
