@@ -230,7 +230,7 @@ void worker::await_abandoned(task& t) noexcept {
 /// A worker's watch over what other nodes send, while it waits.
 class worker::watch {
 public:
-  explicit watch(mail_watch* over) noexcept : over_(over) {}
+  explicit watch(message_watch* over) noexcept : over_(over) {}
   ~watch() { end(); }
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
@@ -266,14 +266,14 @@ public:
 private:
   static constexpr std::uint64_t longest = 100;  // microseconds
 
-  mail_watch* const over_;  // null: nothing comes
+  message_watch* const over_;  // null: nothing comes
   bool on_ = false;
   bool short_ = false;
 };
 
-bool worker::await(const std::function<bool()>& holds, mail_watch& mail) noexcept {
+bool worker::await(const std::function<bool()>& holds, message_watch& messages) noexcept {
   if (serving_) return false;
-  if (watch(&mail).until(*this, holds)) return true;
+  if (watch(&messages).until(*this, holds)) return true;
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
   if (interrupted_) box_.remind(attention);
@@ -333,9 +333,10 @@ bool worker::help(group_scope& group) noexcept {
 
 /// Returns a task, or null if the group has finished or nothing came.
 template <class Finished>
-task* worker::watch_for_task(const group_scope& group, watch& mail, Finished finished) noexcept {
+task* worker::watch_for_task(const group_scope& group, watch& messages,
+                             Finished finished) noexcept {
   task* found = nullptr;
-  mail.until(*this, [&] { return (found = find_task(group)) != nullptr || finished(); });
+  messages.until(*this, [&] { return (found = find_task(group)) != nullptr || finished(); });
   return found;
 }
 
@@ -343,15 +344,15 @@ void worker::wait(group_scope& group) noexcept {
   trace::between_strands pause(strands_);
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
-  watch mail(group.from_nodes);
+  watch messages(group.from_nodes);
   while (!finished()) {
     task* t = find_task(group);
-    if (t == nullptr) t = watch_for_task(group, mail, finished);
+    if (t == nullptr) t = watch_for_task(group, messages, finished);
     if (t == nullptr) {
-      mail.end();
+      messages.end();
       t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); });
     }
-    if (t != nullptr) mail.around(*this, *t);
+    if (t != nullptr) messages.around(*this, *t);
   }
   group.lowest = std::numeric_limits<std::int64_t>::max();
   if (interrupted_) box_.remind(attention);

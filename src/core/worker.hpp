@@ -69,7 +69,7 @@ public:
 
   /// Waits until that holds and serves requests meanwhile; who makes it hold rings `news` then.
   /// False, at once, while it serves one: then what it runs is code for the part that it gives.
-  bool await(const std::function<bool()>& holds, mail_watch& mail) noexcept;
+  bool await(const std::function<bool()>& holds, message_watch& messages) noexcept;
 
   std::uint64_t begin_timing(std::uintptr_t construct) noexcept;
   void end_timing(std::uint64_t since, std::uintptr_t construct) noexcept;
@@ -114,7 +114,7 @@ private:
   task* find_task(const group_scope& group) noexcept;
   class watch;
   template <class Finished>
-  task* watch_for_task(const group_scope& group, watch& mail, Finished finished) noexcept;
+  task* watch_for_task(const group_scope& group, watch& messages, Finished finished) noexcept;
   template <class Finished>
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
 

@@ -93,9 +93,9 @@ void proxy::complete(task& t) noexcept {
   owner->box().ring(detail::news);
 }
 
-bool proxy::await(const std::function<bool()>& holds, detail::mail_watch& mail) noexcept {
+bool proxy::await(const std::function<bool()>& holds, detail::message_watch& messages) noexcept {
   detail::worker* const caller = detail::here.self;
-  return caller != nullptr && &caller->of == &of_ && caller->await(holds, mail);
+  return caller != nullptr && &caller->of == &of_ && caller->await(holds, messages);
 }
 
 void proxy::tell() noexcept {

@@ -88,9 +88,10 @@ public:
 
   // ---- workers that wait for data
 
-  /// Has the calling worker wait until that holds, and serve requests meanwhile. False, at once, if
-  /// the caller is none of this pool's workers, or cannot serve any now. Any thread.
-  bool await(const std::function<bool()>& holds, detail::mail_watch& mail) noexcept;
+  /// Has the calling worker wait until that holds, and serve requests meanwhile; it looks for
+  /// messages first. False, at once, if the caller is none of this pool's workers, or cannot serve
+  /// any now. Any thread.
+  bool await(const std::function<bool()>& holds, detail::message_watch& messages) noexcept;
   /// Has them look again. Any thread.
   void tell() noexcept;
 

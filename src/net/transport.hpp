@@ -38,8 +38,9 @@ struct progress {
 };
 
 /// What carries messages between nodes. One thread, the driver's, calls everything but ring() and
-/// what sends_from_any_thread() speaks of. Nothing blocks but wait(). Between two nodes messages
-/// arrive in the order in which they were sent, whole, or not at all.
+/// what sends_from_any_thread() speaks of; while that one is in wait(), another one that watches
+/// does. Nothing blocks but wait(). Between two nodes messages arrive in the order in which they
+/// were sent, whole, or not at all.
 class transport {
 public:
   virtual ~transport() = default;

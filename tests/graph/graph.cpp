@@ -157,7 +157,7 @@ TEST(graph, one_worker_runs_subtasks_before_they_fill_the_memory) {
   });
 }
 
-TEST_P(graph_with, what_is_read_and_written_by_the_same_subtasks_is_waited_for_once) {
+TEST_P(graph_with, those_that_share_many_data_run_in_order) {
   rt.run([] {
     graph g;
     std::vector<datum<int>> v;

@@ -81,7 +81,7 @@ struct task : scope {
 
 /// How a worker that waits receives itself what other nodes send, in the place of a thread that
 /// sleeps: begin, look as often as it likes, end.
-class mail_watch {
+class message_watch {
 public:
   /// False if another one watches, or it cannot be done.
   virtual bool begin_watch() noexcept = 0;
@@ -93,7 +93,7 @@ public:
   virtual void end_watch() noexcept = 0;
 
 protected:
-  ~mail_watch() = default;
+  ~message_watch() = default;
 };
 
 /// A task group as others see it. Its tasks free themselves.
@@ -104,8 +104,8 @@ struct group_scope : scope {
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
   /// Where its owner's deque holds none of its tasks below. Owner only.
   std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
-  std::uint64_t path = 0;            // of a profile: the longest to the end of one of them
-  mail_watch* from_nodes = nullptr;  // if what other nodes send can make tasks of it ready
+  std::uint64_t path = 0;               // of a profile: the longest to the end of one of them
+  message_watch* from_nodes = nullptr;  // if what other nodes send can make tasks of it ready
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.

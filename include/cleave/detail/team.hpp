@@ -16,7 +16,7 @@
 namespace cleave::detail {
 
 /// What a team needs of the network; net implements it.
-class team_carrier : public carrier, public mail_watch {
+class team_carrier : public carrier, public message_watch {
 public:
   /// Any thread; does not block. It leaves with the next flush, together with others. Between two
   /// members messages arrive in the order in which they were sent, or the team is stopped.
@@ -70,7 +70,7 @@ public:
   void await(const std::function<bool()>& holds) { net_->await(holds); }
   void tell() noexcept { net_->tell(); }
   /// Null if there is one member.
-  mail_watch* watch() const noexcept { return net_; }
+  message_watch* watch() const noexcept { return net_; }
 
   // By the network's thread.
 
