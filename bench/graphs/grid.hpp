@@ -77,9 +77,11 @@ inline void compute(const grid& g, int, int) { consume(g.amount); }
 
 class cells {
 public:
-  explicit cells(const grid& g) : of_(g), all_(new padded[std::size_t(g.rows() * g.width)]) {}
+  explicit cells(const grid& g)
+      : of_(g), all_(new padded[std::size_t(g.rows()) * std::size_t(g.width)]) {}
   cell& at(int step, int column) {
-    return all_[std::size_t(step % of_.rows() * of_.width + column)].value;
+    return all_[std::size_t(step % of_.rows()) * std::size_t(of_.width) + std::size_t(column)]
+        .value;
   }
   // Throws if the last subtasks of these columns have not run.
   void expect_all_ran(int first, int last) {
