@@ -28,7 +28,8 @@ solutions search(Board& b, std::uint8_t* at, int first, int last) {
       [=, &b](int i, solutions& found, auto wind) {
         board::kind& kind = b.unused[i];
         for (const orientation& o : kind) {
-          if (!b.fits(o, at)) continue;
+          if (!b.fits(o, at)) [[likely]]
+            continue;
           found += wind([=, &b, &o, &kind] { b.place(o, at, kind); },
                         [=, &b] {
                           std::uint8_t* const next = b.next_empty(at);

@@ -12,7 +12,8 @@ inline solutions search(board& b, std::uint8_t* at, int first, int last) {
   for (int i = first; i < last; i++) {
     board::kind& kind = b.unused[i];
     for (const orientation& o : kind) {
-      if (!b.fits(o, at)) continue;
+      if (!b.fits(o, at)) [[likely]]
+        continue;
       b.place(o, at, kind);
       std::uint8_t* const next = b.next_empty(at);
       if (b.full(next)) found += solved(b);

@@ -14,7 +14,9 @@ tally part(const parameters& p, const node& parent, int first, int last);
 
 inline tally search(const tree& t, const node& parent) {
   int children = t.children(parent);
-  return tally{1, children == 0, parent.height} + subtrees(t, parent, 0, children);
+  tally found{1, children == 0, parent.height};
+  if (children > 0) found += subtrees(t, parent, 0, children);
+  return found;
 }
 
 inline tally subtrees(const tree& t, const node& parent, int first, int last) {
