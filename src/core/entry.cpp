@@ -95,7 +95,7 @@ void wait(group_scope& g) noexcept {
 }
 
 void help(group_scope& g, std::int64_t if_more) noexcept {
-  if (here.self != nullptr) here.self->help(g, if_more);
+  if (here.self != nullptr && here.self->ready.size() > if_more) here.self->help(g);
 }
 
 bool help(group_scope& g) noexcept { return here.self != nullptr && here.self->help(g); }

@@ -5,6 +5,7 @@
 #include <cleave/detail/clock.hpp>
 
 #include <algorithm>
+#include <mutex>
 
 namespace cleave::detail {
 namespace {
@@ -73,51 +74,13 @@ void pool::begin(void* self) {
   }
 }
 
-task* pool::take_root() noexcept {
-  if (!has_root()) return nullptr;
-  std::lock_guard lock(roots_mutex);
-  if (roots.empty()) return nullptr;
-  task* const t = roots.front();
-  roots.pop_front();
-  roots_waiting.store(roots.size(), std::memory_order_relaxed);
-  return t;
-}
-
 void pool::begin_root(task& root) noexcept {
-  announce(meeting, [&] {
-    std::lock_guard lock(roots_mutex);
-    roots.push_back(&root);
-    roots_waiting.store(roots.size(), std::memory_order_seq_cst);
-  });
+  announce(meeting, [&] { roots.push(root); });
 }
 
 void pool::make_ready(task& t) noexcept {
   if (recording) t.ticks = ticks();
-  announce(meeting, [&] {
-    std::lock_guard lock(ready_mutex);
-    ready_.push_back(&t);
-    ready_waiting.store(ready_.size(), std::memory_order_seq_cst);
-  });
-}
-
-task* pool::take_ready(const scope* group) noexcept {
-  if (ready_waiting.load(std::memory_order_seq_cst) == 0) return nullptr;
-  std::lock_guard lock(ready_mutex);
-  const auto at = std::find_if(ready_.begin(), ready_.end(), [&](const task* t) {
-    return group == nullptr || t->parent == group;
-  });
-  if (at == ready_.end()) return nullptr;
-  task* const t = *at;
-  ready_.erase(at);
-  ready_waiting.store(ready_.size(), std::memory_order_relaxed);
-  return t;
-}
-
-bool pool::has_ready(const scope* group) noexcept {
-  if (ready_waiting.load(std::memory_order_seq_cst) == 0) return false;
-  std::lock_guard lock(ready_mutex);
-  return std::any_of(ready_.begin(), ready_.end(),
-                     [&](const task* t) { return group == nullptr || t->parent == group; });
+  announce(meeting, [&] { ready_for_any.push(t); });
 }
 
 void pool::run(task& root) {

@@ -1,15 +1,14 @@
 #pragma once
 
 #include "core/worker.hpp"
+#include "groups/task_queue.hpp"
 #include "machine/thread.hpp"
 #include "trace/session.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace cleave::detail {
@@ -48,15 +47,10 @@ public:
 
   /// Hands a root task to a worker and blocks until it is done.
   void run(task& root);
-  task* take_root() noexcept;
-  bool has_root() const noexcept { return roots_waiting.load(std::memory_order_seq_cst) != 0; }
   /// Hands a root task to a worker. Does not block.
   void begin_root(task& root) noexcept;
   /// Of a group: has a worker run it. Any thread.
   void make_ready(task& t) noexcept;
-  /// One of those, if it belongs to `group` (null: to any), or null.
-  task* take_ready(const scope* group) noexcept;
-  bool has_ready(const scope* group) noexcept;
   /// Tells every worker of every pool that some scope was stopped.
   static void interrupt_all() noexcept;
 
@@ -68,6 +62,8 @@ public:
 
   const std::unique_ptr<trace::session> recording;
   exchange<native> meeting;
+  task_queue roots;          // that no worker has begun
+  task_queue ready_for_any;  // what became ready, but not by a worker; or what one leaves to any
   std::atomic<bool> stopping{false};
   const bool check;                         // CLEAVE_CHECK
   const bool cutoff;                        // CLEAVE_CUTOFF
@@ -85,13 +81,6 @@ private:
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
   std::atomic<unsigned> started{0};
   std::atomic<unsigned> leaving{0};
-  std::mutex roots_mutex;
-  std::deque<task*> roots;
-  std::atomic<std::size_t> roots_waiting{0};
-  // What became ready, but not by a worker; or what a worker is to leave to any.
-  std::mutex ready_mutex;
-  std::deque<task*> ready_;
-  std::atomic<std::size_t> ready_waiting{0};
   std::vector<std::unique_ptr<machine::thread>> threads;
 };
 

@@ -1,6 +1,7 @@
 #include "core/worker.hpp"
 
 #include "core/pool.hpp"
+#include "handshake/watch.hpp"
 #include "machine/futex.hpp"
 #include "machine/spinner.hpp"
 
@@ -14,9 +15,6 @@
 namespace cleave::detail {
 namespace {
 
-/// Longer than a thread that shares its CPU is off it.
-constexpr int nap_milliseconds = 50;
-
 /// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
 unsigned maker_of(const task& t) noexcept {
   if (t.is_kept == task::kept::by_proxy) return t.made_by;
@@ -26,14 +24,6 @@ unsigned maker_of(const task& t) noexcept {
 }
 
 }  // namespace
-
-void native::block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                   bool nap) noexcept {
-  machine::block(word, expected, nap ? nap_milliseconds : machine::forever);
-}
-void native::wake(const std::atomic<std::uint32_t>& word, bell b) noexcept {
-  b.ring != nullptr ? b.ring(b.of) : machine::wake(word);
-}
 
 worker::worker(pool& p, unsigned number) noexcept
     : of(p),
@@ -78,13 +68,13 @@ task* worker::next_task() noexcept {
     waiting.found = true;
     if (task* t = find_ready(nullptr)) return t;
     waiting.found = false;  // a new run is nothing that was there
-    if (task* t = of.take_root()) {
+    if (task* t = of.roots.take()) {
       if (strands_ != nullptr) box_.remind(profiling);
       if (of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) box_.remind(checking);
       return t;
     }
     task* const t = obtain(nullptr, task::nobody, [&] {
-      if (stopping() || of.has_root() || of.has_ready(nullptr)) return true;
+      if (stopping() || !of.roots.empty() || !of.ready_for_any.empty()) return true;
       for (unsigned i = 0; i < of.size(); ++i) {
         if (!of.at(i).ready.empty()) return true;
       }
@@ -99,7 +89,7 @@ task* worker::next_task() noexcept {
 }
 
 task* worker::find_ready(const scope* group) noexcept {
-  if (task* t = of.take_ready(group)) return t;
+  if (task* t = of.ready_for_any.take(group)) return t;
   const unsigned n = of.size();
   for (unsigned k = 0; k < n; ++k) {
     worker& victim = of.at((id + k) % n);
@@ -227,53 +217,9 @@ void worker::await_abandoned(task& t) noexcept {
   if (interrupted_) box_.remind(attention);
 }
 
-/// A worker's watch over what other nodes send, while it waits.
-class worker::watch {
-public:
-  explicit watch(message_watch* over) noexcept : over_(over) {}
-  ~watch() { end(); }
-  watch(const watch&) = delete;
-  watch& operator=(const watch&) = delete;
-
-  bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
-  bool look() noexcept { return on_ && over_->look(); }
-  void end() noexcept {
-    if (std::exchange(on_, false)) over_->end_watch();
-  }
-  /// Looks for what they send until that holds, as long as being woken would take. False if it does
-  /// not hold then.
-  template <class Holds>
-  bool until(const worker& w, Holds holds) noexcept {
-    if (w.of.oversubscribed || !begin()) return false;
-    machine::spinner spin(false);
-    do {
-      if (look()) spin.restart();
-      if (holds()) return true;
-    } while (spin());
-    return false;
-  }
-  /// Runs it, and watches on if the last one was short.
-  void around(worker& w, task& t) noexcept {
-    if (over_ == nullptr) return w.execute(t);
-    if (!short_) end();
-    if (on_) over_->keep_watch();
-    const std::uint64_t since = ticks();
-    w.execute(t);
-    short_ = ticks() - since < longest * ticks_per_microsecond();
-    look();
-  }
-
-private:
-  static constexpr std::uint64_t longest = 100;  // microseconds
-
-  message_watch* const over_;  // null: nothing comes
-  bool on_ = false;
-  bool short_ = false;
-};
-
 bool worker::await(const std::function<bool()>& holds, message_watch& messages) noexcept {
   if (serving_) return false;
-  if (watch(&messages).until(*this, holds)) return true;
+  if (!of.oversubscribed && watch(&messages).until(holds)) return true;
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
   if (interrupted_) box_.remind(attention);
@@ -315,12 +261,8 @@ task* worker::take_ready(const group_scope& group) noexcept {
   return t;
 }
 
-void worker::help(group_scope& group, std::int64_t if_more) noexcept {
-  if (ready.size() > if_more) help(group);
-}
-
 task* worker::find_task(const group_scope& group) noexcept {
-  task* t = of.take_ready(&group);  // others may wait for what it brings
+  task* t = of.ready_for_any.take(&group);  // others may wait for what it brings
   if (t == nullptr) t = take_ready(group);
   return t != nullptr ? t : find_ready(&group);
 }
@@ -331,28 +273,23 @@ bool worker::help(group_scope& group) noexcept {
   return t != nullptr;
 }
 
-/// Returns a task, or null if the group has finished or nothing came.
-template <class Finished>
-task* worker::watch_for_task(const group_scope& group, watch& messages,
-                             Finished finished) noexcept {
-  task* found = nullptr;
-  messages.until(*this, [&] { return (found = find_task(group)) != nullptr || finished(); });
-  return found;
-}
-
 void worker::wait(group_scope& group) noexcept {
   trace::between_strands pause(strands_);
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   watch messages(group.from_nodes);
+  auto watches = [&](task*& found) {
+    return !of.oversubscribed &&
+           messages.until([&] { return (found = find_task(group)) != nullptr || finished(); });
+  };
   while (!finished()) {
     task* t = find_task(group);
-    if (t == nullptr) t = watch_for_task(group, messages, finished);
-    if (t == nullptr) {
+    if (t == nullptr && !watches(t)) {
       messages.end();
-      t = obtain(&group, task::nobody, [&] { return finished() || of.has_ready(&group); });
+      t = obtain(&group, task::nobody,
+                 [&] { return finished() || of.ready_for_any.holds(&group); });
     }
-    if (t != nullptr) messages.around(*this, *t);
+    if (t != nullptr) messages.around([&] { execute(*t); });
   }
   group.lowest = std::numeric_limits<std::int64_t>::max();
   if (interrupted_) box_.remind(attention);

@@ -3,6 +3,7 @@
 #include "cutoff/cutoff.hpp"
 #include "frames/frame_list.hpp"
 #include "groups/ready_tasks.hpp"
+#include "handshake/native.hpp"
 #include "handshake/protocol.hpp"
 #include "trace/recorder.hpp"
 #include "trace/strand_clock.hpp"
@@ -16,23 +17,6 @@
 #include <functional>
 
 namespace cleave::detail {
-
-/// The machine's own atomics and futex.
-struct native {
-  static constexpr unsigned most_workers = 1024;
-  static constexpr unsigned most_slots = 64;
-  template <class T>
-  using atomic = std::atomic<T>;
-  using cutoff = std::atomic<std::uintptr_t>;
-  static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                    bool nap) noexcept;
-  /// Wakes a thread that does not block on a word of its own.
-  struct bell {
-    void (*ring)(void*) noexcept = nullptr;
-    void* of = nullptr;
-  };
-  static void wake(const std::atomic<std::uint32_t>& word, bell b) noexcept;
-};
 
 class pool;
 
@@ -60,8 +44,6 @@ public:
   std::uint64_t path_position() const noexcept {
     return strands_ != nullptr ? strands_->position() : 0;
   }
-  /// Runs one of the group's tasks if more than that are here.
-  void help(group_scope& group, std::int64_t if_more) noexcept;
   /// Runs a task of the group that is ready, here or on another worker. False if there is none.
   bool help(group_scope& group) noexcept;
   /// Runs and helps with tasks of the group until none is left.
@@ -112,9 +94,6 @@ private:
   task* take_ready(const group_scope& group) noexcept;
   /// A task of the group that is ready, on whichever worker, or null.
   task* find_task(const group_scope& group) noexcept;
-  class watch;
-  template <class Finished>
-  task* watch_for_task(const group_scope& group, watch& messages, Finished finished) noexcept;
   template <class Finished>
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
 

@@ -56,7 +56,7 @@ struct pool {
   std::uint32_t first = 0, last = 0;
 
   bool has_root() const { return roots_waiting.load() != 0; }
-  task* take_root();        // pool::take_root
+  task* take_root();        // pool::roots.take
   void submit(task& root);  // pool::run up to its wait
   void run(task& root);     // pool::run
   void stop();              // ~pool

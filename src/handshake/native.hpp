@@ -1,0 +1,25 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cleave::detail {
+
+/// The platform of mailboxes and boards: this machine's own atomics and futex.
+struct native {
+  static constexpr unsigned most_workers = 1024;
+  static constexpr unsigned most_slots = 64;
+  template <class T>
+  using atomic = std::atomic<T>;
+  using cutoff = std::atomic<std::uintptr_t>;
+  static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                    bool nap) noexcept;
+  /// Wakes a thread that does not block on a word of its own.
+  struct bell {
+    void (*ring)(void*) noexcept = nullptr;
+    void* of = nullptr;
+  };
+  static void wake(const std::atomic<std::uint32_t>& word, bell b) noexcept;
+};
+
+}  // namespace cleave::detail
