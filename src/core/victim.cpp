@@ -52,11 +52,11 @@ void worker::serve() {
   frame* oldest = nullptr;  // null: a ready task
   const scope* of_whom = nullptr;
   std::exception_ptr error;
-  auto look_for = [&](const scope* wanted, bool outside) {
+  auto find = [&](const scope* wanted, bool outside) {
     oldest = nullptr, of_whom = wanted;
     if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
       return outcome::given;
-    look();
+    update_frames();
     bool mine = false;
     oldest = frames_.oldest(wanted, outside, mine);
     if (!mine) return outcome::not_mine;
@@ -75,11 +75,11 @@ void worker::serve() {
       return 0;
     }
   };
-  serving.found = serve_one(self_, look_for, make) == outcome::given;
+  serving.found = serve_one(self_, find, make) == outcome::given;
   if (error) std::rethrow_exception(error);
 }
 
-void worker::look() {
+void worker::update_frames() {
   frames_.update(here.innermost);
   set(searched, frames_.searched);
   if (frames_.size() > counted_[deepest].load(std::memory_order_relaxed))
@@ -115,7 +115,7 @@ task& worker::split(frame& f) {
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as
 /// it is now: a part that shares it by mistake shows.
 void worker::split_everywhere() {
-  look();
+  update_frames();
   if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f));
 }
 

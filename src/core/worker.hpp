@@ -81,7 +81,7 @@ private:
   void answer_while_waiting() noexcept;
   void serve();
   /// Brings the frame list up to date.
-  void look();
+  void update_frames();
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put
   /// threw.
   task& split(frame& f);

@@ -170,23 +170,30 @@ void wait_for_room(member<Platform> self, unsigned most, Finished finished, Serv
 
 enum class outcome { given, nothing, not_mine, failed };
 
-/// Serves the request `seen` in mailbox `asker`, shown at `place` on that board, if it can.
-/// look(wanted, outside) says whether there is something to give (given), nothing now, or nothing
+/// The request `seen` in mailbox `asker`, shown at `place` on that board.
+template <class Platform>
+struct shown_request {
+  bit_board<Platform>& board;
+  unsigned place, asker;
+  request seen;
+};
+
+/// Serves that request, if it can.
+/// find(wanted, outside) says whether there is something to give (given), nothing now, or nothing
 /// of what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
-template <class Platform, class Look, class Make>
-outcome serve(member<Platform> self, bit_board<Platform>& board, unsigned place, unsigned asker,
-              request seen, Look look, Make make) {
-  const bool outside = &board == &self.of.slots;
-  if (const outcome o = look(wanted_by(seen), outside); o != outcome::given) return o;
-  auto& box = self.of.box(asker);
-  if (!box.claim(seen)) return outcome::not_mine;
-  board.clear(place);
-  if (const request task = make(asker); task != 0) {
+template <class Platform, class Find, class Make>
+outcome serve(member<Platform> self, const shown_request<Platform>& r, Find find, Make make) {
+  const bool outside = &r.board == &self.of.slots;
+  if (const outcome o = find(wanted_by(r.seen), outside); o != outcome::given) return o;
+  auto& box = self.of.box(r.asker);
+  if (!box.claim(r.seen)) return outcome::not_mine;
+  r.board.clear(r.place);
+  if (const request task = make(r.asker); task != 0) {
     box.hand(task);
     return outcome::given;
   }
-  board.set(place);  // before it is rung: whoever looks for askers then finds it
-  box.reopen(seen);
+  r.board.set(r.place);  // before it is rung: whoever looks for askers then finds it
+  box.reopen(r.seen);
   // Who is hungry was not looked at while it was claimed.
   if (self.of.outside != nullptr) self.of.outside->ring(asked);
   self.box.remind(parked);
@@ -194,15 +201,15 @@ outcome serve(member<Platform> self, bit_board<Platform>& board, unsigned place,
 }
 
 /// Serves one of those that ask, if it can: a worker, or if none of them can be served, a slot.
-template <class Platform, class Look, class Make>
-outcome serve_one(member<Platform> self, Look look, Make make) {
+template <class Platform, class Find, class Make>
+outcome serve_one(member<Platform> self, Find find, Make make) {
   bool nothing_now = false;
   outcome last = outcome::not_mine;
   auto visit = [&](bit_board<Platform>& board, unsigned first) {
     board.visit(self.id % board.size(), [&](unsigned i) {
       const request seen = self.of.box(first + i).posted();
       if (first + i == self.id || !is_asking(seen)) return false;
-      last = serve(self, board, i, first + i, seen, look, make);
+      last = serve(self, shown_request<Platform>{board, i, first + i, seen}, find, make);
       nothing_now |= last == outcome::nothing;
       return last == outcome::given || last == outcome::failed;
     });

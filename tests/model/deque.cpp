@@ -194,13 +194,13 @@ private:
   [[gnu::noinline]] void respond(unsigned i) {  // worker::answer
     using cleave::detail::outcome;
     if ((workers[i].box.take_signals() & (asked | parked)) == 0) return;
-    auto look = [&](const scope* wanted, bool) {
+    auto find = [&](const scope* wanted, bool) {
       if (i == 0 && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
         return outcome::given;
       return wanted == nullptr ? outcome::nothing : outcome::not_mine;
     };
     auto make = [&](unsigned) { return reinterpret_cast<request>(ready.steal(nullptr)); };
-    cleave::detail::serve_one(workers[i].self(), look, make);
+    cleave::detail::serve_one(workers[i].self(), find, make);
   }
   template <class Finished>
   real_task* obtain(unsigned i, const scope* wanted, Finished finished) {

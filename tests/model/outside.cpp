@@ -145,7 +145,7 @@ struct worker {
   member<platform> self() { return {of, box, id}; }
 
   void serve() {  // worker::serve
-    auto look = [&](const scope*, bool) {
+    auto find = [&](const scope*, bool) {
       const bool any = to_give != nullptr && !to_give->handed;
       return any ? cleave::detail::outcome::given : cleave::detail::outcome::nothing;
     };
@@ -154,7 +154,7 @@ struct worker {
       to_give->handed = true;
       return as_request(*to_give);
     };
-    serve_one(self(), look, make);
+    serve_one(self(), find, make);
   }
   [[gnu::noinline]] void respond() {  // worker::answer_while_waiting
     const std::uint32_t signals = box.take_signals();

@@ -95,7 +95,7 @@ struct worker {
   [[gnu::noinline]] void serve() {  // worker::serve
     using cleave::detail::outcome;
     task* from = nullptr;
-    auto look = [&](const scope* wanted, bool) {
+    auto find = [&](const scope* wanted, bool) {
       bool mine = false;
       from = oldest(wanted, mine);
       if (!mine) return outcome::not_mine;
@@ -107,7 +107,7 @@ struct worker {
       t.owner = this, t.runner = &of.workers[asker];
       return reinterpret_cast<request>(&t);
     };
-    cleave::detail::serve_one(self(), look, make);
+    cleave::detail::serve_one(self(), find, make);
   }
   task* oldest(const scope* wanted, bool& mine) const {  // frame_list::oldest
     for (unsigned i = 0; i < depth; ++i) {
