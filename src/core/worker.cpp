@@ -66,7 +66,8 @@ task* worker::next_task() noexcept {
   auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
   while (!stopping()) {
     waiting.found = true;
-    if (task* t = find_ready(nullptr)) return t;
+    if (task* t = of.ready_for_any.take()) return t;
+    if (task* t = steal_ready(nullptr)) return t;
     waiting.found = false;  // a new run is nothing that was there
     if (task* t = of.roots.take()) {
       if (strands_ != nullptr) box_.remind(profiling);
@@ -88,8 +89,7 @@ task* worker::next_task() noexcept {
   return nullptr;
 }
 
-task* worker::find_ready(const scope* group) noexcept {
-  if (task* t = of.ready_for_any.take(group)) return t;
+task* worker::steal_ready(const scope* group) noexcept {
   const unsigned n = of.size();
   for (unsigned k = 0; k < n; ++k) {
     worker& victim = of.at((id + k) % n);
@@ -264,7 +264,7 @@ task* worker::take_ready(const group_scope& group) noexcept {
 task* worker::find_task(const group_scope& group) noexcept {
   task* t = of.ready_for_any.take(&group);  // others may wait for what it brings
   if (t == nullptr) t = take_ready(group);
-  return t != nullptr ? t : find_ready(&group);
+  return t != nullptr ? t : steal_ready(&group);
 }
 
 bool worker::help(group_scope& group) noexcept {

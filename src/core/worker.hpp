@@ -90,7 +90,8 @@ private:
   // As a thief.
   /// The next to run, waiting for it; null: the pool stops.
   task* next_task() noexcept;
-  task* find_ready(const scope* group) noexcept;
+  /// Of any worker's ready tasks the oldest of the group (null: of all), or null.
+  task* steal_ready(const scope* group) noexcept;
   task* take_ready(const group_scope& group) noexcept;
   /// A task of the group that is ready, on whichever worker, or null.
   task* find_task(const group_scope& group) noexcept;

@@ -19,10 +19,10 @@ struct counted_task : detail::task {
 TEST(task_queue, the_oldest_of_a_group_or_of_all) {
   detail::task_queue q;
   detail::scope group(nullptr), another(nullptr);
-  std::array<counted_task, 4> t;
+  std::array<counted_task, 3> t;
   EXPECT_TRUE(q.empty());
   EXPECT_EQ(q.take(), nullptr);
-  for (std::size_t i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < t.size(); ++i) {
     t[i].parent = i == 0 ? &another : &group;
     q.push(t[i]);
   }
