@@ -16,6 +16,10 @@ struct mpi_graph {
   }
   int workers() const { return ranks_; }
   bool leads() const { return rank_ == 0; }
+  double from_leader(double x) const {
+    MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return x;
+  }
 
   double run(const bench::grid& g) {
     bench::cells all(g);

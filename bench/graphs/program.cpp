@@ -68,7 +68,7 @@ int measure_granularity(const graph_program& of, int argc, char** argv) try {
   g.dependences = pattern(std::find(names.begin(), names.end(), dependences) - names.begin());
   of.start(workers);
   const int all_workers = of.workers();
-  const double unit = seconds_of_work();
+  const double unit = of.from_leader(seconds_of_work());  // all end at the same length
   const double tasks = double(g.width) * g.steps;
   std::vector<point> curve;
   of.run(g);

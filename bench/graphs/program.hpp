@@ -11,7 +11,8 @@ namespace bench {
 
 // S(P) starts P workers, or finds them running, and workers() tells how many there are. run(grid)
 // makes and runs all subtasks once and returns the seconds that took. Where several processes run
-// the program, run() returns the same in all, and leads() is true in one.
+// the program, run() returns the same in all, leads() is true in one, and from_leader(x) returns
+// that one's x in all.
 template <class S>
 concept graph_system = requires(S s, const grid& g) {
   S(1);
@@ -26,6 +27,7 @@ struct graph_program {
   std::function<int()> workers;
   std::function<double(const grid&)> run;
   std::function<bool()> leads;
+  std::function<double(double)> from_leader;
 };
 
 // Prints one JSON object. Returns the exit status.
@@ -40,6 +42,10 @@ int measure_granularity(int argc, char** argv) {
        [&] {
          if constexpr (requires { system->leads(); }) return system == nullptr || system->leads();
          else return true;
+       },
+       [&](double x) {
+         if constexpr (requires { system->from_leader(x); }) return system->from_leader(x);
+         else return x;
        }},
       argc, argv);
 }

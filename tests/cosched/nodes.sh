@@ -108,7 +108,7 @@ for mpi in "${mpis[@]}"; do
   compiler=mpif90.$mpi
   if command -v "$compiler" >/dev/null &&
     "$compiler" -o "$work/fortran" "$CLEAVE_SOURCE_DIR/tests/cosched/programs/fortran.f90" -J "$work" 2>"$work/err"; then
-    options=(--policy block)
+    options=(--policy block --free-spin 0)
     cosched "$mpi" 2 "$work/fortran"
     [[ $(cat "$work/got") == 21.000000 ]] || fail "$mpi, Fortran: $(cat "$work/err")"
     few_late "$mpi, Fortran"
