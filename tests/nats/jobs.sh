@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # Jobs for machines that offer programs: answers and exit statuses are right, two jobs at once do not meet, and whatever is
 # killed or told to leave (a server, its process, the submitter), the right thing is said and nothing is left running.
 set -uo pipefail

@@ -1,3 +1,4 @@
+// labels: slow
 #include "nats/relay.hpp"
 #include "net/nats/connection.hpp"
 #include "net/nats/control.hpp"
