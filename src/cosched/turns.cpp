@@ -192,9 +192,10 @@ void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) 
     return void(board_->change(word, {everybody, at + look_again}));
   board_->jobs.store(now_are.jobs, std::memory_order_relaxed);
   board_->seldom.store(now_are.some_call_seldom, std::memory_order_relaxed);
-  if (!board_->change(word, {place_, at + next_length()})) return;
+  // Before the turn is given: whose turn it is compares with that at once.
   board_->began.store(at, std::memory_order_relaxed);
   board_->score.store(0, std::memory_order_relaxed);
+  board_->change(word, {place_, at + next_length()});
 }
 
 nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls, nanoseconds spun) noexcept {
