@@ -113,14 +113,34 @@ ended "$job" 130 "an interrupted submitter"
 [[ $(tail -n 1 "$work/out.err") == "cleave: cancelled" ]] || fail "interrupted: '$(cat "$work/out.err")'"
 patiently no_children "$m1" "$m2" || fail "a job outlives its cancellation"
 
-# The root's server is killed: the job is lost, and that is said.
-begin_job out --patience 2 --root here.m1 "$me" queens 18
+# The root's server is killed: the job begins again on another one, and what it has written is not shown twice.
+gone() { local p; for p in $left; do [[ ! -e /proc/$p ]] || return 1; done; }
+begin_job out --root here.m1 --restarts 0 "$me" queens 18
 until_helps "$m2"
 left=$(children "$m1")
 kill -9 "$m1"
 ended "$job" 3 "a submitter whose job is lost"
-[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: here.m1, which had its root, has said nothing for 2 s" ]] ||
+[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: here.m1, which had its root, has said nothing for 3 s" ]] ||
   fail "lost: '$(cat "$work/out.err")'"
-gone() { local p; for p in $left; do [[ ! -e /proc/$p ]] || return 1; done; }
 patiently gone && patiently no_children "$m2" || fail "a job outlives the server of its root"
+begin_job out --root here.m2 --restarts 1 --patience 2 "$me" queens 18
+until_helps "$m2"
+left=$(children "$m2")
+kill -9 "$m2"
+ended "$job" 3 "a submitter whose job nobody else takes"
+[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: nobody else offers queens" ]] ||
+  fail "nobody: '$(cat "$work/out.err")'"
+patiently gone || fail "a job outlives its server"
+
+offer m1 "$bin/queens" --workers 1; m1=$server
+offer m2 "$bin/queens" --workers 1; m2=$server
+begin_job out --json "$me" queens 15 --json
+root=
+root_begins() { for k in 1 2; do ! grep -q 'begins here: queens 15 --json' "$work/m$k.queens.err" || root=m$k; done; [[ $root ]]; }
+patiently root_begins || fail "no server has the root: $(cat "$work"/m?.queens.err)"
+[[ $root == m1 ]] && until_helps "$m2" || until_helps "$m1"
+kill -9 "${!root}"
+ended "$job" 0 "a job that began again"
+says out.err "^cleave: here.$root, which had its root, has said nothing for 3 s; the job begins again$"
+says out '"status":0,.*"restarts":1,.*"answer":2279184,'
 exit "$((failures > 0))"

@@ -15,7 +15,7 @@ namespace sites {
 
 struct commands::parts {
   std::string where, root;
-  int patience = 10;
+  int patience = 10, restarts = 3;
   bool json = false;
   std::vector<std::string> program;
 
@@ -31,6 +31,8 @@ struct commands::parts {
     submit.option_number(
         "--patience", patience, 1, 86'400,
         "Seconds without a word after which the job, or its submitter, counts as lost (10)");
+    submit.option_number("--restarts", restarts, 0, 1'000'000,
+                         "Times that it begins again when the server of its root is lost (3)");
     submit.flag("--json", json, "Print one JSON object: output, status, machines");
     submit.rest("PROGRAM ...", program);
     nodes.text("WHERE", where, where_help);
@@ -49,8 +51,8 @@ int commands::run() {
   const parts& p = *parts_;
   if (p.nodes.parsed()) return list(p.where, p.json);
   const std::vector<std::string> arguments(p.program.begin() + 1, p.program.end());
-  return submit(
-      {p.where, p.program.front(), arguments, p.root, std::chrono::seconds(p.patience), p.json});
+  return submit({p.where, p.program.front(), arguments, p.root, std::chrono::seconds(p.patience),
+                 p.restarts, p.json});
 }
 
 #else

@@ -79,8 +79,8 @@ std::unique_ptr<connection> connect(const std::string& where) try {
   return std::make_unique<connection>(nats::find_access(where), "client-" + nats::random_token());
 } catch (const nats::refused& e) { throw apps::usage_error(e.what()); }
 
-void send(connection& by, const endpoint& to, const control& message) {
-  by.send(to, nats::kind_of(message), nats::encode(message));
+void send(connection& by, const endpoint& to, const control& message, bool ask) {
+  by.send(to, nats::kind_of(message), nats::encode(message), ask);
 }
 
 std::optional<control> read(const nats::letter& l) {

@@ -75,7 +75,8 @@ std::unique_ptr<connection> connect(const std::string& where);
 std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
                                std::chrono::milliseconds at_most);
 
-void send(connection& by, const endpoint& to, const control& message);
+// With `ask` a letter `nobody` comes if it is known that nobody listens there.
+void send(connection& by, const endpoint& to, const control& message, bool ask = false);
 // Nothing if it is of no kind of control messages.
 std::optional<control> read(const cleave::net::nats::letter& l);
 std::optional<presence> read_presence(const cleave::net::nats::letter& l);

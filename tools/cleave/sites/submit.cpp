@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "common/command_line.hpp"
+#include "sites/program_output.hpp"
 #include "sites/roster.hpp"
 
 namespace sites {
@@ -28,6 +30,8 @@ constexpr auto beat_every = 1s;
 constexpr auto start_again = 500ms;
 constexpr auto longest_wait = 50ms;  // then signals are looked for
 constexpr auto say_goodbye_for = 1s;
+// A server to whom its relay says that it is not there may come back with its connection.
+constexpr auto gone_after = 3s;
 constexpr int lost = 3, interrupted = 130;
 
 // On a terminal: one line that renews itself.
@@ -47,14 +51,22 @@ private:
   std::string text_;
 };
 
+void say(const std::string& line) { fmt::print(stderr, "cleave: {}\n", line); }
+
 const char* s_of(std::uint64_t n) { return n == 1 ? "" : "s"; }
 
-// A job from its submitter's side.
+// A job from its submitter's side, until it is over or its root is lost.
 class job {
 public:
-  job(connection& by, const submission& what) : by_(by), what_(what) {}
+  job(connection& by, const submission& what, program_output& out)
+      : by_(by), what_(what), out_(out) {}
 
+  // Returns the exit status.
   int run(interruption& stop, std::vector<server> candidates);
+  // Why it may begin again; empty: it has ended otherwise.
+  const std::string& lost_because() const { return lost_because_; }
+  const std::string& program_hash() const { return at_.what.hash; }
+  void print_json(clock::time_point begun, int restarts) const;
 
 private:
   enum class phase { offered, running, over };
@@ -69,20 +81,23 @@ private:
   void beat();
   void look_at_time();
   void end(int status, const std::string& line = "");
+  void lose(std::string why);
   void cancel(const char* why);
-  void print_json() const;
 
   connection& by_;
   const submission& what_;
+  program_output& out_;
   const std::string name_ = nats::random_token();
+  const std::string topic_ = std::string(nats::presence_topic) + name_;  // what its nodes say
   std::vector<server> candidates_;
   server at_;
   phase is_ = phase::offered;
   int status_ = 0;
   std::uint64_t have_ = 0;
   bool has_more_ = false;  // than it has said
+  bool is_there_ = true;   // as far as is known
   clock::time_point begun_ = clock::now(), heard_, beat_at_;
-  std::string output_;  // for --json
+  std::string lost_because_;
   attendance nodes_;
   attendance::totals most_;
   progress_line progress_;
@@ -97,8 +112,7 @@ void job::on(const nats::alive&) { is_ = phase::running; }
 
 void job::on(const nats::refusal& m) {
   const std::string line = fmt::format("{} refuses: {}", at_.at.at.text(), m.why);
-  if (is_ == phase::running)
-    return end(lost, fmt::format("the job is lost: {}: {}", at_.at.at.text(), m.why));
+  if (is_ == phase::running) return lose(fmt::format("{}: {}", at_.at.at.text(), m.why));
   if (candidates_.empty()) return end(1, line);
   offer_to(candidates_.front());
   candidates_.erase(candidates_.begin());
@@ -110,22 +124,22 @@ void job::on(const nats::part& m) {
   if (m.number != have_) return;  // it comes again, in its order
   ++have_;
   if (m.what == nats::part::of::end) return end(m.status);
-  if (m.what == nats::part::of::output && what_.json) {
-    output_ += m.text;
-    return;
-  }
   progress_.clear();
-  std::FILE* const to = m.what == nats::part::of::output ? stdout : stderr;
-  if (std::fwrite(m.text.data(), 1, m.text.size(), to) != m.text.size() || std::fflush(to) != 0)
-    throw std::runtime_error("cannot write to standard output");
+  if (m.what == nats::part::of::output) out_.add(m.text);
+  else fmt::print(stderr, "{}", m.text);
 }
 
 void job::hear(const nats::letter& l) {
-  if (const auto p = read_presence(l)) return nodes_.hear(clock::now(), l.from, *p);
+  if (const auto p = read_presence(l)) {
+    if (l.topic == topic_) nodes_.hear(clock::now(), l.from, *p);
+    return;
+  }
   if (l.from != at_.at) return;
+  if (l.nobody) is_there_ = false;
   const auto message = read(l);
   if (!message) return;
   heard_ = clock::now();
+  is_there_ = true;
   const bool is_mine = std::visit(
       [&](const auto& m) {
         if constexpr (requires { m.job; }) return m.job == name_;
@@ -143,20 +157,22 @@ void job::beat() {
                      static_cast<std::uint32_t>(what_.patience.count())});
     beat_at_ = clock::now() + start_again;
   } else {
-    send(by_, at_.at, nats::beat{name_, have_});
+    send(by_, at_.at, nats::beat{name_, have_}, true);
     beat_at_ = clock::now() + beat_every;
   }
 }
 
 void job::look_at_time() {
   const auto now = clock::now();
-  if (!by_.is_up()) heard_ = now;  // it is this machine that nobody hears
+  if (!by_.is_up()) heard_ = now, is_there_ = true;  // it is this machine that nobody hears
   if (now >= beat_at_ || has_more_) beat();
   if (now - heard_ >= what_.patience && is_ == phase::offered) {
     on(nats::refusal{name_, "it does not answer"});
-  } else if (now - heard_ >= what_.patience) {
-    end(lost, fmt::format("the job is lost: {}, which had its root, has said nothing for {} s",
-                          at_.at.at.text(), what_.patience.count()));
+  } else if (const auto patience =
+                 is_there_ ? what_.patience : std::min(what_.patience, gone_after);
+             now - heard_ >= patience) {
+    lose(fmt::format("{}, which had its root, has said nothing for {} s", at_.at.at.text(),
+                     patience.count()));
   }
   if (is_ == phase::over) return;
   const auto t = nodes_.total(now);
@@ -174,7 +190,12 @@ void job::end(int status, const std::string& line) {
   is_ = phase::over;
   status_ = status;
   progress_.clear();
-  if (!line.empty()) fmt::print(stderr, "cleave: {}\n", line);
+  if (!line.empty()) say(line);
+}
+
+void job::lose(std::string why) {
+  end(lost);
+  lost_because_ = std::move(why);
 }
 
 // Waits for the server to say that it knows, for a moment.
@@ -195,26 +216,27 @@ void job::cancel(const char* why) {
       known ? "cancelled" : fmt::format("{}; {} does not answer", why, at_.at.at.text()));
 }
 
-void job::print_json() const {
+void job::print_json(clock::time_point begun, int restarts) const {
   nlohmann::ordered_json object = {
       {"job", name_},
       {"program", what_.program},
       {"arguments", what_.arguments},
       {"server", at_.at.at.text()},
       {"status", status_},
-      {"seconds", std::chrono::duration<double>(clock::now() - begun_).count()},
+      {"seconds", std::chrono::duration<double>(clock::now() - begun).count()},
+      {"restarts", restarts},
       {"nodes", most_.nodes},
       {"workers", most_.workers},
       {"tasks_crossed", most_.tasks}};
-  const auto result = nlohmann::ordered_json::parse(output_, nullptr, false);
+  const auto result = nlohmann::ordered_json::parse(out_.text(), nullptr, false);
   if (result.is_object()) object["result"] = result;
-  else object["output"] = output_;
+  else object["output"] = out_.text();
   using on_error = nlohmann::ordered_json::error_handler_t;
   fmt::print("{}\n", object.dump(-1, ' ', false, on_error::replace));
 }
 
 int job::run(interruption& stop, std::vector<server> candidates) try {
-  by_.listen(std::string(nats::presence_topic) + name_);
+  by_.listen(topic_);
   offer_to(candidates.front());
   candidates_.assign(candidates.begin() + 1, candidates.end());
   while (is_ != phase::over) {
@@ -226,8 +248,7 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
     if (is_ != phase::over && stop.seen()) cancel("interrupted");
   }
   if (has_more_) beat();
-  if (what_.json) print_json();
-  return std::fflush(stdout) == 0 ? status_ : 1;
+  return status_;
 } catch (...) {
   cancel("it has failed");
   throw;
@@ -246,6 +267,30 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
                                  : fmt::format(", but {}", fmt::join(others, ", "))));
 }
 
+// Those that can have the root; `other_builds`: how many have another program by its name.
+std::vector<server> suitable(const std::vector<server>& all, const submission& what,
+                             unsigned& other_builds) {
+  auto chosen = choose(all, what.program, other_builds);
+  if (!what.root.empty())
+    std::erase_if(chosen, [&](const server& s) { return s.at.at.text() != what.root; });
+  return chosen;
+}
+
+// The same for a job that begins again with the same build. Waits for one, as long as a server may
+// be silent. None: nobody has come, or this process shall end.
+std::vector<server> wait_for_others(connection& by, interruption& stop, const submission& what,
+                                    const std::string& hash) {
+  auto until = clock::now() + what.patience;
+  while (!stop.seen() && !by.refusal() && clock::now() < until) {
+    auto all = ask_around(by, stop, quiet, at_most);
+    std::erase_if(all, [&](const server& s) { return s.what.hash != hash; });
+    unsigned none = 0;
+    if (auto chosen = suitable(all, what, none); !chosen.empty()) return chosen;
+    if (!by.is_up()) until = clock::now() + what.patience;
+  }
+  return {};
+}
+
 }  // namespace
 
 int submit(const submission& what) {
@@ -253,24 +298,36 @@ int submit(const submission& what) {
   const auto connected = connect(what.where);
   connection& by = *connected;
   unsigned other_builds = 0;
-  const auto suitable = [&](const std::vector<server>& all) {
-    auto chosen = choose(all, what.program, other_builds);
-    if (!what.root.empty())
-      std::erase_if(chosen, [&](const server& s) { return s.at.at.text() != what.root; });
-    return chosen;
-  };
   auto all = ask_around(by, stop, quiet, at_most);
   // Somebody busy may be slow to answer.
-  if (!stop.seen() && suitable(all).empty() && !all.empty())
+  if (!stop.seen() && suitable(all, what, other_builds).empty() && !all.empty())
     all = ask_around(by, stop, at_most, at_most);
   if (stop.seen()) return interrupted;
   std::shuffle(all.begin(), all.end(), std::mt19937(std::random_device{}()));
-  auto chosen = suitable(all);
+  auto chosen = suitable(all, what, other_builds);
   if (chosen.empty()) say_nobody(all, what, by);
   if (other_builds > 0)
     fmt::print(stderr, "cleave: {} server{} of {} with another build cannot help\n", other_builds,
                s_of(other_builds), what.program);
-  return job(by, what).run(stop, std::move(chosen));
+  const auto begun = clock::now();
+  program_output out(what.json ? nullptr : stdout);
+  for (int restarts = 0;; ++restarts) {
+    job j(by, what, out);
+    int status = j.run(stop, std::move(chosen));
+    if (const std::string& why = j.lost_because(); !why.empty()) {
+      if (restarts == what.restarts || !out.begin_again()) {
+        say("the job is lost: " + why);
+      } else {
+        say(why + "; the job begins again");
+        chosen = wait_for_others(by, stop, what, j.program_hash());
+        if (!chosen.empty()) continue;
+        say(stop.seen() ? "cancelled" : "the job is lost: nobody else offers " + what.program);
+        if (stop.seen()) status = interrupted;
+      }
+    }
+    if (what.json) j.print_json(begun, restarts);
+    return std::fflush(stdout) == 0 ? status : 1;
+  }
 }
 
 }  // namespace sites

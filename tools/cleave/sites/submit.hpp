@@ -12,11 +12,13 @@ struct submission {
   std::vector<std::string> arguments;
   std::string root;  // the machine that is to have it, as site.name; empty: whoever has least to do
   std::chrono::seconds patience;
+  int restarts;  // how often it may begin again, on another server, when that of its root is lost
   bool json;
 };
 
 // Blocks until the job is over. Returns its exit status, or 3 if the server that had its root is
-// lost, 130 if this process was told to end. Throws std::invalid_argument, std::runtime_error.
+// lost and it does not begin again, 130 if this process was told to end. Throws
+// std::invalid_argument, std::runtime_error.
 int submit(const submission& what);
 
 }  // namespace sites
