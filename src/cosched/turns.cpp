@@ -19,7 +19,9 @@ constexpr nanoseconds millisecond = 1'000'000;
 /// A rank says so often that its job is there.
 constexpr nanoseconds told_each = 10 * millisecond;
 /// A job alone looks so often whether another one has come; and others how often all call.
-constexpr nanoseconds look_each = 50 * millisecond, look_again = 20 * millisecond;
+constexpr nanoseconds look_each = 20 * millisecond, look_again = 5 * millisecond;
+/// Nobody else has wanted the CPUs for so long in a turn that is over.
+constexpr nanoseconds unwanted_after = 50 * millisecond;
 /// What ranks do in less than that says nothing.
 constexpr nanoseconds least_judged = 5 * millisecond;
 /// So long it is looked at how jobs get on without turns.
@@ -126,7 +128,7 @@ void turns::tell(nanoseconds at) noexcept {
   turn_board::place& mine = board_->of[place_];
   mine.seen.store(told_ = at, std::memory_order_relaxed);
   if (!turns_are_on_) {
-    calls_often_ = without_.apart() != 0 && at - last_ <= turn_board::not_often_after;
+    calls_often_ = without_.are_often() && at - last_ <= turn_board::not_often_after;
     if (calls_often_ || often_ == 0) often_ = at;
     if (calls_often_) mine.often.store(at, std::memory_order_relaxed);
     wants_interrupts_ = wants_all_calls() && others_want_turns(at);
@@ -152,7 +154,7 @@ void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noex
   if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(cpu_);
   // Nobody has wanted it for long.
-  if (at > turn_board::decoded(word).until + look_each &&
+  if (at > turn_board::decoded(word).until + unwanted_after &&
       board_->who_is_there(at, place_).jobs == 1)
     board_->change(word, {everybody, at});
 }
@@ -170,8 +172,11 @@ void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
   if (had_ < least_judged) return;
   const nanoseconds had = std::exchange(had_, 0), apart = without_.apart();
   const std::int64_t made = std::exchange(made_, 0);
-  if (100 * std::exchange(computed_, 0) >= enough_computed * had) return judge(most_counted, at);
-  board_->idle.store(at, std::memory_order_relaxed);
+  if (100 * std::exchange(computed_, 0) >= enough_computed * had) {
+    gaps_ = 0;
+    return judge(most_counted, at);
+  }
+  if (++gaps_ >= turns_with_gaps) board_->idle.store(at, std::memory_order_relaxed);
   if (made * recent_calls::seldom < had) return judge(-most_counted, at);
   // How it is without turns is not known, as the rank has only begun to call often.
   if (apart == 0) return void(look_without(at));

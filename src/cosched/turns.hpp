@@ -81,6 +81,9 @@ public:
   static constexpr std::int64_t most_slept = 25;
   /// Per cent of its turns that a rank must compute to leave no gaps that others could fill.
   static constexpr std::int64_t enough_computed = 80;
+  /// It has left gaps in so many turns, one after the other, where it is looked whether turns still
+  /// pay. One turn can have them by chance.
+  static constexpr unsigned turns_with_gaps = 2;
 
 private:
   class uninterrupted;
@@ -121,6 +124,7 @@ private:
   std::int64_t calls_ = 0;           // after so many calls
   nanoseconds given_up_ = 0;         // that; 0: it was not
   nanoseconds had_ = 0;              // so long were those that are not judged yet,
+  unsigned gaps_ = 0;                // turns, one after the other, that had them
   std::int64_t made_ = 0;            // so many calls were made in them,
   nanoseconds slept_ = 0;            // and so long slept until they were given up
   nanoseconds spun_ = 0;             // ever

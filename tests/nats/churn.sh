@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # labels: once slow
 # kill -9 of a random server other than the root's each second, with a new one joining, in the middle of queens 16 on four
-# servers: the answer is right. In a second series the relay is killed and started again every five seconds, too.
+# servers: the answer is right. In a second series the relay is killed and started again every five seconds, too; in a third
+# one the root's server is killed once, after three seconds, and the job begins again.
 # CLEAVE_RUNS says how often each (1), CLEAVE_QUEENS the size (16).
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
@@ -30,19 +31,20 @@ has_root() {
   return 1
 }
 
-series() {  # RUNS SECONDS: the relay lives for so long; 0: throughout
-  local run k right=0 killed=0 restarted=0 slowest=0 victim since
+series() {  # RUNS SECONDS ROOT: relay and root's server live for so long; 0: throughout
+  local run k right=0 killed=0 restarted=0 slowest=0 victim since root
   for ((run = 1; run <= $1; ++run)); do
     for k in "${!names[@]}"; do
       [[ -z ${servers[$k]:-} ]] || quietly "${servers[$k]}"
       add "$k"
     done
-    SECONDS=0 since=0
+    SECONDS=0 since=0 root=$3
     begin_job out --patience 30 "$work/me.cleave" queens "$n"
     patiently has_root || fail "no server has the root"
     while kill -0 "$job" 2>/dev/null; do
       sleep 1
       victim=$(((first + 1 + RANDOM % 3) % 4))
+      ((root && SECONDS >= root)) && victim=$first
       quietly "${servers[$victim]}"
       killed=$((killed + 1))
       if (($2 && SECONDS - since >= $2)); then
@@ -51,6 +53,10 @@ series() {  # RUNS SECONDS: the relay lives for so long; 0: throughout
         since=$SECONDS restarted=$((restarted + 1))
       fi
       add "$victim"
+      if [[ $victim == "$first" ]]; then
+        root=0
+        patiently has_root || fail "the job does not begin again: $(cat "$work/out.err")"
+      fi
       ((SECONDS < 600)) || { fail "run $run does not end: $(cat "$work"/*.err)"; quietly "$job"; break; }
     done
     wait "$job"
@@ -63,6 +69,7 @@ series() {  # RUNS SECONDS: the relay lives for so long; 0: throughout
   echo "churn: $right of $1 right, $killed servers killed, $restarted restarts of the relay, the slowest took $slowest s"
 }
 
-series "${CLEAVE_RUNS:-1}" 0
-series "${CLEAVE_RUNS:-1}" 5
+series "${CLEAVE_RUNS:-1}" 0 0
+series "${CLEAVE_RUNS:-1}" 5 0
+series "${CLEAVE_RUNS:-1}" 0 3
 exit "$((failures > 0))"
