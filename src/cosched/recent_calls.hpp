@@ -26,13 +26,7 @@ public:
     return time < least || calls * seldom < time ? 0 : time / calls;
   }
 
-  /// Whether it calls often now. Known sooner than how often. A burst of calls is over by then.
-  bool are_often() const noexcept {
-    const nanoseconds time = last_.at - from_.at;
-    return time >= burst && (last_.calls - from_.calls) * seldom >= time;
-  }
-
-  static constexpr nanoseconds half = 40'000'000, least = 30'000'000, burst = 15'000'000;
+  static constexpr nanoseconds half = 40'000'000, least = 30'000'000;
   /// Who calls so seldom finds little to gain in turns, and does not hear of them in time.
   static constexpr nanoseconds seldom = 4'000'000;
   /// What was before such a wait says nothing about what comes after it.

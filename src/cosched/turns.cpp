@@ -128,7 +128,7 @@ void turns::tell(nanoseconds at) noexcept {
   turn_board::place& mine = board_->of[place_];
   mine.seen.store(told_ = at, std::memory_order_relaxed);
   if (!turns_are_on_) {
-    calls_often_ = without_.are_often() && at - last_ <= turn_board::not_often_after;
+    calls_often_ = without_.apart() != 0 && at - last_ <= turn_board::not_often_after;
     if (calls_often_ || often_ == 0) often_ = at;
     if (calls_often_) mine.often.store(at, std::memory_order_relaxed);
     wants_interrupts_ = wants_all_calls() && others_want_turns(at);

@@ -24,8 +24,9 @@ namespace cleave::cosched {
 /// compares them with those that it made right before, without turns, in the time that this turn
 /// stands for: so many times as long as there are jobs. What was gained, in per cent, is added to a
 /// score. Where that is too low, all run at once again; after a time, which grows fourfold, turns
-/// are tried again. Where it is high, what it is like without turns is looked at again after a time
-/// that grows likewise; and at once when a rank has not waited in MPI for long.
+/// are tried again. Where it is high and a rank has left gaps, what it is like without turns is
+/// looked at again, after a time that grows likewise; and at once when a rank has not waited in MPI
+/// for long.
 ///
 /// A rank that calls MPI seldom has too few calls to compare, and would stop late. It is
 /// interrupted, and says only whether it sleeps in its turns. If it does, they end.

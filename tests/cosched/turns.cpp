@@ -30,7 +30,6 @@ constexpr nanoseconds millisecond = 1'000'000;
 TEST(recent_calls, are_those_of_the_last_milliseconds) {
   recent_calls r;
   EXPECT_EQ(r.apart(), 0);
-  EXPECT_FALSE(r.are_often());
   nanoseconds at = millisecond;
   std::int64_t calls = 0;
   const auto call = [&](nanoseconds apart, int times) {
@@ -38,14 +37,12 @@ TEST(recent_calls, are_those_of_the_last_milliseconds) {
   };
   call(millisecond, 20);
   EXPECT_EQ(r.apart(), 0) << "not for long enough";
-  EXPECT_TRUE(r.are_often());
   call(millisecond, 80);
   EXPECT_EQ(r.apart(), millisecond);
   call(millisecond / 4, 400);
   EXPECT_EQ(r.apart(), millisecond / 4) << "what was before is forgotten";
   call(2 * recent_calls::seldom, 12);
   EXPECT_EQ(r.apart(), 0) << "too seldom";
-  EXPECT_FALSE(r.are_often());
   r.saw(at += 2 * recent_calls::longest_gap, calls += 1'000);
   call(millisecond, 39);
   EXPECT_EQ(r.apart(), millisecond) << "what was before a long wait is forgotten";
@@ -134,10 +131,9 @@ TEST_F(board_of_two, there_are_none_while_another_calls_seldom) {
   EXPECT_FALSE(a.is_mine());
 }
 
-// Both have called each millisecond for so long that it is known, and take turns now.
+// Both have called each millisecond, and take turns now.
 struct one_turn : board_of_two {
   void SetUp() override {
-    board->turn = encoded(now() + recent_calls::half, turn_board::everybody);
     call_until_turns();
     ASSERT_TRUE(in_turns());
     board->began = now();  // not by an invented time
