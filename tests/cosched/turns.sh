@@ -23,7 +23,9 @@ kill_job() {  # ARGUMENTS: all processes that have them, ranks and launchers
   for process in /proc/[0-9]*; do
     tr '\0' ' ' 2>/dev/null <"$process/cmdline" | grep -qF -- "$1" && victims+=("${process#/proc/}")
   done 2>/dev/null
-  ((${#victims[@]})) && kill -KILL "${victims[@]}"
+  local killed=1  # some end by themselves when their launcher is gone
+  for process in "${victims[@]}"; do kill -KILL "$process" 2>/dev/null && killed=0; done
+  return "$killed"
 }
 
 both() {  # MPI
