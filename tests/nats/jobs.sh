@@ -113,25 +113,24 @@ ended "$job" 130 "an interrupted submitter"
 [[ $(tail -n 1 "$work/out.err") == "cleave: cancelled" ]] || fail "interrupted: '$(cat "$work/out.err")'"
 patiently no_children "$m1" "$m2" || fail "a job outlives its cancellation"
 
-# The root's server is killed: the job begins again on another one, and what it has written is not shown twice.
+# lost_root ROOT COMPUTES LINE OPTION…: ROOT's server (m1, m2) is killed when COMPUTES' computes; the job is lost, which that line
+# says at the end, and none of its processes is left there.
 gone() { local p; for p in $left; do [[ ! -e /proc/$p ]] || return 1; done; }
-begin_job out --root here.m1 --restarts 0 "$me" queens 18
-until_helps "$m2"
-left=$(children "$m1")
-kill -9 "$m1"
-ended "$job" 3 "a submitter whose job is lost"
-[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: here.m1, which had its root, has said nothing for 3 s" ]] ||
-  fail "lost: '$(cat "$work/out.err")'"
-patiently gone && patiently no_children "$m2" || fail "a job outlives the server of its root"
-begin_job out --root here.m2 --restarts 1 --patience 2 "$me" queens 18
-until_helps "$m2"
-left=$(children "$m2")
-kill -9 "$m2"
-ended "$job" 3 "a submitter whose job nobody else takes"
-[[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: nobody else offers queens" ]] ||
-  fail "nobody: '$(cat "$work/out.err")'"
-patiently gone || fail "a job outlives its server"
+lost_root() {
+  local left
+  begin_job out --root "here.$1" "${@:4}" "$me" queens 18
+  until_helps "${!2}"
+  left=$(children "${!1}")
+  kill -9 "${!1}"
+  ended "$job" 3 "a submitter whose job is lost, ${*:4}"
+  [[ $(tail -n 1 "$work/out.err") == "cleave: the job is lost: $3" ]] || fail "lost, ${*:4}: '$(cat "$work/out.err")'"
+  patiently gone || fail "a job outlives its server"
+}
+lost_root m1 m2 "here.m1, which had its root, has said nothing for 3 s" --restarts 0
+patiently no_children "$m2" || fail "a job outlives the server of its root"
+lost_root m2 m2 "nobody else offers queens" --restarts 1 --patience 2
 
+# The root's server is killed: the job begins again on another one.
 offer m1 "$bin/queens" --workers 1; m1=$server
 offer m2 "$bin/queens" --workers 1; m2=$server
 begin_job out --json "$me" queens 15 --json
@@ -143,4 +142,15 @@ kill -9 "${!root}"
 ended "$job" 0 "a job that began again"
 says out.err "^cleave: here.$root, which had its root, has said nothing for 3 s; the job begins again$"
 says out '"status":0,.*"restarts":1,.*"answer":2279184,'
+
+# Interrupted while it waits for another server.
+[[ $root == m1 ]] && root=m2 || root=m1
+begin_job out --json --root "here.$root" "$me" queens 18
+until_helps "${!root}"
+kill -9 "${!root}"
+until_said out.err ".*; the job begins again"
+kill -INT "$job"
+ended "$job" 130 "interrupted between two runs"
+[[ $(tail -n 1 "$work/out.err") == "cleave: cancelled" ]] || fail "interrupted between two runs: '$(cat "$work/out.err")'"
+says out '"status":130,.*"restarts":0,'
 exit "$((failures > 0))"

@@ -66,7 +66,7 @@ public:
   // Why it may begin again; empty: it has ended otherwise.
   const std::string& lost_because() const { return lost_because_; }
   const std::string& program_hash() const { return at_.what.hash; }
-  void print_json(clock::time_point begun, int restarts) const;
+  void print_json(int status, clock::time_point begun, int restarts) const;
 
 private:
   enum class phase { offered, running, over };
@@ -216,13 +216,13 @@ void job::cancel(const char* why) {
       known ? "cancelled" : fmt::format("{}; {} does not answer", why, at_.at.at.text()));
 }
 
-void job::print_json(clock::time_point begun, int restarts) const {
+void job::print_json(int status, clock::time_point begun, int restarts) const {
   nlohmann::ordered_json object = {
       {"job", name_},
       {"program", what_.program},
       {"arguments", what_.arguments},
       {"server", at_.at.at.text()},
-      {"status", status_},
+      {"status", status},
       {"seconds", std::chrono::duration<double>(clock::now() - begun).count()},
       {"restarts", restarts},
       {"nodes", most_.nodes},
@@ -307,8 +307,8 @@ int submit(const submission& what) {
   auto chosen = suitable(all, what, other_builds);
   if (chosen.empty()) say_nobody(all, what, by);
   if (other_builds > 0)
-    fmt::print(stderr, "cleave: {} server{} of {} with another build cannot help\n", other_builds,
-               s_of(other_builds), what.program);
+    say(fmt::format("{} server{} of {} with another build cannot help", other_builds,
+                    s_of(other_builds), what.program));
   const auto begun = clock::now();
   program_output out(what.json ? nullptr : stdout);
   for (int restarts = 0;; ++restarts) {
@@ -325,7 +325,7 @@ int submit(const submission& what) {
         if (stop.seen()) status = interrupted;
       }
     }
-    if (what.json) j.print_json(begun, restarts);
+    if (what.json) j.print_json(status, begun, restarts);
     return std::fflush(stdout) == 0 ? status : 1;
   }
 }
