@@ -114,13 +114,19 @@ if ((${#required[@]} + ${#available[@]} == 0)) && ! lists_are_empty; then
   exit 0
 fi
 
+say_none() {
+  echo "cleave: not here, and what needs them is skipped: ${optional[*]} (installing them needs $1)"
+  exit 0
+}
 if ! program apt-get; then
+  ((${#required[@]})) || say_none apt-get
   echo "cleave: missing: ${required[*]} ${optional[*]}; there is no apt-get here, install them by hand" >&2
   exit 2
 fi
 as_root=()
 if ((EUID != 0)); then
   program sudo || {
+    ((${#required[@]})) || say_none "root or sudo"
     echo "cleave: missing packages: ${required[*]} ${optional[*]}; installing them needs root or sudo" >&2
     exit 2
   }

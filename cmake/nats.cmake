@@ -1,7 +1,7 @@
 # nats.c, for the plug-in by which nodes at several sites work together: the target cleave_nats_c if it is found.
 #
 #   CLEAVE_NATS  AUTO: if it is found, with nlohmann_json and OpenSSL 3, which nats.c uses; ON: an error if not; OFF
-set(CLEAVE_NATS AUTO CACHE STRING "The plug-in for NATS: AUTO if nats.c is found, ON, OFF")
+set(CLEAVE_NATS ${found_plugins} CACHE STRING "The plug-in for NATS: AUTO if nats.c is found, ON, OFF")
 if(CLEAVE_NATS)
   find_path(CLEAVE_NATS_INCLUDE nats/nats.h)
   find_library(CLEAVE_NATS_LIBRARY nats)

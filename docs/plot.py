@@ -435,46 +435,57 @@ def shared_tables(studies):
         modes = [m for m in MODES if any(c["mode"] == m for c in study["cells"])]
         passes = f"{study['whole_passes']} of {study['passes']} passes whole"
         lines += ["", f"#### {MPIS.get(study['mpi'], study['mpi'])}, {study['machine']}", "",
-                  f"{study['date']}; {study['cpus']} CPUs; {study['size']} sizes; {passes}, interleaved.", ""]
+                  f"{study['date']}; {study['cpus']} CPUs; {study['size']} sizes; jobs of {study.get('seconds', 1.2)} s; "
+                  f"{passes}, interleaved.", ""]
         lines += shares_tables(study, modes) + imbalance_table(study, modes)
         lines += cpu_table(study, modes) + goals_table(study)
     return "\n".join(lines[1:])
 
 
+def draw_bars(axis, groups, colours):
+    """Bars side by side for each group, with the least and the most: (title, {mode: values})."""
+    modes = [m for m in colours if any(m in values for _, values in groups)]
+    width = 0.8 / max(1, len(modes))
+    top = 1.6 * max([1] + [v[0] for _, values in groups for m, v in values.items() if m != "plain"])
+    for k, mode in enumerate(modes):
+        for at, (_, values) in enumerate(groups):
+            if mode not in values:
+                continue
+            middle, least, most = values[mode]
+            x = at + (k - (len(modes) - 1) / 2) * width
+            axis.bar(x, min(middle, top), 0.92 * width, color=colours[mode],
+                     label=mode if at == next(i for i, g in enumerate(groups) if mode in g[1]) else None)
+            if middle > top:
+                axis.text(x, top, f"{middle:.1f}", ha="center", va="top", fontsize=8, color="white", rotation=90)
+            else:
+                axis.plot([x, x], [least, min(most, top)], color="#24292f", linewidth=0.9)
+    axis.set_ylim(0, top)
+    axis.set_xticks(range(len(groups)), [title for title, _ in groups], fontsize=9)
+    axis.axhline(1, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
+    axis.grid(axis="y", color="#e4e4e4", linewidth=0.6)
+    axis.set_axisbelow(True)
+    axis.spines[["top", "right"]].set_visible(False)
+    if modes:
+        axis.legend(frameon=False, fontsize=9, ncols=3, loc="upper right")
+
+
 def draw_shared(study, file):
-    """The paper's figures 4 to 7: against gang scheduling, and by spin time where there are such."""
-    by_time = any(c["part"] == "spin" and "fair" in c for c in study["cells"])
-    rows = 2 if by_time else 1
-    figure, axes = pyplot.subplots(rows, 2, figsize=(10, 3.5 * rows), squeeze=False)
-    for column, program in zip(axes.T, ("cg", "ft")):
-        for n, mark in zip((1, 2, 3), "o^s"):
-            points = sorted((max(c["spin_us"], 3), c["fair"][0]) for c in study["cells"]
-                            if c["part"] == "spin" and c["jobs"] == " ".join([program] * n)
-                            and "fair" in c)
-            if points:
-                column[1].plot(*zip(*points), marker=mark, label=f"{n} {'job' if n == 1 else 'jobs'}")
-        if by_time:
-            column[1].set_xscale("log")
-            column[1].set_title(f"{program.upper()}: fair shares, by spin time in µs (0: at 3)",
-                                fontsize=10, loc="left")
-        for mode, mark in zip(("block", "two-phase", "logp", "adaptive"), "o^Ds"):
-            points = []
-            for n in (1, 2, 3, 4):
-                part = "copies" if n > 1 else "alone"
-                here, gang = (shared_cell(study, part, [program] * n, m) for m in (mode, "gang"))
-                if here and gang:
-                    points.append((n, here["seconds"][0] / gang["seconds"][0]))
-            if points:
-                column[0].plot(*zip(*points), marker=mark, label=mode)
-        column[0].axhline(1, color=SEQUENTIAL, linestyle="--", linewidth=1.2)
-        column[0].set_xticks([1, 2, 3, 4])
-        column[0].set_title(f"{program.upper()}: times of gang, by jobs at once; below is better",
-                            fontsize=10, loc="left")
-        for axis in column:
-            axis.grid(color="#e4e4e4", linewidth=0.6)
-            axis.spines[["top", "right"]].set_visible(False)
-            if axis.get_legend_handles_labels()[0]:
-                axis.legend(frameon=False, fontsize=9)
+    """What the paper's figures 6 and 7 show, and where it expected more of it."""
+    colours = {"plain": "#8b949e", "yield": "#c2410c", "gang": "#1d4ed8", "two-phase": "#0b6e4f", "adaptive": "#7c3aed"}
+
+    def values_of(part, programs, name, unit):
+        found = {m: shared_cell(study, part, programs, m, name) for m in colours}
+        return {m: unit(c, found) for m, c in found.items() if c and unit(c, found)}
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4), width_ratios=(2, 1))
+    at_once = [(title, values_of(part, programs, None, lambda c, _: c.get("fair")))
+               for title, part, programs in SHARED if part in ("copies", "mixed")]
+    draw_bars(left, [g for g in at_once if g[1]], colours)
+    left.set_title("At once: times of a fair share; below is better", fontsize=10, loc="left")
+    names = dict.fromkeys(c["name"] for c in study["cells"] if c["part"] == "bsp")
+    imbalanced = [(f"{name.split()[1]} µs", values_of("bsp", ["bsp", "bsp"], name, lambda c, found: found["gang"] and [
+        s / found["gang"]["seconds"][0] for s in c["seconds"]])) for name in names]
+    draw_bars(right, [g for g in imbalanced if g[1]], colours)
+    right.set_title("Two imbalanced jobs, by grain: times of gang", fontsize=10, loc="left")
     save(figure, file)
 
 

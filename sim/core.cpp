@@ -135,11 +135,12 @@ net::load core::state() const {
 
 net::bytes core::shared() const { return encode_best(best_); }
 
-void core::merge(std::span<const std::byte> values) {
-  if (values.empty()) return;
+net::bytes core::merge(std::span<const std::byte> values) {
+  if (values.empty()) return {};
   const auto value = static_cast<std::uint32_t>(net::reader(values).number());
   best_ = std::max(best_, value);
   told_ = std::max(told_, value);  // by who found it
+  return {};
 }
 
 std::optional<net::bytes> core::publication(std::uint64_t id) const {

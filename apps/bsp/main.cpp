@@ -100,7 +100,7 @@ void print(const shape& what, const apps::npb::timed& took, const std::vector<do
   if (!json) {
     fmt::print("bsp {} us, imbalance {} %: {}, {:.4f} s with {} ranks\n", what.grain,
                what.imbalance, right ? "verified" : "WRONG", took.seconds, ranks);
-    return;
+    return apps::flush_output();
   }
   const nlohmann::json all{{"program", "bsp"},
                            {"ranks", ranks},
@@ -110,6 +110,7 @@ void print(const shape& what, const apps::npb::timed& took, const std::vector<do
                            {"marks", marks},
                            {"verified", right}};
   fmt::print("{}\n", all.dump());
+  apps::flush_output();
 }
 
 int run(int argc, char** argv, const apps::npb::mpi& world) {

@@ -1,3 +1,4 @@
+#include <cleave/runtime.hpp>
 #include <filesystem>
 #include <iostream>
 
@@ -12,6 +13,7 @@ namespace {
 using namespace apps::clique;
 
 int write(const std::string& name, const std::string& file) {
+  if (!cleave::is_first_node()) return 0;
   const auto g = generate(name);
   if (!g) {
     std::string known;

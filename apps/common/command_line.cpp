@@ -66,11 +66,9 @@ std::string what_is_wrong(const CLI::Option& option) {
 }  // namespace
 
 int failed(const std::string& program) noexcept {
-  if (!cleave::
-          is_first_node()) {  // which says it; a launcher ends the job as soon as one has ended
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    return 2;
-  }
+  // Most errors are those of all nodes. The first one says them; a launcher ends the job as soon as
+  // one has ended. Who is still there after that has one of its own.
+  if (!cleave::is_first_node()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const char* what = "unknown error";
   int status = 1;
   std::string text;
@@ -80,6 +78,7 @@ int failed(const std::string& program) noexcept {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;
   } catch (const usage_error& e) {
+    if (!cleave::is_first_node()) return 2;  // their arguments are the same
     text = e.what(), status = 2;
   } catch (const std::invalid_argument& e) {  // a malformed CLEAVE_WORKERS
     text = e.what(), status = 2;
@@ -88,6 +87,10 @@ int failed(const std::string& program) noexcept {
   } catch (...) { text = what; }
   std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
   return status;
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
 }
 
 struct command_line::parser {
@@ -269,7 +272,8 @@ void command_line::option_number(const std::string& names, int& to, int low, int
 void command_line::option_list(const std::string& names, const std::string& value,
                                std::vector<std::string>& to, const std::string& help) {
   parser_->option_words(names, value + ",", help, [&to](const words& all) { to = all; })
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
 }
 
 void command_line::option_numbers(const std::string& names, std::vector<int>& to, int low, int high,
@@ -278,7 +282,7 @@ void command_line::option_numbers(const std::string& names, std::vector<int>& to
     to.clear();
     for (const auto& word : all) to.push_back(whole_number(name, word, low, high));
   };
-  parser_->option_words(names, "N,", help, take)->delimiter(',');
+  parser_->option_words(names, "N,", help, take)->delimiter(',')->allow_extra_args(false);
 }
 
 void command_line::option_pair(const std::string& names, const std::string& values,

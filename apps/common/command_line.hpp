@@ -24,6 +24,9 @@ struct usage_error : std::runtime_error {
 // was to blame, otherwise 1.
 int failed(const std::string& program) noexcept;
 
+// Throws std::runtime_error if what was printed did not get out.
+void flush_output();
+
 // Variables are set by parse() and must outlive it; those of options that are not given keep their
 // values. An option's names are as "--output,-o"; `value` stands for its value in --help.
 class command_line {

@@ -98,7 +98,7 @@ int driver::run(const trial& once) {
     r.program = {after.work - before.work, after.span - before.span};
   }
   json_ ? print_json(r) : print(r);
-  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+  flush_output();
   return 0;
 }
 
@@ -179,7 +179,7 @@ void driver::print_json(const report& r) const {
                          {"working", r.spent.work},      {"dividing", r.spent.dividing},
                          {"stealing", r.spent.stealing}, {"idle", r.spent.idle}};
   }
-  fmt::print("{}\n", object.dump());
+  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace apps

@@ -1,6 +1,7 @@
 #include "data_file.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <iomanip>
 #include <limits>
@@ -13,6 +14,7 @@ namespace apps::md {
 namespace {
 
 constexpr int most_atoms = 100'000'000;
+constexpr double most_volume = 5e8;  // of the box: md looks for neighbours in parts of it
 
 double real(const line_reader& in, std::string_view word, const char* what) {
   double value = 0;
@@ -26,6 +28,13 @@ double real(const line_reader& in, std::string_view word, const char* what) {
 std::vector<std::string_view> words_of(const line_reader& in) {
   const std::string_view line = in.text();
   return split(line.substr(0, line.find('#')));
+}
+
+bool begins_section(std::string_view word) { return word.front() >= 'A' && word.front() <= 'Z'; }
+
+// Where an atom is in a periodic box.
+double inside(double at, double low, double size) {
+  return at - size * std::floor((at - low) / size);
 }
 
 class data_file {
@@ -42,6 +51,9 @@ public:
     }
     if (!is_whole(position_)) end("a section Atoms");
     if (!is_whole(velocity_)) end("a section Velocities");
+    const vec3 size = high_ - low_;
+    for (vec3& p : position_)
+      p = {inside(p.x, low_.x, size.x), inside(p.y, low_.y, size.y), inside(p.z, low_.z, size.z)};
   }
 
   melt result() const { return {low_, high_ - low_, position_, velocity_}; }
@@ -74,7 +86,7 @@ private:
         box[d] = true;
       } else if (words.size() > 3 && words.back() == "yz") {
         in_.fail("a box at right angles", in_quotes(in_.text()));
-      } else if (words[0].front() >= 'A' && words[0].front() <= 'Z') {
+      } else if (begins_section(words[0])) {
         is_read_ = true;
         break;
       }
@@ -82,6 +94,9 @@ private:
     if (atoms_ == 0) in_.fail("the number of atoms before", in_quotes(in_.text()));
     for (bool known : box)
       if (!known) in_.fail("the box (xlo xhi and so on) before", in_quotes(in_.text()));
+    const vec3 size = high_ - low_;
+    if (!(size.x * size.y * size.z <= most_volume))
+      in_.fail("a box of at most 5e8 (length cubed) before", in_quotes(in_.text()));
   }
 
   // The name of the section whose lines come next, or nothing at the end.
@@ -90,6 +105,7 @@ private:
       if (!is_read_) continue;
       const auto words = words_of(in_);
       if (words.empty()) continue;
+      if (!begins_section(words[0])) in_.fail("the name of a section", in_quotes(in_.text()));
       is_read_ = false;
       return std::string(words[0]);
     } while (is_read_ = in_.next(), is_read_);
@@ -108,7 +124,7 @@ private:
   void skip() {
     while ((is_read_ = in_.next())) {
       const auto words = words_of(in_);
-      if (!words.empty() && words[0].front() >= 'A' && words[0].front() <= 'Z') return;
+      if (!words.empty() && begins_section(words[0])) return;
     }
   }
   // A line for each atom: its number, and from word `first` on three numbers.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cleave/runtime.hpp>
 #include <cleave/team.hpp>
 #include <string>
 #include <utility>
@@ -47,7 +48,10 @@ int main(int argc, char** argv) try {
              "Record the run in that file; if it is there, run the subtasks where it says is best");
   app.parse(argc, argv);
   melt atoms = start_of(start);
-  if (!to.empty()) return write_data_file(atoms, to), 0;
+  if (!to.empty()) {
+    if (cleave::is_first_node()) write_data_file(atoms, to);
+    return 0;
+  }
   every = every != 0 ? every : std::max(steps, 1);
   try {
     return app.run(trial_of(std::move(atoms), steps, every, blocks, plan));

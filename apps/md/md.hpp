@@ -55,7 +55,7 @@ public:
     forces(true, true);
     std::vector<cleave::datum<state>> found{measure(0)};
     for (int step = 1; step <= steps; step++) {
-      const bool moves = step % relist == 0, counts = step % every == 0;
+      const bool moves = step % relist == 0, counts = step % every == 0 || step == steps;
       if (moves) {
         for_all([&](int b) {
           graph_.run("leave", leave, inout(blocks_[b]), in(unfinished(b)), out(leavers_[b]));

@@ -18,7 +18,7 @@ public:
     leavers_.resize(n);
   }
 
-  // The state at the beginning, then after each `every` steps.
+  // The state at the beginning, then after each `every` steps and at the end.
   std::vector<state> run(int steps, int every) {
     std::vector<state> found;
     for (block& b : blocks_) b.settle();
@@ -26,7 +26,7 @@ public:
     forces(true);
     found.push_back(measure(0));
     for (int step = 1; step <= steps; step++) {
-      const bool counts = step % every == 0;
+      const bool counts = step % every == 0 || step == steps;
       for (block& b : blocks_) b.accelerate(0.5), b.drift();
       if (step % relist == 0) {
         exchange();

@@ -126,7 +126,7 @@ inline void print(const std::string& program, const std::string& name, const res
                r.verified ? "verified" : "WRONG", r.took.seconds, ranks,
                ranks == 1 ? "rank" : "ranks");
   }
-  std::fflush(stdout);
+  flush_output();
 }
 
 // A program `name CLASS`: run(class, world, timing) computes, on every rank. Returns the exit

@@ -2,6 +2,7 @@
 
 #include <cleave/detail/cutoff.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/total.hpp>
 #include <cleave/detail/wire.hpp>
 
 #include <type_traits>
@@ -81,6 +82,9 @@ using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
 template <class F, class Second>
 [[gnu::always_inline]] inline results_of<F, Second> divisible_both(F& f, Second& second) {
   using frame_of = branch_frame<Second>;
+  static_assert(keeps_digits<value_of<typename frame_of::given_task::result_type>,
+                             value_of<decltype(second.run())>>,
+                "what put's task returns does not fit into what the second branch returns");
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of branch(outer, second);

@@ -2,8 +2,8 @@
 
 #include <cleave/detail/task.hpp>
 
-#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -36,7 +36,6 @@ public:
     const running now(*this);
     try {
       if (!cancelled()) {
-        if (parent != detail::here.current) parent = detail::here.current;
         detail::scope_frame inside(*this);
         outcome.emplace(detail::value(f));
       }
@@ -54,32 +53,45 @@ public:
   /// handler. Does not block.
   void cancel() noexcept {
     detail::stop(*this);
-    if (auto* thread = sequential_.load(std::memory_order_seq_cst)) detail::interrupt(*thread);
+    const std::lock_guard lock(sequential_mutex_);
+    if (sequential_ != nullptr) detail::interrupt(*sequential_);
   }
+  /// Whether it is, or what it runs in. Its own thread, and tasks inside.
   bool cancelled() const noexcept { return detail::stopped(this); }
 
 private:
   /// While a run() is under way. On a thread that is no worker, cancel() has to ring that thread.
   struct running {
-    explicit running(cancel_scope& s) : of(s) {
+    explicit running(cancel_scope& s) : of(s), outside(s.parent) {
       if (of.running_) throw std::logic_error("cleave::cancel_scope::run: it is running already");
       of.running_ = true;
-      // seq_cst: partner of cancel(); either it rings this thread, or cancelled() is true.
-      if (detail::here.self == nullptr)
-        of.sequential_.store(&detail::here, std::memory_order_seq_cst);
+      set_parent(detail::here.current);
+      // Either cancel() rings this thread, or cancelled() is true.
+      if (detail::here.self == nullptr) set_sequential(&detail::here);
     }
     ~running() {
       of.running_ = false;
-      of.sequential_.store(nullptr, std::memory_order_relaxed);
+      set_parent(outside);
+      if (detail::here.self == nullptr) set_sequential(nullptr);
     }
     running(const running&) = delete;
     running& operator=(const running&) = delete;
+
+    void set_parent(detail::scope* p) noexcept {
+      if (of.parent != p) of.parent = p;  // others may read it
+    }
+    void set_sequential(detail::local* thread) noexcept {
+      const std::lock_guard lock(of.sequential_mutex_);
+      of.sequential_ = thread;
+    }
     cancel_scope& of;
+    detail::scope* const outside;
   };
 
   bool running_ = false;
-  /// The thread that runs the scope, if that is no worker.
-  std::atomic<detail::local*> sequential_{nullptr};
+  /// The thread that runs the scope, if that is no worker; with the mutex, as it may end then.
+  detail::local* sequential_ = nullptr;
+  std::mutex sequential_mutex_;
 };
 
 }  // namespace cleave

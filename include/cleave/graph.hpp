@@ -215,6 +215,7 @@ public:
   template <class T, class... A>
   datum<T> make(A&&... arguments) {
     using node = typename datum<T>::node;
+    require_no_team();
     return keep_datum<T>(
         std::make_unique<typename datum<T>::template own<node>>(std::forward<A>(arguments)...));
   }
@@ -222,6 +223,7 @@ public:
   /// wait().
   template <class T>
   datum<T> refer(T& object) {
+    require_no_team();
     auto made = std::make_unique<typename datum<T>::node>();
     made->value = &object;
     return keep_datum<T>(std::move(made));
@@ -374,6 +376,10 @@ private:
   }
   void require_own(const precedence&) const noexcept {}
   void require_own(const placement&) const noexcept {}
+  void require_no_team() const {
+    if (nodes != nullptr)
+      throw std::logic_error("cleave::graph::make of a team_graph: call team_graph::make");
+  }
   void require_owner() const {
     if (!detail::is_mine(*this))
       throw std::logic_error("cleave::graph: not the thread that made the graph");

@@ -142,6 +142,10 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
   using I = detail::index_of<A, B>;
   using term = decltype(detail::call<detail::undivided_wind>(body, I()));
   using result = detail::reduced<Total, T, term, Merge>;
+  using part = detail::value_of<decltype(std::declval<std::invoke_result_t<Put&, I, I>&>().run())>;
+  static_assert(!std::is_same_v<Total, detail::unnamed> || detail::keeps_digits<part, result>,
+                "what put's tasks return does not fit into the type of the identity: give the "
+                "identity that type, or name it, as in reduce<double>(…)");
   const I from = detail::first_of<I>(first);
   const I to = detail::end_of<I>(last);
   result total = detail::as_term<result>(std::move(identity));

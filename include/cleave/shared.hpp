@@ -117,7 +117,8 @@ public:
   /// One relaxed load.
   T get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
-  /// Merges v in; true if that improved the value. Lock-free, unless it has travelled.
+  /// Merges v in; true if that improved the value. Lock-free if it did not, or if the value neither
+  /// has travelled nor is of static storage.
   bool offer(T v) noexcept requires std::is_void_v<Witness> {
     if (!adopt({v})) return false;
     improved();
@@ -167,7 +168,9 @@ public:
   /// Merges v in; keeps a copy of w and returns true if that improved the value. The value is
   /// stored under the lock, so that no better bound is ever seen with an older witness.
   bool offer(T v, const Witness& w) {
-    if (!replace(v, [&w](auto& to) { to = w; })) return false;
+    if (Merge{}(get(), v) == get()) return false;
+    std::optional<Witness> fresh(w);  // a copy that throws changes nothing
+    if (!replace(v, [&fresh](auto& to) { to.swap(fresh); })) return false;
     improved();
     return true;
   }

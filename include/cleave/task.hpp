@@ -23,8 +23,9 @@ concept task = std::is_class_v<std::remove_cvref_t<T>> && requires(std::remove_c
 ///
 /// A field travels, and so does a result, if it is a number (but no long double), an enum, an
 /// array, an aggregate of at most 16 members that travel, a string, pair, tuple, optional, variant
-/// or container of the standard library, a published<T>, a shared_ref<S>, or if it has `auto
-/// fields() { return std::tie(...); }` or cereal's serialize(). It needs a default
+/// or container of the standard library (no forward_list and no adaptor), a published<T>, a
+/// shared_ref<S>, or if it has `auto fields() { return std::tie(...); }` or cereal's serialize().
+/// It needs a default
 /// constructor. Others, and pointers, do not compile. What input() does not name begins anew on
 /// the other node. Without cereal's headers nothing travels, and all else is the same.
 template <class T>

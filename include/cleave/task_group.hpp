@@ -53,7 +53,7 @@ public:
   }
 
   /// Drops the tasks not begun and makes the others unwind at their next poll. Any thread.
-  void cancel() noexcept { detail::stop(*this); }
+  void cancel() noexcept { detail::cancel(*this); }
 
 private:
   template <class F>

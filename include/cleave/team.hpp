@@ -56,7 +56,9 @@ struct team_part {
   auto input() { return work.input(); }
   void run() { static_cast<void>(result()); }
   decltype(auto) result() {
-    team all(*team_of_this_node());
+    team_node& node = *team_of_this_node();
+    node.began_on = here.self;
+    team all(node);
     return work.run(all);
   }
 };

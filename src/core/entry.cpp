@@ -100,6 +100,11 @@ void help(group_scope& g, std::int64_t if_more) noexcept {
 
 bool help(group_scope& g) noexcept { return here.self != nullptr && here.self->help(g); }
 
-bool is_mine(const group_scope& g) noexcept { return g.owner == here.self; }
+bool is_mine(const group_scope& g) noexcept { return g.thread == &here; }
+
+void cancel(group_scope& g) noexcept {
+  stop(g);
+  if (g.owner == nullptr) interrupt(*g.thread);
+}
 
 }  // namespace cleave::detail

@@ -11,7 +11,12 @@ namespace cleave::detail {
 namespace {
 
 std::mutex pools_mutex;
-std::vector<pool*> pools;
+
+/// Made by the first one, and never destroyed: a pool may be static, and exit() called by a task.
+std::vector<pool*>& pools() {
+  static auto* const all = new std::vector<pool*>;
+  return *all;
+}
 
 }  // namespace
 
@@ -37,13 +42,13 @@ pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
   }
   for (unsigned n; (n = started.load(std::memory_order_acquire)) < size();) started.wait(n);
   std::lock_guard lock(pools_mutex);
-  pools.push_back(this);
+  pools().push_back(this);
 }
 
 pool::~pool() {
   {
     std::lock_guard lock(pools_mutex);
-    std::erase(pools, this);
+    std::erase(pools(), this);
   }
   stopping.store(true, std::memory_order_release);
   for (auto& w : workers) w->box().ring(news);
@@ -92,7 +97,7 @@ void pool::run(task& root) {
 
 void pool::interrupt_all() noexcept {
   std::lock_guard lock(pools_mutex);
-  for (pool* p : pools) {
+  for (pool* p : pools()) {
     for (auto& w : p->workers) w->box().insist(attention);
     if (p->others() != nullptr) p->others()->interrupt();
   }

@@ -8,6 +8,7 @@
 namespace cleave::detail {
 
 void worker::answer(std::uintptr_t construct) {
+  if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
   if (cutoff_.answers_later(box_.insisted())) {
     if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
       throw cancelled{};
@@ -48,6 +49,7 @@ void worker::answer_while_waiting() noexcept {
 }
 
 void worker::serve() {
+  if (serving_) return box_.remind(parked);
   trace::recorded serving(recorder_, trace::activity::divide);
   frame* oldest = nullptr;  // null: a ready task
   const scope* of_whom = nullptr;

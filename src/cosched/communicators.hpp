@@ -39,6 +39,24 @@ public:
     std::erase_if(all_, [&](const entry& e) { return e.ranks == ranks; });
   }
 
+  /// The numbers in the world of all its ranks; none between two groups.
+  static std::vector<int> all_in_world(MPI_Comm ranks) {
+    static auto* const group_of = real(&PMPI_Comm_group, "PMPI_Comm_group");
+    MPI_Group own;
+    if (is_between_groups(ranks) || group_of(ranks, &own) != MPI_SUCCESS) return {};
+    return members_in_world(own);
+  }
+  /// Whether all of its ranks, those of a remote group too, are in MPI_COMM_WORLD.
+  static bool is_of_job(MPI_Comm ranks) {
+    static auto* const group_of = real(&PMPI_Comm_group, "PMPI_Comm_group");
+    static auto* const remote_of = real(&PMPI_Comm_remote_group, "PMPI_Comm_remote_group");
+    const auto get = is_between_groups(ranks) ? remote_of : group_of;
+    MPI_Group others;
+    if (get(ranks, &others) != MPI_SUCCESS) return true;
+    const auto all = members_in_world(others);
+    return std::find(all.begin(), all.end(), MPI_UNDEFINED) == all.end();
+  }
+
 private:
   struct entry {
     MPI_Comm ranks;
@@ -53,23 +71,27 @@ private:
 
   const entry& add(MPI_Comm ranks) {
     if (all_.size() == most) all_.erase(all_.begin());
-    return all_.emplace_back(entry{ranks, translated(ranks)});
+    return all_.emplace_back(entry{ranks, all_in_world(ranks)});
   }
 
-  static std::vector<int> translated(MPI_Comm ranks) {
+  static bool is_between_groups(MPI_Comm ranks) {
+    static auto* const test = real(&PMPI_Comm_test_inter, "PMPI_Comm_test_inter");
+    int between = 0;
+    return test(ranks, &between) != MPI_SUCCESS || between != 0;
+  }
+
+  /// Frees the group.
+  static std::vector<int> members_in_world(MPI_Group own) {
     // NOLINTBEGIN(readability-identifier-naming): MPI's own names
-    static auto* const Comm_test_inter = real(&PMPI_Comm_test_inter, "PMPI_Comm_test_inter");
     static auto* const Comm_group = real(&PMPI_Comm_group, "PMPI_Comm_group");
     static auto* const Group_size = real(&PMPI_Group_size, "PMPI_Group_size");
     static auto* const Group_free = real(&PMPI_Group_free, "PMPI_Group_free");
     static auto* const Group_translate_ranks =
         real(&PMPI_Group_translate_ranks, "PMPI_Group_translate_ranks");
     // NOLINTEND(readability-identifier-naming)
-    int between = 0, size = 0;
-    if (Comm_test_inter(ranks, &between) != MPI_SUCCESS || between != 0) return {};
-    MPI_Group own, all;
-    if (Comm_group(ranks, &own) != MPI_SUCCESS || Comm_group(world(), &all) != MPI_SUCCESS)
-      return {};
+    int size = 0;
+    MPI_Group all;
+    if (Comm_group(world(), &all) != MPI_SUCCESS) return {};
     Group_size(own, &size);
     std::vector<int> from(static_cast<std::size_t>(size)), to(from.size());
     std::iota(from.begin(), from.end(), 0);

@@ -3,6 +3,7 @@
 #include "cosched/spin_time.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace cleave::cosched {
 
@@ -35,7 +36,7 @@ private:
 
   double count_ = 0;
   nanoseconds counted_at_ = 0;
-  std::int64_t switches_ = -1;  // as told last; -1: never
+  std::optional<std::int64_t> switches_;  // as told last
   nanoseconds told_at_ = 0;
   bool wanted_ = false;
   nanoseconds hold_ = shortest, hold_until_ = 0, free_since_ = 0;

@@ -1,6 +1,6 @@
 // Stands in front of MPI's functions, under both of their names: MPI_Recv is what a program in C
-// calls, PMPI_Recv what the Fortran bindings call. Which ones, and which of them wait, is at the
-// end.
+// calls, PMPI_Recv what the Fortran bindings call, and tools that measure programs. Which ones, and
+// which of them wait, is at the end.
 #include "cosched/interpose.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 
 namespace cleave::cosched {
 
-constinit rank here;
+constinit for_ever this_process;
 
 namespace {
 
@@ -82,7 +82,7 @@ struct nothing_open {
   template <class... A>
   static void begin(const A&...) noexcept {}
   template <class... A>
-  static void end(const A&...) noexcept {}
+  static void end(int, const A&...) noexcept {}
 };
 
 /// Sends to the rank that is argument 3. Comm: which argument is the communicator.
@@ -121,17 +121,15 @@ struct other {
 
 /// Starts the request that is its last argument.
 template <class About, requests::kind Kind>
-struct starts {
-  static constexpr bool tracks = true;
+struct starts : nothing_open {
   template <class... A>
   static rank::call about(const A&... a) noexcept {
     return About::about(a...);
   }
   template <class... A>
-  static void begin(const A&...) noexcept {}
-  template <class... A>
-  static void end(const A&... a) noexcept {
-    open_requests.started(handle_of(*argument<sizeof...(A) - 1>(a...)), Kind);
+  static void end(int result, const A&... a) noexcept {
+    if (result == MPI_SUCCESS)
+      open_requests.started(handle_of(*argument<sizeof...(A) - 1>(a...)), Kind);
   }
 };
 
@@ -142,11 +140,14 @@ struct completes {
   template <class First, class... A>
   static rank::call about(const First& first, const A&... a) noexcept {
     const auto [all, n] = of(first, a...);
-    bool receives = true;
-    for (int i = 0; i < n; ++i)
-      receives = receives && (all[i] == no_request() ||
-                              open_requests.of(handle_of(all[i])) == requests::kind::receive);
-    return {false, rank::nobody, receives ? waits_for::message : waits_for::anything};
+    bool receives = true, of_file = false;
+    for (int i = 0; i < n; ++i) {
+      if (all[i] == no_request()) continue;
+      const auto request = handle_of(all[i]);
+      receives = receives && open_requests.of(request) == requests::kind::receive;
+      of_file = of_file || open_requests.may_be_of_file(request);
+    }
+    return {false, rank::nobody, receives ? waits_for::message : waits_for::anything, of_file};
   }
   /// Remembers them: when it ends, those that are completed are no more.
   template <class First, class... A>
@@ -156,7 +157,7 @@ struct completes {
     for (int i = 0; i < remembered; ++i) before[i] = handle_of(all[i]);
   }
   template <class First, class... A>
-  static void end(const First& first, const A&... a) noexcept {
+  static void end(int, const First& first, const A&... a) noexcept {
     const auto [all, n] = of(first, a...);
     for (int i = 0; i < remembered; ++i)
       if (all[i] == no_request()) open_requests.completed(before[i]);
@@ -174,55 +175,85 @@ private:
   }
 };
 
-/// Its first argument is a communicator that will be no more. Everybody may wait for that.
-struct frees : other {
-  static constexpr bool tracks = true;
-  static void begin(MPI_Comm* ranks) noexcept { known_communicators().freed(*ranks); }
-  static void end(MPI_Comm*) noexcept {}
+/// Its first argument is a communicator that will be no more. Everybody may wait for that. A
+/// library may free its own within the call that frees another, so this is told of all of them.
+struct frees : unknown {
+  static void begin_any(MPI_Comm* ranks) noexcept { known_communicators().freed(*ranks); }
+};
+
+/// Reads or writes a file, together with others or not.
+struct file : nothing_open {
+  template <class... A>
+  static rank::call about(const A&...) noexcept {
+    rank::call c;
+    c.of_file = true;
+    return c;
+  }
+};
+
+/// Its last argument is a new communicator, whose ranks may not all be this job's.
+struct connects : nothing_open, other {
+  template <class... A>
+  static void end(int result, const A&... a) noexcept {
+    if (result == MPI_SUCCESS && !communicators::is_of_job(*argument<sizeof...(A) - 1>(a...)))
+      stand_aside("the job is connected to another");
+  }
 };
 
 /// After these, requests are sent from that are not known.
-struct loses_track {
-  static constexpr bool tracks = true;
+struct loses_track : nothing_open {
   template <class... A>
   static rank::call about(const A&...) noexcept {
     open_requests.lose_track();
     return {};
   }
-  template <class... A>
-  static void begin(const A&...) noexcept {}
-  template <class... A>
-  static void end(const A&...) noexcept {}
 };
 
 using send_started = starts<sends<5>, requests::kind::other>;
 using receive_started = starts<receives, requests::kind::receive>;
 using other_started = starts<other, requests::kind::other>;
+using file_started = starts<other, requests::kind::file>;
 
 }  // namespace kinds
 
-/// A call: told to `here`, and passed on.
+/// Also where an error handler throws.
+template <bool Blocking>
+class under_way {
+public:
+  explicit under_way(const void* frame) noexcept : counted_(here.begin_call(Blocking, frame)) {}
+  ~under_way() {
+    if (counted_) here.end_call(Blocking);
+  }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+
+private:
+  const bool counted_;
+};
+
+/// A call: told to `here`, and passed on, to a tool's function of that name if there is one.
 template <class Function, class Name, bool Blocking, class Kind>
 struct call;
 template <class R, class... A, class Name, bool Blocking, class Kind>
 struct call<R(A...), Name, Blocking, Kind> {
   static R told(A... arguments) {
     static auto* const real = reinterpret_cast<R (*)(A...)>(next_function(Name::text));
-    const bool counted = here.begin_call(Blocking);
+    const under_way<Blocking> counted(__builtin_frame_address(0));
+    if constexpr (requires { Kind::begin_any(arguments...); })
+      if (here.now_is() == rank::state::active) Kind::begin_any(arguments...);
     const bool tracked = Kind::tracks && here.is_outermost();
     if constexpr (Kind::tracks) {
       if (tracked) {
         rank::call about = Kind::about(arguments...);
         // Who has something left to send may send it in any call, and others wait for its help.
-        if (!open_requests.only_receives()) about = {};
+        if (!open_requests.only_receives()) about = {.of_file = about.of_file};
         here.describe(about);
         Kind::begin(arguments...);
       }
     }
     const R result = real(arguments...);
     if constexpr (Kind::tracks)
-      if (tracked && here.is_outermost()) Kind::end(arguments...);
-    if (counted) here.end_call(Blocking);
+      if (tracked && here.is_outermost()) Kind::end(result, arguments...);
     return result;
   }
 };
@@ -239,30 +270,53 @@ struct joining<R(A...), Name> {
   }
 };
 
-int init(int* argc, char*** argv) {
-  static auto* const real = reinterpret_cast<decltype(&PMPI_Init)>(next_function("PMPI_Init"));
-  const int result = real(argc, argv);
-  if (result == MPI_SUCCESS) begin_job(MPI_THREAD_SINGLE);
-  return result;
+/// MPI's own: the environment may have asked for more than the program has.
+int thread_level() {
+  static auto* const real =
+      reinterpret_cast<decltype(&PMPI_Query_thread)>(next_function("PMPI_Query_thread"));
+  int level = MPI_THREAD_MULTIPLE;
+  real(&level);
+  return level;
 }
 
-int init_thread(int* argc, char*** argv, int wanted, int* provided) {
-  static auto* const real =
-      reinterpret_cast<decltype(&PMPI_Init_thread)>(next_function("PMPI_Init_thread"));
-  const int result = real(argc, argv, wanted, provided);
-  if (result == MPI_SUCCESS) begin_job(*provided);
-  return result;
-}
+/// A tool's MPI_Init calls PMPI_Init, which is told of too.
+constinit bool has_begun = false, has_ended = false;
 
-int finalize() {
-  static auto* const real =
-      reinterpret_cast<decltype(&PMPI_Finalize)>(next_function("PMPI_Finalize"));
-  report_job();
-  here.stand_aside();  // what is still to be sent is sent in there, and others may wait for it
-  const int result = real();
-  here.stop();
-  return result;
-}
+template <class Name>
+struct init {
+  static int told(int* argc, char*** argv) {
+    static auto* const real = reinterpret_cast<decltype(&PMPI_Init)>(next_function(Name::text));
+    const int result = real(argc, argv);
+    if (result == MPI_SUCCESS && !std::exchange(has_begun, true)) begin_job(thread_level());
+    return result;
+  }
+};
+
+template <class Name>
+struct init_thread {
+  static int told(int* argc, char*** argv, int wanted, int* provided) {
+    static auto* const real =
+        reinterpret_cast<decltype(&PMPI_Init_thread)>(next_function(Name::text));
+    const int result = real(argc, argv, wanted, provided);
+    if (result == MPI_SUCCESS && !std::exchange(has_begun, true)) begin_job(*provided);
+    return result;
+  }
+};
+
+template <class Name>
+struct finalize {
+  static int told() {
+    static auto* const real = reinterpret_cast<decltype(&PMPI_Finalize)>(next_function(Name::text));
+    if (!std::exchange(has_ended, true)) {
+      report_job();
+      here.leave_turns();
+      here.stand_aside();  // what is still to be sent is sent in there, and others may wait for it
+    }
+    const int result = real();
+    here.stop();
+    return result;
+  }
+};
 
 }  // namespace
 }  // namespace cleave::cosched
@@ -270,24 +324,32 @@ int finalize() {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): names to declare
 // A definition needs no list of parameters if it is found by a resolver: MPI's header has the
 // types.
-#define CLEAVE_STAND_IN(name, function)                                                           \
-  extern "C" {                                                                                    \
-  [[gnu::visibility("hidden")]] decltype(&PMPI_##name) resolve_##name() { return &function; }     \
-  [[gnu::ifunc("resolve_" #name), gnu::visibility("default")]] decltype(PMPI_##name) MPI_##name;  \
-  [[gnu::ifunc("resolve_" #name), gnu::visibility("default")]] decltype(PMPI_##name) PMPI_##name; \
+// Both names: a program calls one, a tool that stands between calls the other.
+#define CLEAVE_STAND_IN(type, full)                                                 \
+  namespace cleave::cosched {                                                       \
+  namespace {                                                                       \
+  struct name_of_##full {                                                           \
+    static constexpr const char* text = #full;                                      \
+  };                                                                                \
+  }                                                                                 \
+  }                                                                                 \
+  extern "C" {                                                                      \
+  [[gnu::visibility("hidden")]] decltype(&full) resolve_##full() {                  \
+    return &cleave::cosched::type<cleave::cosched::name_of_##full>::told;           \
+  }                                                                                 \
+  [[gnu::ifunc("resolve_" #full), gnu::visibility("default")]] decltype(full) full; \
   }
-#define CLEAVE_NAME(name)                              \
-  struct name_of_##name {                              \
-    static constexpr const char* text = "PMPI_" #name; \
-  };
-#define CLEAVE_TOLD(name, blocking, kind)                                                 \
-  namespace cleave::cosched {                                                             \
-  namespace {                                                                             \
-  CLEAVE_NAME(name)                                                                       \
-  using call_##name = call<decltype(PMPI_##name), name_of_##name, blocking, kinds::kind>; \
-  }                                                                                       \
-  }                                                                                       \
-  CLEAVE_STAND_IN(name, cleave::cosched::call_##name::told)
+#define CLEAVE_STAND_INS(type, name) \
+  CLEAVE_STAND_IN(type, MPI_##name)  \
+  CLEAVE_STAND_IN(type, PMPI_##name)
+#define CLEAVE_TOLD(name, blocking, kind)                                       \
+  namespace cleave::cosched {                                                   \
+  namespace {                                                                   \
+  template <class Name>                                                         \
+  using call_##name = call<decltype(PMPI_##name), Name, blocking, kinds::kind>; \
+  }                                                                             \
+  }                                                                             \
+  CLEAVE_STAND_INS(call_##name, name)
 #define BLOCKS(name) CLEAVE_TOLD(name, true, unknown)
 #define RETURNS(name) CLEAVE_TOLD(name, false, unknown)
 #define SENDS(name, comm) CLEAVE_TOLD(name, true, sends<comm>)
@@ -303,19 +365,22 @@ int finalize() {
 #define STARTS(name) CLEAVE_TOLD(name, false, other_started)
 #define LOSES_TRACK(name, blocking) CLEAVE_TOLD(name, blocking, loses_track)
 #define FREES(name) CLEAVE_TOLD(name, true, frees)
-#define JOINS(name)                                                   \
-  namespace cleave::cosched {                                         \
-  namespace {                                                         \
-  CLEAVE_NAME(name)                                                   \
-  using join_##name = joining<decltype(PMPI_##name), name_of_##name>; \
-  }                                                                   \
-  }                                                                   \
-  CLEAVE_STAND_IN(name, cleave::cosched::join_##name::told)
+#define FILES(name) CLEAVE_TOLD(name, true, file)
+#define STARTS_FILE(name) CLEAVE_TOLD(name, false, file_started)
+#define CONNECTS(name) CLEAVE_TOLD(name, true, connects)
+#define JOINS(name)                                         \
+  namespace cleave::cosched {                               \
+  namespace {                                               \
+  template <class Name>                                     \
+  using join_##name = joining<decltype(PMPI_##name), Name>; \
+  }                                                         \
+  }                                                         \
+  CLEAVE_STAND_INS(join_##name, name)
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
-CLEAVE_STAND_IN(Init, cleave::cosched::init)
-CLEAVE_STAND_IN(Init_thread, cleave::cosched::init_thread)
-CLEAVE_STAND_IN(Finalize, cleave::cosched::finalize)
+CLEAVE_STAND_INS(init, Init)
+CLEAVE_STAND_INS(init_thread, Init_thread)
+CLEAVE_STAND_INS(finalize, Finalize)
 #include "cosched/calls.hpp"
 #if MPI_VERSION >= 4
 #include "cosched/calls_mpi4.hpp"

@@ -6,8 +6,18 @@
 /// What the parts of libcleave-cosched know of each other. One build for each MPI.
 namespace cleave::cosched {
 
-/// This process.
-extern rank here;
+/// Is not destroyed: the program may be ended by another thread, or by a child that it has forked,
+/// while the rank is in MPI. MPI_Finalize gives back what it has, or else the kernel.
+union for_ever {
+  constexpr for_ever() noexcept : value() {}
+  ~for_ever() {}
+  for_ever(const for_ever&) = delete;
+  for_ever& operator=(const for_ever&) = delete;
+
+  rank value;
+};
+extern for_ever this_process;
+inline constexpr rank& here = this_process.value;
 
 /// The next function of this name behind this library: MPI's, or the C library's. Ends the process
 /// with a message if there is none.

@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cosched/clock.hpp"
+#include "cosched/communicators.hpp"
 #include "cosched/costs.hpp"
 #include "cosched/interpose.hpp"
 #include "machine/settings.hpp"
@@ -50,9 +50,6 @@ struct mpi {
   CLEAVE_REAL(Comm_split_type);
   CLEAVE_REAL(Comm_free);
   CLEAVE_REAL(Comm_get_parent);
-  CLEAVE_REAL(Comm_group);
-  CLEAVE_REAL(Group_free);
-  CLEAVE_REAL(Group_translate_ranks);
   CLEAVE_REAL(Send);
   CLEAVE_REAL(Recv);
   CLEAVE_REAL(Bcast);
@@ -179,6 +176,8 @@ std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Co
                 static_cast<unsigned>(geteuid()), static_cast<unsigned long long>(hash));
   std::unique_ptr<turn_place> place;
   if (me == 0) place = turn_place::take(name);
+  if (me == 0 && place == nullptr && turn_place::is_anothers(name))
+    std::fprintf(stderr, "cosched: /dev/shm%s is another user's: no turns\n", name);
   unsigned number = place != nullptr ? place->number() : 0;
   m.Bcast(&number, sizeof number, m.byte, 0, here_all);
   if (me != 0 && number != 0) place = turn_place::open(name, number);
@@ -215,42 +214,45 @@ nanoseconds round_trip(const mpi& m, MPI_Comm here_all, int me) {
   return least <= most ? least : usual;
 }
 
-/// The numbers in the world of the ranks of this node.
-std::vector<int> in_world(const mpi& m, MPI_Comm here_all) {
-  MPI_Group node, world;
-  m.Comm_group(here_all, &node), m.Comm_group(m.world, &world);
-  std::vector<int> from(static_cast<std::size_t>(size_of(m, here_all))), to(from.size());
-  std::iota(from.begin(), from.end(), 0);
-  m.Group_translate_ranks(node, static_cast<int>(from.size()), from.data(), world, to.data());
-  m.Group_free(&node), m.Group_free(&world);
-  return to;
+/// Whether messages come through descriptors that MPI asks about: two ranks send each other some,
+/// and see. The first with the second, and so on.
+bool come_by_descriptors(const mpi& m, MPI_Comm ranks) {
+  constexpr int trips = 3;
+  const int me = rank_in(m, ranks), other = me ^ 1;
+  bool seen = true;
+  char none = 0;
+  const auto receive = [&] { m.Recv(&none, 1, m.byte, other, 0, ranks, MPI_STATUS_IGNORE); };
+  for (int i = 0; i < trips && other < size_of(m, ranks); ++i) {
+    if (i == 0 && me > other) receive();
+    const std::uint64_t before = progress::asked.events();
+    m.Send(&none, 1, m.byte, other, 0, ranks);
+    if (i == trips - 1 && me > other) break;
+    receive();
+    // The first one makes the connection, in whichever way.
+    if (i > 0) seen = seen && progress::asked.events() != before;
+  }
+  return seen;
 }
 
-/// Whether messages of other nodes come through descriptors that MPI asks about: the first ranks of
-/// two nodes send each other some, and see. The network of the others will be the same.
-bool come_by_descriptors(const mpi& m, MPI_Comm here_all) {
-  constexpr int trips = 3;
+/// Of other nodes: the first ranks of two nodes try it. The network of the others will be the same.
+bool nodes_come_by_descriptors(const mpi& m, MPI_Comm here_all) {
   here.called_here();
   progress::asked.watch();
   progress::ask_always();
   MPI_Comm firsts = m.no_ranks;
   m.Comm_split(m.world, rank_in(m, here_all) == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
   if (firsts == m.no_ranks) return true;
-  const int me = rank_in(m, firsts), other = me ^ 1;
-  bool seen = true;
-  char none = 0;
-  const auto receive = [&] { m.Recv(&none, 1, m.byte, other, 0, firsts, MPI_STATUS_IGNORE); };
-  for (int i = 0; i < trips && other < size_of(m, firsts); ++i) {
-    if (i == 0 && me > other) receive();
-    const std::uint64_t before = progress::asked.events();
-    m.Send(&none, 1, m.byte, other, 0, firsts);
-    if (i == trips - 1 && me > other) break;
-    receive();
-    // The first one makes the connection, in whichever way.
-    if (i > 0) seen = seen && progress::asked.events() != before;
-  }
+  const bool seen = come_by_descriptors(m, firsts);
   m.Comm_free(&firsts);
   return seen;
+}
+
+/// On one node MPI may be told to use sockets as well. Then those tell that something came.
+void watch_own_node(const mpi& m, MPI_Comm here_all) {
+  here.called_here();
+  progress::asked.watch();
+  const bool seen = size_of(m, here_all) > 1 && come_by_descriptors(m, here_all);
+  if (!all(m, seen, here_all)) progress::asked.ignore();
 }
 
 /// Null if there can be no watch. It interrupts this thread, so only this one may call MPI.
@@ -283,8 +285,8 @@ void begin_job(int thread_level) noexcept {
   if (shared != nullptr) shared->use_cpus(), measured = share_costs(*shared, me);
   std::unique_ptr<network> others;
   if (!one_node && shared != nullptr)
-    others = network::make(shared->name(), static_cast<unsigned>(me), in_world(m, here_all),
-                           progress::asked);
+    others = network::make(shared->name(), static_cast<unsigned>(me),
+                           communicators::all_in_world(here_all), progress::asked);
   const nanoseconds usual = s.by == policy::logp ? measured.wake + round_trip(m, here_all, me)
                                                  : 2 * measured.context_switch;
   const bool watched = all(m, progress::watch(), m.world);
@@ -293,7 +295,8 @@ void begin_job(int thread_level) noexcept {
   const bool two_phases = s.by != policy::spin && s.by != policy::block;
   if (one_node && shared != nullptr && two_phases && s.turn != 0)
     place = share_turns(m, *shared, here_all);
-  const bool reached = one_node || !watched || come_by_descriptors(m, here_all);
+  if (one_node && watched) watch_own_node(m, here_all);
+  const bool reached = one_node || !watched || nodes_come_by_descriptors(m, here_all);
   m.Comm_free(&here_all);
   if (!watched)
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");

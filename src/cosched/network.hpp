@@ -62,7 +62,7 @@ private:
   const std::string name_;
   const std::vector<int> in_world_;
   const descriptors* const of_mpi_;
-  nanoseconds end_ = 0;             // of the sleep that is under way
+  nanoseconds end_ = 0;             // of the last sleep
   std::vector<pollfd> waited_for_;  // kept for its memory
 };
 

@@ -10,7 +10,7 @@ namespace cleave::cosched {
 namespace {
 
 constexpr std::size_t board_bytes = (sizeof(board<platform>) + 127) / 128 * 128;
-constexpr std::size_t slots_at = board_bytes + sizeof(told_at_first);
+constexpr std::size_t slots_at = board_bytes + sizeof(told_once);
 
 std::string random_name() {
   unsigned long long number = 0;
@@ -26,15 +26,15 @@ std::string random_name() {
 std::size_t node::bytes_for(unsigned ranks) noexcept { return slots_at + ranks * sizeof(slot); }
 
 node::node(std::string name, unsigned ranks, machine::shared_memory memory, bool first) noexcept
-    : name_(std::move(name)), memory_(std::move(memory)) {
+    : name_(std::move(name)), ranks_(ranks), memory_(std::move(memory)) {
   std::byte* const at = memory_.data();
   if (first) {
     new (at) board<platform>(ranks);
-    new (at + board_bytes) told_at_first;
+    new (at + board_bytes) told_once;
     for (unsigned i = 0; i < ranks; ++i) new (at + slots_at + i * sizeof(slot)) slot;
   }
   sleepers_ = std::launder(reinterpret_cast<board<platform>*>(at));
-  first_ = std::launder(reinterpret_cast<told_at_first*>(at + board_bytes));
+  told_ = std::launder(reinterpret_cast<told_once*>(at + board_bytes));
   slots_ = std::launder(reinterpret_cast<slot*>(at + slots_at));
 }
 
@@ -52,16 +52,28 @@ std::unique_ptr<node> node::open(const std::string& name, unsigned ranks) {
   return std::unique_ptr<node>(new node(name, ranks, std::move(memory), false));
 }
 
+bool node::waits_on(unsigned i, int cpu) noexcept {
+  if (slots_[i].cpu.load(std::memory_order_relaxed) != cpu)
+    slots_[i].cpu.store(cpu, std::memory_order_relaxed);
+  for (unsigned k = 0; k < ranks_; ++k)
+    if (slots_[k].cpu.load(std::memory_order_relaxed) != cpu) return false;
+  return ranks_ > 1;
+}
+
 void node::tell(const costs& c) noexcept {
-  first_->what = c;
-  first_->told.store(1, std::memory_order_release);  // partner: await_costs
-  machine::wake_shared(first_->told);
+  told_->what = c;
+  told_->told.store(1, std::memory_order_release);  // partner: await_costs
+  machine::wake_shared(told_->told);
 }
 
 costs node::await_costs() noexcept {
-  while (first_->told.load(std::memory_order_acquire) == 0)  // partner: tell
-    machine::block_shared(first_->told, 0, platform::longest_sleep);
-  return first_->what;
+  while (told_->told.load(std::memory_order_acquire) == 0)  // partner: tell
+    machine::block_shared(told_->told, 0, platform::longest_sleep);
+  return told_->what;
+}
+
+bool node::ends_last() noexcept {
+  return told_->ended.fetch_add(1, std::memory_order_relaxed) + 1 == ranks_;
 }
 
 void node::use_cpus() noexcept {
@@ -70,13 +82,13 @@ void node::use_cpus() noexcept {
   sched_getaffinity(0, sizeof mine, &mine);
   for (unsigned i = 0; i < CPU_SETSIZE; ++i)
     if (CPU_ISSET(i, &mine))
-      first_->cpus[i / 64].fetch_or(std::uint64_t{1} << i % 64, std::memory_order_relaxed);
+      told_->cpus[i / 64].fetch_or(std::uint64_t{1} << i % 64, std::memory_order_relaxed);
 }
 
 cpu_bits node::used_cpus() const noexcept {
   cpu_bits all{};
   for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = first_->cpus[i].load(std::memory_order_relaxed);
+    all[i] = told_->cpus[i].load(std::memory_order_relaxed);
   return all;
 }
 

@@ -17,18 +17,20 @@ namespace cleave::cosched {
 
 struct alignas(128) slot {
   doorbell<platform> bell;
-  std::atomic<nanoseconds> rung_at{0};  // when it was rung last, by the monotonic clock
+  std::atomic<nanoseconds> rung_at{0};    // when it was rung last, by the monotonic clock
+  alignas(128) std::atomic<int> cpu{-1};  // where its last wait began
 };
 
 /// CPUs, a bit each.
 using cpu_bits = std::array<std::uint64_t, 16>;
 
-/// What ranks tell the others when the job begins: one what it has measured while the others slept,
-/// so that CPUs were idle; each which CPUs it may use.
-struct alignas(128) told_at_first {
+/// What ranks tell the others. When the job begins: one what it has measured while the others
+/// slept, so that CPUs were idle; each which CPUs it may use. When it ends: each that it does.
+struct alignas(128) told_once {
   std::atomic<std::uint32_t> told{0};
   costs what{};
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<cpu_bits>> cpus{};
+  std::atomic<unsigned> ended{0};
 };
 
 class node {
@@ -46,6 +48,9 @@ public:
 
   board<platform>& sleepers() noexcept { return *sleepers_; }
   slot& of(unsigned i) noexcept { return slots_[i]; }
+  /// Rank `i` begins to wait on this CPU. Whether all others did so last: they can go on only when
+  /// it leaves it.
+  bool waits_on(unsigned i, int cpu) noexcept;
 
   /// By one rank, once.
   void tell(const costs& c) noexcept;
@@ -57,6 +62,9 @@ public:
   /// Those that any rank may use, after all have told.
   cpu_bits used_cpus() const noexcept;
 
+  /// This rank ends. Whether it is the last one.
+  bool ends_last() noexcept;
+
   static constexpr unsigned most_ranks = board<platform>::capacity;
 
 private:
@@ -64,9 +72,10 @@ private:
   static std::size_t bytes_for(unsigned ranks) noexcept;
 
   std::string name_;
+  unsigned ranks_;
   machine::shared_memory memory_;
   board<platform>* sleepers_;
-  told_at_first* first_;
+  told_once* told_;
   slot* slots_;
 };
 

@@ -1,8 +1,10 @@
 #include "cosched/rank.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -12,8 +14,17 @@ namespace {
 /// A wake-up that takes longer than that was late: an idle CPU takes 35 us, some take 100.
 constexpr nanoseconds late_from = 150'000;
 
+/// One of so many waits is a sleep where all ranks are on one CPU.
+constexpr unsigned waits_a_sleep = 64;
+
+/// MPI may send an answer some looks after the one that found what it answers.
+constexpr unsigned late_look = 64;
+
 /// A different address in every thread.
 thread_local char this_thread;
+
+/// Of this thread, of a rank that stands aside: since it last did something for others.
+thread_local unsigned empty_looks = 0;
 
 std::int64_t involuntary_switches() noexcept {
   rusage r{};
@@ -49,6 +60,10 @@ void rank::take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cp
 
 void rank::interrupted() noexcept {
   if (now_is() == state::active) turns_->interrupted(counts_.calls);
+}
+
+void rank::leave_turns() noexcept {
+  if (turns_ && node_->ends_last()) turns_->leave();
 }
 
 void rank::stop() noexcept {
@@ -94,32 +109,41 @@ void rank::ring() noexcept {
   });
 }
 
-bool rank::begin_call(bool blocking) noexcept {
+bool rank::begin_call(bool blocking, const void* frame) noexcept {
   if (now_is() == state::absent) return false;
   if (many_threads_ && !is_called_here() && now_is() == state::active) {
     stand_aside();
     std::fputs("cosched: a second thread calls MPI; the rank's calls wait as without cosched\n",
                stderr);
   }
-  if (now_is() == state::aside) return true;
-  if (++calls_ == 1) called_here();
+  if (now_is() == state::aside) return empty_looks = 0, true;
+  // The stack grows down: what is below this call has not been called by that one.
+  if (calls_ != 0 && frame != nullptr && std::greater_equal<>()(frame, outermost_)) was_left();
+  if (++calls_ == 1) called_here(), outermost_ = frame, in_file_ = false;
   call_ = {};  // a nested one makes it unknown, too
   if (blocking && ++blocking_calls_ == 1) ++counts_.calls, slept_ = late_ = false;
   owes_ring_ = owes_last_ring_ = true;
   return true;
 }
 
+/// The last call was left by longjmp(), from an error handler.
+void rank::was_left() noexcept {
+  if (spins_) found_something();
+  slept_ = late_ = rung_for_nothing_ = waited_ = false;
+  calls_ = blocking_calls_ = 0;
+}
+
 void rank::end_call(bool blocking) noexcept {
   if (now_is() == state::absent) return;
-  if (now_is() == state::aside) return ring();
+  if (now_is() == state::aside || calls_ == 0) return ring();
   if (blocking && --blocking_calls_ == 0) {
     if (spins_) found_something();
     rung_for_nothing_ = false;
   }
-  if (--calls_ != 0) return;
-  ring();
+  const bool outermost = --calls_ == 0;
+  ring();  // also within another one, which may have been left by a jump
   // After all that this call has done for others: nobody of this job waits for it.
-  if (!turns_) return;
+  if (!outermost || !turns_) return;
   const bool waited = std::exchange(waited_, false);
   if (waited || turns_->is_others() || turns_->wants_all_calls())
     found_at_ = turns_->after_wait(waited ? found_at_ : now(), counts_.calls, counts_.spin_time);
@@ -131,13 +155,28 @@ void rank::begin_spin(nanoseconds at) noexcept {
   spins_ = true;
   longer_ = false;
   begin_ = at, until_ = later(at, spinning_->next());
+  const bool one_cpu = node_->waits_on(me_, sched_getcpu());
+  in_vain_ = one_cpu && network_ == nullptr && spinning_->has_two_phases();
+  // Linux may put who is woken on an idle CPU, and for long leaves who yields where it is.
+  yields_ = in_vain_ && ++in_vain_times_ % waits_a_sleep != 0;
+  yielded_ = 0;
 }
 
 /// `saved`: the time that it would have taken to sleep instead.
 void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
-  counts_.spin_time += at - begin_;
+  counts_.spin_time += at - begin_ - yielded_;
   if (longer_ && at - longer_from_ > saved) free_time_.spend(at - longer_from_ - saved);
 }
+
+/// Those that it waits for are on this CPU, and go on at once: cheaper than a sleep and a wake-up.
+void rank::yield(nanoseconds at) noexcept {
+  sched_yield();
+  yielded_ = now() - at;
+  ++counts_.yields, counts_.yield_time += yielded_;
+}
+
+/// How often it lost its CPU to somebody else. Linux counts who leaves it as one that lost it.
+std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - counts_.yields; }
 
 bool rank::is_cpu_wanted(nanoseconds at) noexcept {
   // Where there are turns, they say it: the signs are still those of the last one.
@@ -148,22 +187,23 @@ bool rank::is_cpu_wanted(nanoseconds at) noexcept {
 
 bool rank::spun_enough(nanoseconds at) noexcept {
   constexpr nanoseconds gap = 20'000;  // no look takes so long that finds nothing
+  if (in_vain_) return true;
   if (!longer_) {
     if (at < until_) return false;
     if (later(begin_, free_spin_) <= at || !free_time_.is_left()) return true;
-    switches_ = involuntary_switches();
+    switches_ = times_lost();
     others_want_.switches(at, switches_);
     if (is_cpu_wanted(at)) return true;
     longer_ = true, longer_from_ = looked_ = at, until_ = begin_ + free_spin_;
     ++counts_.longer;
     return false;
   }
-  if (at - std::exchange(looked_, at) > gap && involuntary_switches() != switches_) until_ = at;
+  if (at - std::exchange(looked_, at) > gap && times_lost() != switches_) until_ = at;
   return at >= until_;
 }
 
 void rank::found_something() noexcept {
-  if (now_is() == state::aside) return ring();
+  if (now_is() == state::aside) return empty_looks = 0, ring();
   owes_ring_ = owes_last_ring_ = true;
   if (!spins_) return;
   spins_ = false;
@@ -180,6 +220,11 @@ void rank::found_something() noexcept {
 }
 
 void rank::found_nothing() noexcept {
+  if (now_is() == state::aside) {  // those that are not sleep until they are rung
+    const unsigned looks = ++empty_looks;
+    if (looks == 1 || looks == late_look) ring();
+    return;
+  }
   if (now_is() != state::active || blocking_calls_ == 0) return;
   if (owes_ring_) ring();
   const nanoseconds at = now();
@@ -188,6 +233,8 @@ void rank::found_nothing() noexcept {
     free_time_.earn(at - found_at_);
     begin_spin(at);
   }
+  if (in_file_) return static_cast<void>(sched_yield());
+  if (std::exchange(yields_, false)) return yield(at);
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);
   // What another node sends from now on must end the sleep.
@@ -202,7 +249,7 @@ void rank::found_nothing() noexcept {
   const auto block = [this](const auto& word, std::uint32_t ticket) {
     if (network_ != nullptr) return network_->sleep(word, ticket);
     for (bool early = true; early && turns_ && turns_->is_mine(); early = !turns_->give_up()) {
-      machine::block_shared(word, ticket, std::chrono::nanoseconds(turns_->patience()));
+      machine::block_shared(word, ticket, std::chrono::nanoseconds(turns::patience));
       if (word.load(std::memory_order_relaxed) != ticket) return false;
     }
     platform::block(word, ticket);
@@ -221,7 +268,8 @@ void rank::found_nothing() noexcept {
   if (late_) ++counts_.timeouts;
   if (rung) {
     const nanoseconds rung_at = node_->of(me_).rung_at.load(std::memory_order_relaxed);
-    spinning_->saw(rung_at - begin_);
+    // Who rang may not have written it yet.
+    spinning_->saw(std::max(rung_at, begin_) - begin_);
     if (woke - rung_at > late_from) others_want_.late(woke);
   } else if (by == woken::event) {
     // Nobody tells when that was: a wake-up ago, as far as the sleep is that long.

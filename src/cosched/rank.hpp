@@ -38,6 +38,7 @@ public:
     bool for_all = true;
     int to = nobody;  // the rank, in the world, that it sends to
     waits_for what = waits_for::anything;
+    bool of_file = false;  // it may wait for the kernel's work on a file, which rings nobody
   };
   static constexpr int nobody = -1;
 
@@ -56,15 +57,17 @@ public:
   void interrupted() noexcept;
   /// Any thread.
   void stand_aside() noexcept;
+  /// All work is done. The job's last rank leaves the rest of its turn to others.
+  void leave_turns() noexcept;
   /// No more sleeping, ringing or counting.
   void stop() noexcept;
   state now_is() const noexcept { return state_.load(std::memory_order_relaxed); }
 
   /// A call into MPI begins; returns whether it must be ended by end_call(). `blocking`: it returns
-  /// when something has happened.
-  bool begin_call(bool blocking) noexcept;
+  /// when something has happened. `frame`: where on the stack; a nested one is below the others.
+  bool begin_call(bool blocking, const void* frame = nullptr) noexcept;
   /// After begin_call, of the outermost call only.
-  void describe(const call& c) noexcept { call_ = c; }
+  void describe(const call& c) noexcept { call_ = c, in_file_ = c.of_file; }
   /// Whether the call that has begun is the outermost one, and its rank sleeps.
   bool is_outermost() const noexcept { return now_is() == state::active && calls_ == 1; }
   void end_call(bool blocking) noexcept;
@@ -93,7 +96,10 @@ private:
   void begin_spin(nanoseconds at) noexcept;
   void end_spin(nanoseconds at, nanoseconds saved) noexcept;
   bool is_cpu_wanted(nanoseconds at) noexcept;
+  std::int64_t times_lost() const noexcept;
   bool spun_enough(nanoseconds at) noexcept;
+  void yield(nanoseconds at) noexcept;
+  void was_left() noexcept;
   void ring() noexcept;
   void wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept;
 
@@ -110,6 +116,8 @@ private:
   std::atomic<const void*> caller_{nullptr};  // the thread that called last; only it looks
 
   int calls_ = 0, blocking_calls_ = 0;  // nested
+  const void* outermost_ = nullptr;     // where on the stack
+  bool in_file_ = false;                // what the outermost one waits for: it does not sleep
   call call_;                           // the outermost one
   bool owes_ring_ = false;              // may have sent something that nobody was rung for
   bool owes_last_ring_ = false;         // has found something since it last rang before a sleep
@@ -122,6 +130,10 @@ private:
   nanoseconds free_spin_ = 0;
   allowance free_time_;          // for that
   nanoseconds found_at_ = 0;     // the end of the last wait
+  bool in_vain_ = false;         // this spin: no rank does anything meanwhile
+  unsigned in_vain_times_ = 0;   // there have been so many
+  bool yields_ = false;          // it will leave the CPU to them
+  nanoseconds yielded_ = 0;      // so long it has left the CPU to them instead
   bool longer_ = false;          // this spin has been made longer
   nanoseconds longer_from_ = 0;  // then: since when,
   nanoseconds looked_ = 0;       // the last look

@@ -29,12 +29,13 @@ std::string as_text(const report& r) {
       "  %lld sleeps, %lld ended by other nodes, %lld for nothing, %lld after the longest time; "
       "%lld rings\n"
       "  %lld waits spun longer, on a free CPU\n"
+      "  %lld times left the CPU to the job's other ranks, %.3f s\n"
       "  %lld stops in other jobs' turns, %.3f s\n"
       "  %.3f s spun, %.3f s slept\n",
       name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
       r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps), n(c.events),
-      n(c.for_nothing), n(c.timeouts), n(c.rings), n(c.longer), n(c.stops), seconds(c.stop_time),
-      seconds(c.spin_time), seconds(c.sleep_time));
+      n(c.for_nothing), n(c.timeouts), n(c.rings), n(c.longer), n(c.yields), seconds(c.yield_time),
+      n(c.stops), seconds(c.stop_time), seconds(c.spin_time), seconds(c.sleep_time));
 }
 
 std::string as_json(const report& r) {
@@ -45,12 +46,12 @@ std::string as_json(const report& r) {
       "\"ranks\":%d,\"calls\":%lld,\"waits\":%lld,\"ended_spinning\":%lld,\"ended_sleeping\":%lld,"
       "\"ended_late\":%lld,\"sleeps\":%lld,\"by_other_nodes\":%lld,\"for_nothing\":%lld,"
       "\"timeouts\":%lld,\"rings\":%lld,"
-      "\"spun_longer\":%lld,\"stops\":%lld,\"stopped_s\":%.6f,"
+      "\"spun_longer\":%lld,\"yields\":%lld,\"yielded_s\":%.6f,\"stops\":%lld,\"stopped_s\":%.6f,"
       "\"spun_s\":%.6f,\"slept_s\":%.6f}",
       name_of(r.by), microseconds(r.spin), microseconds(r.context_switch), microseconds(r.wake),
       r.ranks, n(c.calls), n(c.waits), n(c.spun), n(c.slept), n(c.late), n(c.sleeps), n(c.events),
-      n(c.for_nothing), n(c.timeouts), n(c.rings), n(c.longer), n(c.stops), seconds(c.stop_time),
-      seconds(c.spin_time), seconds(c.sleep_time));
+      n(c.for_nothing), n(c.timeouts), n(c.rings), n(c.longer), n(c.yields), seconds(c.yield_time),
+      n(c.stops), seconds(c.stop_time), seconds(c.spin_time), seconds(c.sleep_time));
 }
 
 }  // namespace cleave::cosched

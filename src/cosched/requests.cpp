@@ -13,18 +13,19 @@ std::size_t requests::find(handle h) const noexcept {
 }
 
 void requests::started(handle h, kind k) noexcept {
+  files_ = files_ || k == kind::file;
   if (lost_) return;
   entry& e = entries_[find(h)];
   if (e.is == kind::none && ++used_ == capacity) return lose_track();  // find() needs a free one
-  if (e.is == kind::other) --others_;
-  if (k == kind::other) ++others_;
+  if (may_send(e.is)) --others_;
+  if (may_send(k)) ++others_;
   e = {h, k};
 }
 
 void requests::completed(handle h) noexcept {
   std::size_t hole = find(h);
   if (lost_ || entries_[hole].is == kind::none) return;
-  if (entries_[hole].is == kind::other) --others_;
+  if (may_send(entries_[hole].is)) --others_;
   --used_;
   // Those behind it that would not be found past the hole move into it.
   for (std::size_t at = (hole + 1) % capacity; entries_[at].is != kind::none;

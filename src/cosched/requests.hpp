@@ -14,12 +14,14 @@ namespace cleave::cosched {
 class requests {
 public:
   using handle = std::uint64_t;
-  enum class kind : std::uint8_t { none, receive, other };
+  enum class kind : std::uint8_t { none, receive, file, other };
 
   void started(handle h, kind k) noexcept;
   void completed(handle h) noexcept;
   /// `none`: not started, or completed, or not known.
   kind of(handle h) const noexcept;
+  /// Its wait may be one for a file, as far as is known.
+  bool may_be_of_file(handle h) const noexcept { return lost_ ? files_ : of(h) == kind::file; }
   /// From now on there may always be something to send.
   void lose_track() noexcept { lost_ = true; }
   /// None but receives are open.
@@ -32,12 +34,14 @@ private:
   };
   static constexpr std::size_t capacity = 256;  // a power of two
 
+  static bool may_send(kind k) noexcept { return k == kind::file || k == kind::other; }
   static std::size_t first_place(handle h) noexcept;
   std::size_t find(handle h) const noexcept;  // its place, or the free one for it; or capacity
 
   std::array<entry, capacity> entries_{};
   std::size_t used_ = 0, others_ = 0;
   bool lost_ = false;
+  bool files_ = false;  // one of a file was started
 };
 
 }  // namespace cleave::cosched

@@ -66,6 +66,9 @@ public:
   /// `fixed` is for two_phase and logp; `block_cost`: how long it takes to block and be woken.
   spin_time(policy p, nanoseconds fixed, nanoseconds block_cost, std::uint64_t seed) noexcept;
 
+  bool has_two_phases() const noexcept {
+    return policy_ != policy::spin && policy_ != policy::block;
+  }
   /// For the wait that begins.
   nanoseconds next() noexcept;
   /// How long it was until what was waited for happened, however it was spent.

@@ -97,13 +97,18 @@ std::unique_ptr<turn_place> turn_place::open(const std::string& name, unsigned p
   return p;
 }
 
+bool turn_place::is_anothers(const std::string& name) {
+  struct stat s {};
+  return lstat(("/dev/shm" + name).c_str(), &s) == 0 && s.st_uid != geteuid();
+}
+
 turn_place::~turn_place() {
   if (taken_) {
     const bool locked = lock(file_);
     board().of[number_].seen.store(0, std::memory_order_relaxed);
     if (locked && !others_have_places(file_)) {
+      shm_unlink(name_.c_str());  // first: a closed board with a name would keep all from turns
       board().closed.store(1, std::memory_order_relaxed);
-      shm_unlink(name_.c_str());
     }
   }
   close(file_);  // and so its locks

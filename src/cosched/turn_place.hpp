@@ -16,6 +16,8 @@ public:
   static std::unique_ptr<turn_place> take(const std::string& name);
   /// Opens the place that the first one has taken; null if it cannot be had.
   static std::unique_ptr<turn_place> open(const std::string& name, unsigned place);
+  /// Whether another user has what would be the board.
+  static bool is_anothers(const std::string& name);
   /// Who has taken it gives it back. Whoever leaves last leaves no name behind.
   ~turn_place();
   turn_place(const turn_place&) = delete;

@@ -264,8 +264,17 @@ bool turns::give_up() noexcept {
   const nanoseconds at = now();
   const nanoseconds had = at - board_->given.load(std::memory_order_relaxed);
   if (board_->seldom.load(std::memory_order_relaxed) && had < all_interrupted) return false;
-  if (board_->pass(word, place_, at, next_length(), length_)) given_up_ = at, slept_ += patience();
+  if (board_->pass(word, place_, at, next_length(), length_)) given_up_ = at, slept_ += patience;
   return true;
+}
+
+void turns::leave() noexcept {
+  const uninterrupted here(*this);
+  const std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
+  if (turn_board::decoded(word).whose != place_) return;
+  const nanoseconds at = now();
+  if (!board_->pass(word, place_, at, next_length(), length_))
+    board_->change(word, {everybody, at});
 }
 
 }  // namespace cleave::cosched

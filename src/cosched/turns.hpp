@@ -18,7 +18,7 @@ namespace cleave::cosched {
 /// while it is another job's turn and that is not over. When it is over, whoever stops gives the
 /// turn to the one of those that stop whose last turn is the longest ago. So nobody stops for ever,
 /// whichever process has died; and a CPU is never left to a job that does not use it: whose rank
-/// sleeps for patience() in its own turn gives it up.
+/// sleeps for `patience` in its own turn gives it up.
 ///
 /// Turns go on only as long as they pay. A rank counts the calls that it makes in its own turn, and
 /// compares them with those that it made right before, without turns, in the time that this turn
@@ -48,10 +48,11 @@ public:
   /// Whether the CPUs are this job's alone.
   bool is_mine() const noexcept { return board_->whose() == place_; }
   bool is_others() const noexcept;
-  /// The rank has slept in its own turn for patience(), and what it waits for is not there. False:
+  /// The rank has slept in its own turn for `patience`, and what it waits for is not there. False:
   /// it is too early for that, and it shall sleep again.
   bool give_up() noexcept;
-  nanoseconds patience() const noexcept { return calls_seldom() ? long_patience : short_patience; }
+  /// The job has ended: the rest of its turn is for others.
+  void leave() noexcept;
 
   /// It calls MPI seldom, and others would wait long for it to stop.
   bool wants_interrupts() const noexcept { return wants_interrupts_; }
@@ -68,8 +69,9 @@ public:
   nanoseconds stopped() const noexcept { return stopped_; }
 
   static constexpr nanoseconds usual_length = 100'000'000, short_length = 40'000'000;
-  /// Ranks that are interrupted stop up to some milliseconds apart, and wait for each other then.
-  static constexpr nanoseconds short_patience = 2'000'000, long_patience = 5'000'000;
+  /// About what the change to another job costs, in caches and switches. It is longer than a thread
+  /// of the kernel takes a rank's CPU for, and than interrupted ranks stop apart.
+  static constexpr nanoseconds patience = 5'000'000;
   /// So long after a turn has begun all have been interrupted, and left the CPUs.
   static constexpr nanoseconds all_interrupted = 6'000'000;
   /// Per cent: what may be lost before all run at once again; what must be gained for long turns;

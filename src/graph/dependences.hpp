@@ -72,7 +72,8 @@ private:
     for (std::size_t i = 0; i < n; ++i) first_[i + 1] += first_[i];
     out_.resize(edges_.size());
     std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (std::uint32_t k = 0; k < edges_.size(); ++k) out_[next[edges_[k].from]++] = k;
+    for (std::size_t k = 0; k < edges_.size(); ++k)
+      out_[next[edges_[k].from]++] = static_cast<std::uint32_t>(k);
   }
 
   std::vector<edge> edges_;  // in the order of `to`

@@ -3,6 +3,7 @@
 #include <cleave/detail/bytes.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -15,6 +16,12 @@ namespace {
 
 /// A value goes to so many by its writer; then those that have it pass it on to as many each.
 constexpr std::size_t branches = 4;
+
+/// Of no datum: only that something is done.
+constexpr std::uint32_t no_datum = std::numeric_limits<std::uint32_t>::max();
+std::uint32_t number_of(const any_datum* d) noexcept {
+  return d != nullptr ? d->place.number : no_datum;
+}
 
 }  // namespace
 
@@ -49,7 +56,9 @@ public:
   }
   void call() override {
     bytes = here.message.size();
-    if (!here.has_value || datum_ == nullptr) return;
+    if (!here.has_value) return;
+    if (here.datum != number_of(datum_)) throw distribution::different_graphs();
+    if (datum_ == nullptr) return;
     byte_reader r(std::span<const std::byte>(here.message).subspan(here.first));
     datum_->get(r);
     r.expect_end();
@@ -64,7 +73,8 @@ private:
 
 // ---- a distribution
 
-distribution::distribution(graph_scope& g, team_node& node) : graph_(g), node_(node) {
+distribution::distribution(graph_scope& g, team_node& node, std::string plan)
+    : graph_(g), node_(node), plan_file_(std::move(plan)) {
   node_.enter(*this);
 }
 
@@ -93,8 +103,10 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   std::uint64_t number = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;
   if (recorder_ != nullptr) recorder_->place(graph_.made_, name, uses, after, asked, to);
+  made_all_.add(entry::subtask), made_all_.add(to), made_all_.add(after.size());
   for (const datum_use& u : uses) {
     ++number;
+    made_all_.add(u.of->place.number), made_all_.add(static_cast<std::uint64_t>(u.mode));
     if (u.mode != access_mode::out) transfer(*u.of, to, number);
   }
   for (vertex_ref& v : after) {
@@ -125,6 +137,7 @@ void distribution::run(subtask& s) {
 
 void distribution::bring(any_datum& d, unsigned to) {
   check(to);
+  made_all_.add(entry::copy), made_all_.add(d.place.number), made_all_.add(to);
   transfer(d, to, ++graph_.made_);
   flush();
 }
@@ -132,7 +145,9 @@ void distribution::bring(any_datum& d, unsigned to) {
 /// Nobody else's are forgotten: who sets the flag comes here after that.
 void distribution::flush() noexcept {
   if (!unflushed_.load(std::memory_order_relaxed)) return;
-  unflushed_.store(false, std::memory_order_relaxed);
+  // acq_rel: what is set from here on is of something that this flush may not see. Partner:
+  // send_value.
+  if (!unflushed_.exchange(false, std::memory_order_acq_rel)) return;
   const double began = recorder_ != nullptr ? recorder::now() : 0;
   node_.flush();
   if (recorder_ != nullptr) recorder_->flushed(recorder::now() - began);
@@ -192,7 +207,11 @@ void distribution::get_state(byte_reader& r) {
     const auto error = r.raw(r.left());
     keep(number, {error.begin(), error.end()});
     byte_reader again(error);
-    graph_.error.keep(number, get_exception(again));
+    std::exception_ptr thrown;
+    try {
+      thrown = get_exception(again);
+    } catch (...) { thrown = std::current_exception(); }  // its type cannot be made of this
+    graph_.error.keep(number, std::move(thrown));
   }
   if (is_cancelled && !released_) {
     detail::stop(graph_);
@@ -219,10 +238,11 @@ std::size_t distribution::send_value(const any_datum* d, unsigned to,
       byte_writer w(message);
       w.put(number);
       if (recorder_ != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
+      w.put(number_of(d));
       if (d != nullptr) d->put(w);
       const std::size_t size = message.size();
       node_.send(to, std::move(message));
-      unflushed_.store(true, std::memory_order_relaxed);
+      unflushed_.store(true, std::memory_order_release);  // partner: flush
       return size;
     } catch (...) { graph_.keep(number, std::current_exception()); }
   }
@@ -265,16 +285,28 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
         const auto sent_at = r.get<double>();
         if (recorder_ != nullptr) recorder_->arrived(from, message.size(), sent_at);
       }
-      const std::size_t begins = message.size() - r.left();
-      arrived a{std::move(message), begins, what != kind::absent};
+      arrived a;
+      a.has_value = what != kind::absent;
+      if (a.has_value) a.datum = r.get<std::uint32_t>();
+      a.first = message.size() - r.left();
+      a.message = std::move(message);
       if (const auto at = awaited_.extract(number)) arrives(*at.mapped(), std::move(a));
       else early_[number] = std::move(a);
       return false;
     }
     case kind::done: ++children_done_; break;
     case kind::go_on: ++agreed_, was_cancelled_ = r.get<bool>(); break;
+    case kind::differs: differs_ = true; [[fallthrough]];
     case kind::abandoned: last_round_ = std::min(last_round_, r.get<std::uint64_t>()); break;
     case kind::cancelled: break;
+    case kind::opens:
+      if (rank() == 0 && plan_file_.empty()) differ(1);
+      break;
+    case kind::made: {
+      const auto round = r.get<std::uint64_t>();
+      compare(round, r.get<std::uint64_t>());
+      break;
+    }
     case kind::plan:
     case kind::measured: {
       const auto contents = r.raw(r.left());
@@ -288,98 +320,16 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
   return true;
 }
 
-// ---- its end
-
-void distribution::await(const std::function<bool()>& holds) {
-  if (size() == 1) return;
-  node_.await([&] {
-    const std::lock_guard lock(node_.mutex);
-    return holds() || is_left();
-  });
-  const std::lock_guard lock(node_.mutex);
-  if (!holds()) throw cancelled{};
-}
-
-/// Up a tree of two branches, and down again. The first node says what holds for all.
-bool distribution::agree() {
-  const unsigned left = 2 * rank() + 1, end = std::clamp(size(), left, left + 2);
-  {
-    const std::lock_guard lock(node_.mutex);
-    ++round_;
-  }
-  if (recorder_ != nullptr) gather_measured();
-  await([&] { return children_done_ >= round_ * (end - left); });
-  if (rank() != 0) {
-    tell((rank() - 1) / 2, begin(kind::done));
-    await([&] { return agreed_ >= round_; });
-  } else {
-    const std::lock_guard lock(node_.mutex);
-    ++agreed_, was_cancelled_ = detail::stopped(&graph_);
-  }
-  for (unsigned child = left; child < end; ++child) {
-    auto message = begin(kind::go_on);
-    byte_writer(message).put(was_cancelled_);
-    tell(child, std::move(message));
-  }
-  const std::lock_guard lock(error_mutex_);
-  if (error_number_ <= graph_.made_) error_number_ = 0, error_.clear();  // all throw it now
-  return !was_cancelled_;
-}
-
-void distribution::cancel() noexcept {
-  detail::stop(graph_);
-  {
-    const std::lock_guard lock(node_.mutex);
-    release();
-  }
-  tell_all(begin(kind::cancelled));
-}
-
-void distribution::abandon() noexcept {
-  detail::stop(graph_);
-  std::uint64_t rounds;
-  {
-    const std::lock_guard lock(node_.mutex);
-    release();
-    rounds = agreed_;
-  }
-  auto message = begin(kind::abandoned);
-  byte_writer(message).put(rounds);
-  tell_all(message);
-}
-
-void distribution::tell(unsigned to, std::vector<std::byte> message) noexcept {
-  put_state(message);
-  node_.send(to, std::move(message));
-  node_.flush();
-}
-
-void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
-  for (unsigned to = 0; to < size(); ++to)
-    if (to != rank()) tell(to, message);
-}
-
-/// With the team's mutex: nothing is waited for any more.
-void distribution::release() noexcept {
-  released_ = true;
-  for (const auto& [number, r] : std::exchange(awaited_, {})) arrives(*r, {});
-}
-
-void distribution::look_for_cancelled() noexcept {
-  if (released_ || !detail::stopped(&graph_)) return;
-  release();
-  tell_all(begin(kind::cancelled));
-}
-
 // ---- a graph of a team
 
 void graph_scope::distribute(team_node& of, const std::string& plan) {
   if (of.size == 1 && plan.empty()) return;
-  if (owner == nullptr)
-    throw std::logic_error("cleave::team_graph: made by a thread that is no worker");
-  nodes = std::make_unique<distribution>(*this, of);
+  // Graphs of two workers could be made in one order here and in another one there.
+  if (owner == nullptr || owner != of.began_on)
+    throw std::logic_error("cleave::team_graph: not made by the worker that began the team's task");
+  nodes = std::make_unique<distribution>(*this, of, plan);
   from_nodes = of.watch();
-  if (!plan.empty()) nodes->open_plan(plan);
+  if (!plan.empty()) nodes->open_plan();
 }
 
 bool graph_scope::place(const char* name, std::span<const datum_use> uses,

@@ -16,12 +16,13 @@
 // The plan of a graph of a team: where it comes from, and how it is recorded.
 namespace cleave::detail {
 
-void distribution::open_plan(const std::string& file) {
+void distribution::open_plan() {
+  made_all_.add(entry::plan);
   if (rank() != 0) {
+    tell(0, begin(kind::opens));  // so that it is missed if the first node has no such graph
     await([&] { return told_plan_.has_value(); });
     return use_plan(*told_plan_);
   }
-  plan_file_ = file;
   const auto told = read_plan();
   auto message = begin(kind::plan);
   byte_writer(message).raw(told.data(), told.size());

@@ -164,10 +164,10 @@ graph_scope::graph_scope() noexcept = default;
 graph_scope::~graph_scope() = default;
 
 bool graph_scope::finish() {
+  if (nodes != nullptr) return nodes->finish();
   detail::wait(*this);
-  const bool whole = nodes != nullptr ? nodes->agree() : !detail::stopped(this);
-  error.rethrow(made_);
-  return whole;
+  if (const auto thrown = error.take(made_)) std::rethrow_exception(thrown);
+  return !detail::stopped(this);
 }
 
 /// Within the handler of that exception.
@@ -177,13 +177,13 @@ void graph_scope::keep(std::uint64_t number, std::exception_ptr e) noexcept {
 }
 
 void graph_scope::cancel_all() noexcept {
-  nodes != nullptr ? nodes->cancel() : detail::stop(*this);
+  nodes != nullptr ? nodes->cancel() : detail::cancel(*this);
 }
 
 void graph_scope::end(bool unwinds) noexcept {
-  if (unwinds) nodes != nullptr ? nodes->abandon() : detail::stop(*this);
+  if (nodes != nullptr) return nodes->end(unwinds);
+  if (unwinds) detail::stop(*this);
   detail::wait(*this);
-  if (nodes != nullptr && !unwinds) nodes->close_plan();
 }
 
 vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,

@@ -2,14 +2,22 @@
 
 #include <cleave/detail/bytes.hpp>
 
+#include <algorithm>
+
 namespace cleave::detail {
 
 void team_node::enter(team_port& p) {
   const std::lock_guard lock(mutex);
+  if (last_ == fewest_) throw different_numbers();
   p.port = ++last_;
-  ports_[p.port] = &p;
-  if (const auto early = early_.extract(p.port)) {
+  const auto at = ports_.emplace(p.port, &p).first;
+  const auto early = early_.extract(p.port);
+  if (early.empty()) return;
+  try {
     for (auto& [message, first] : early.mapped()) p.receive(std::move(message), first);
+  } catch (...) {
+    ports_.erase(at);
+    throw;
   }
 }
 
@@ -18,25 +26,48 @@ void team_node::leave(const team_port& p) noexcept {
   ports_.erase(p.port);
 }
 
+bool team_node::end() noexcept {
+  const std::lock_guard lock(mutex);
+  ended_ = true;
+  return !early_.empty() || most_ > last_;
+}
+
+std::uint64_t team_node::ports_made() noexcept {
+  const std::lock_guard lock(mutex);
+  return last_;
+}
+
+bool team_node::member_ended(std::uint64_t ports) noexcept {
+  const std::lock_guard lock(mutex);
+  fewest_ = std::min(fewest_, ports), most_ = std::max(most_, ports);
+  return fewest_ < last_ || (ended_ && most_ > last_);
+}
+
+std::logic_error team_node::different_numbers() {
+  return std::logic_error("cleave::team_graph: the nodes have made different numbers of graphs");
+}
+
 std::vector<std::byte> team_node::begin_message(std::uint64_t port) {
   std::vector<std::byte> message;
   byte_writer(message).put(port);
   return message;
 }
 
-void team_node::receive(std::vector<std::byte> message) {
+bool team_node::receive(std::vector<std::byte> message) {
   const auto port = byte_reader(message).get<std::uint64_t>();
   constexpr std::size_t first = sizeof port;
   {
     const std::lock_guard lock(mutex);
     const auto at = ports_.find(port);
     if (at == ports_.end()) {
-      if (port > last_) early_[port].emplace_back(std::move(message), first);
-      return;
+      if (port <= last_) return false;
+      early_[port].emplace_back(std::move(message), first);
+      return ended_;
     }
-    if (!at->second->receive(std::move(message), first)) return;
+    if (!at->second->receive(std::move(message), first)) return false;
   }
   tell();
+  return false;
 }
 
 void team_node::look_for_cancelled() noexcept {

@@ -14,8 +14,12 @@ namespace {
 std::atomic<void (*)()> to_call{nullptr};
 static_assert(decltype(to_call)::is_always_lock_free);
 
+/// Real-time signals queue: where the program blocks them, one waits, and no second is sent.
+std::atomic<bool> on_its_way{false};
+
 void handle(int) {
   const int kept = errno;
+  on_its_way.store(false, std::memory_order_relaxed);
   if (auto* const f = to_call.load(std::memory_order_relaxed)) f();
   errno = kept;
 }
@@ -56,7 +60,13 @@ bool interrupter::interrupt() const noexcept {
   line[n] = '\0';
   const char* const name_end = std::strrchr(line, ')');
   if (name_end == nullptr || std::strncmp(name_end, ") R", 3) != 0) return false;
-  return syscall(SYS_tgkill, getpid(), thread_, signal_) == 0;
+  // The program may have taken the signal for itself.
+  struct sigaction now_is {};
+  if (sigaction(signal_, nullptr, &now_is) != 0 || now_is.sa_handler != &handle) return false;
+  if (on_its_way.exchange(true, std::memory_order_relaxed)) return false;
+  const bool sent = syscall(SYS_tgkill, getpid(), thread_, signal_) == 0;
+  if (!sent) on_its_way.store(false, std::memory_order_relaxed);
+  return sent;
 }
 
 }  // namespace cleave::machine

@@ -21,7 +21,8 @@ public:
 
   /// False if no signal is free, or the kernel does not tell which threads run.
   bool works() const noexcept { return signal_ != 0 && state_ >= 0; }
-  /// Any other thread; `works()`. Returns whether it did.
+  /// Any other thread; `works()`. Returns whether it did: not while the last signal is on its way,
+  /// nor once the program handles that signal itself.
   bool interrupt() const noexcept;
 
 private:

@@ -6,14 +6,16 @@ on_cpu::on_cpu(int cpu) noexcept {
   if (cpu < 0 || sched_getaffinity(0, sizeof before_, &before_) != 0) return;
   const auto n = static_cast<unsigned>(cpu);
   if (!CPU_ISSET(n, &before_)) return;
-  cpu_set_t there;
-  CPU_ZERO(&there);
-  CPU_SET(n, &there);
-  bound_ = sched_setaffinity(0, sizeof there, &there) == 0;
+  CPU_ZERO(&there_);
+  CPU_SET(n, &there_);
+  bound_ = sched_setaffinity(0, sizeof there_, &there_) == 0;
 }
 
+/// Whoever has changed it meanwhile knows better.
 on_cpu::~on_cpu() {
-  if (bound_) sched_setaffinity(0, sizeof before_, &before_);
+  cpu_set_t is;
+  if (bound_ && sched_getaffinity(0, sizeof is, &is) == 0 && CPU_EQUAL(&is, &there_))
+    sched_setaffinity(0, sizeof before_, &before_);
 }
 
 }  // namespace cleave::machine

@@ -4,11 +4,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <mutex>
 #include <system_error>
 
@@ -46,8 +49,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {
     previous_handler.sa_sigaction(signal, info, context);
   } else {
-    sigaction(SIGSEGV, &previous_handler,
-              nullptr);  // the fault repeats and meets the former handler
+    // The fault repeats and meets the former handler; what somebody has sent does not.
+    sigaction(SIGSEGV, &previous_handler, nullptr);
+    if (info->si_code <= 0) raise(signal);
   }
 }
 
@@ -88,10 +92,17 @@ struct thread::state {
   }
 };
 
+namespace {
+constexpr std::size_t least_stack = 65'536;
+}
+
 thread::thread(std::size_t stack_bytes, void (*call)(void*), void* argument)
     : state_(new state{call, argument}) {
   install_handler();
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (stack_bytes > std::numeric_limits<std::size_t>::max() / 2)
+    throw std::system_error(ENOMEM, std::generic_category(), "a worker's stack");
+  stack_bytes = std::max({stack_bytes, least_stack, static_cast<std::size_t>(PTHREAD_STACK_MIN)});
   stack_bytes = (stack_bytes + page - 1) / page * page;
   state_->bytes = signal_stack_bytes + guard_bytes + stack_bytes;
   void* memory = mmap(nullptr, state_->bytes, PROT_READ | PROT_WRITE,
@@ -99,12 +110,15 @@ thread::thread(std::size_t stack_bytes, void (*call)(void*), void* argument)
   if (memory == MAP_FAILED)
     throw std::system_error(errno, std::generic_category(), "a worker's stack");
   state_->memory = static_cast<char*>(memory);
-  mprotect(state_->memory + signal_stack_bytes, guard_bytes, PROT_NONE);
+  int failed =
+      mprotect(state_->memory + signal_stack_bytes, guard_bytes, PROT_NONE) == 0 ? 0 : errno;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstack(&attributes, state_->memory + signal_stack_bytes + guard_bytes,
-                        stack_bytes);
-  const int failed = pthread_create(&state_->handle, &attributes, &state::begin, state_.get());
+  if (failed == 0)
+    failed = pthread_attr_setstack(&attributes, state_->memory + signal_stack_bytes + guard_bytes,
+                                   stack_bytes);
+  if (failed == 0)
+    failed = pthread_create(&state_->handle, &attributes, &state::begin, state_.get());
   pthread_attr_destroy(&attributes);
   if (failed != 0) {
     munmap(state_->memory, state_->bytes);

@@ -249,6 +249,10 @@ void driver::step(instant at) {
 
 void driver::hear(instant at) {
   while (auto arrived = carries_->receive()) {
+    if (arrived->message.empty()) {
+      protocol_->alive(at, arrived->from);
+      continue;
+    }
     message m;
     if (const char* wrong = decode(arrived->message, m)) {
       say("a message from " + name(arrived->from) + " is malformed: " + wrong);
@@ -270,7 +274,8 @@ void driver::hear_of_peers(instant at) {
   bool changed = false;
   while (const auto peer = carries_->lost()) {
     changed = true;
-    if (*peer == 0) end_serving();
+    // What happens here from now on is to reach nobody: who gave a task gives it again.
+    if (*peer == 0) end_serving(), protocol_->leave(at, at);
     protocol_->peer_lost(at, *peer);
     member_lost(*peer);
   }

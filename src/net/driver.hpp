@@ -130,18 +130,24 @@ private:
   void hear_of_member(bytes contents);
   void lead_team();
   void begin_led_team();
+  bool is_absent(address who) const;
+  void look_for_absent();
   void make_team(std::uint64_t number, std::vector<address> members, unsigned rank);
   void send_to_members();
   bool have_to_send();
   void send_all_to_members();
   void stop_team() noexcept;
   void member_lost(address who);
+  void fail_team(std::exception_ptr error);
   bool tell_end_of_team(const detail::task& t);
   void end_here(std::map<std::uint64_t, detail::task*>::iterator entry, std::exception_ptr error);
   void carry_values();
+  void forget_values();
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
   std::uint64_t part_of(const proxy::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;
+  outcome outcome_of(detail::task& t) const noexcept;
+  void check_length(const bytes& contents, const char* of_what) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
   static instant now() noexcept;
 
@@ -154,7 +160,8 @@ private:
   void cancel(std::uint64_t id) override;
   load state() const override;
   bytes shared() const override;
-  void merge(std::span<const std::byte> values) override;
+  bytes merge(std::span<const std::byte> values) override;
+  std::exception_ptr take_in(std::span<const std::byte> values) noexcept;
   std::optional<bytes> publication(std::uint64_t id) const override;
   void fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) override;
 
@@ -252,6 +259,7 @@ private:
   bool is_going_ = false;   // loop(); with that mutex
   instant sleeps_until_{};  // with that mutex
   std::atomic<bool> watched_{false};
+  bool forgets_ = false;           // tasks of others have ended since values were forgotten
   std::atomic<bool> kept_{false};  // what is watched may not be looked at for a while
   std::atomic<bool> naps_{false};  // the thread does not sleep for longer than such a while
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 // What a driver moves between core and the protocol: tasks, results, and who starves.
@@ -18,17 +19,27 @@ net::outcome failure(const std::exception_ptr& e) {
   return end;
 }
 
+}  // namespace
+
 /// Of a task that ran here.
-net::outcome outcome_of(detail::task& t) {
+outcome driver::outcome_of(detail::task& t) const noexcept {
   try {
     outcome end{t.error ? ending::error : ending::value, {}};
     detail::byte_writer w(end.result);
     detail::put_outcome(t, *t.wire, w);
+    check_length(end.result, "a result");
     return end;
   } catch (...) { return failure(std::current_exception()); }  // its result could not be written
 }
 
-}  // namespace
+/// Throws std::length_error for what the transport would drop.
+void driver::check_length(const bytes& contents, const char* of_what) const {
+  const std::size_t most = carries_->longest_message(), around = most / 16;
+  if (contents.size() > most - around)
+    throw std::length_error(
+        std::string("cleave: ") + of_what + " of " + std::to_string(contents.size()) +
+        " bytes: this transport carries fewer than " + std::to_string(most - around));
+}
 
 // ---- from core to the protocol
 
@@ -43,6 +54,7 @@ traveller driver::describe(std::uint64_t id, detail::task& t) const {
     w.put<std::uint32_t>(static_cast<std::uint32_t>(self_.self) + 1);
   }
   t.wire->put_input(t, w);
+  check_length(who.input, "a task's input");
   return who;
 }
 
@@ -105,7 +117,9 @@ void driver::tell_finished(instant at) {
       if (core_->asks_for_part_of(slot, *t) && core_->withdraw(slot))
         protocol_->unanswered(at, slot);
     protocol_->finished(at, id, outcome_of(*t));
+    forgets_ = true;
   }
+  if (in_.empty() && std::exchange(forgets_, false)) forget_values();
 }
 
 /// Whoever gave it away is not kept waiting for the network to be allowed to unwind.

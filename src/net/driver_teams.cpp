@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/launch.hpp"
 #include "wire/exceptions.hpp"
 
 // Tasks that all nodes run together. The first node has them begin and awaits their ends; what they
 // say to each other passes through here. Who is lost ends the team: the first node then begins
 // again with those that are left.
 namespace cleave::net {
+namespace {
+
+std::exception_ptr different_numbers() {
+  return std::make_exception_ptr(detail::team_node::different_numbers());
+}
+
+}  // namespace
 
 // ---- the first node, asked by another thread
 
@@ -18,7 +26,9 @@ bool driver::run_team(const detail::wire_type& type, detail::task& input, detail
   run();
   led_team::outcome ends;
   {
+    const bool missed = !root.error && team->end();
     std::unique_lock lock(mutex_);
+    if (missed) fail_team(different_numbers());
     led_->own = nullptr;
     led_->cancelled |= root.error != nullptr;
     carries_->ring();
@@ -60,6 +70,7 @@ void driver::lead_team() {
     std::lock_guard lock(mutex_);
     if (!led_) return;
     if (!led_->begun) begin_led_team();
+    look_for_absent();
     if (led_->own != nullptr && detail::stopped(led_->own)) led_->cancelled = true;
     if (led_->cancelled && !std::exchange(led_->told, true)) {
       stops = true;
@@ -72,13 +83,23 @@ void driver::lead_team() {
   if (stops) team_->look_for_cancelled();
 }
 
+/// One that runs another program, or has ended, as far as is known.
+bool driver::is_absent(address who) const {
+  const auto known = protocol_->peers().find(who);
+  return known != protocol_->peers().end() && (known->second.foreign || !known->second.reachable);
+}
+
+/// With the mutex.
+void driver::look_for_absent() {
+  const auto absent = std::erase_if(led_->awaited, [this](address who) { return is_absent(who); });
+  if (absent != 0) led_->ends.lost_member = led_->cancelled = true;
+}
+
 /// With the mutex.
 void driver::begin_led_team() {
   std::vector<address> members(1, carries_->self());
-  const auto& known = protocol_->peers();
   for (const address who : carries_->peers())
-    if (const auto p = known.find(who); p == known.end() || !p->second.foreign)
-      members.push_back(who);
+    if (!is_absent(who)) members.push_back(who);
   make_team(team_number_ + 1, std::move(members), 0);
   core_->set_team(team_.get());
   const team_begin all{team_number_, members_, led_->type, std::move(led_->input), shared()};
@@ -91,18 +112,26 @@ void driver::begin_led_team() {
   changed_.notify_all();
 }
 
+/// With the mutex.
+void driver::fail_team(std::exception_ptr error) {
+  if (!led_ || !led_->begun) return;  // or it is of the last one
+  led_->cancelled = true;
+  if (!led_->ends.error) led_->ends.error = std::move(error);
+}
+
 void driver::end(address from, const team_end& m) {
+  const bool is_of_this = m.team == team_number_ && m.how == ending::value;
+  const bool missed = is_of_this && team_ != nullptr && team_->member_ended(m.ports);
   std::lock_guard lock(mutex_);
   if (!led_ || m.team != team_number_ || led_->awaited.erase(from) == 0) return;
-  merge(m.shared);
-  if (m.how == ending::error) {
-    led_->cancelled = true;
-    if (led_->ends.error) return;
-    try {
-      detail::byte_reader r(m.error);
-      led_->ends.error = detail::get_exception(r);
-    } catch (...) { led_->ends.error = std::current_exception(); }
-  }
+  const auto error = take_in(m.shared);
+  if (missed) fail_team(different_numbers());
+  if (m.how == ending::value && error) fail_team(error);
+  if (m.how != ending::error) return;
+  try {
+    detail::byte_reader r(m.error);
+    fail_team(detail::get_exception(r));
+  } catch (...) { fail_team(std::current_exception()); }
 }
 
 void driver::member_lost(address who) {
@@ -114,6 +143,7 @@ void driver::member_lost(address who) {
 // ---- every node
 
 void driver::hear_of_teams(address from, message& m) {
+  if (launched().comes_and_goes) return;  // there are none
   if (m.to != 0 && m.to != self_.process) return;
   if (const auto* begun = std::get_if<team_begin>(&m.body)) begin(from, *begun);
   if (const auto* ended = std::get_if<team_end>(&m.body)) end(from, *ended);
@@ -128,8 +158,11 @@ void driver::hear_of_teams(address from, message& m) {
 }
 
 void driver::hear_of_member(bytes contents) {
+  if (team_ == nullptr) return;
   try {
-    team_->receive(std::move(contents));
+    if (!team_->receive(std::move(contents))) return;
+    const std::lock_guard lock(mutex_);
+    fail_team(different_numbers());
   } catch (const detail::malformed& e) { say(std::string("within a team: ") + e.what()); }
 }
 
@@ -155,7 +188,8 @@ void driver::begin(address leader, const team_begin& m) {
     return send(
         leader,
         {self_.program, self_.process, 0,
-         team_end{m.team, ending::error, detail::exception_bytes(std::current_exception()), {}}});
+         team_end{
+             m.team, ending::error, 0, detail::exception_bytes(std::current_exception()), {}}});
   }
   team_task_ = t.release();  // it is the pool's
   core_->begin(*team_task_, team_.get());
@@ -169,13 +203,14 @@ void driver::begin(address leader, const team_begin& m) {
 bool driver::tell_end_of_team(const detail::task& t) {
   if (&t != team_task_) return false;
   team_task_ = nullptr;
-  team_end ended{team_number_, ending::value, {}, shared()};
+  team_end ended{team_number_, ending::value, team_->ports_made(), {}, shared()};
   try {
     if (t.error) std::rethrow_exception(t.error);
   } catch (const detail::cancelled&) { ended.how = ending::refused; } catch (...) {
     ended.how = ending::error;
     ended.error = detail::exception_bytes(t.error);
   }
+  send_to_members();
   send(members_.front(), {self_.program, self_.process, 0, std::move(ended)});
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include <cleave/detail/wire.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
@@ -47,15 +46,21 @@ void driver::tell_requests(instant at) {
     }
     better = std::exchange(improved_, false);
   }
-  const std::vector<address> there = to_fetch.empty() ? std::vector<address>{} : carries_->peers();
-  for (const auto& [publisher, id] : to_fetch) {
-    const bool gone = std::find(there.begin(), there.end(), publisher) == there.end();
-    gone ? fetched(publisher, id, std::nullopt) : protocol_->fetch_from(at, publisher, id);
-  }
+  for (const auto& [publisher, id] : to_fetch) protocol_->fetch_from(at, publisher, id);
   if (!better) return;
   bytes newest;
   sent_version_ = improved_since(sent_version_, newest);
   protocol_->improved(at, std::move(newest));
+}
+
+/// No task of another node is here any more.
+void driver::forget_values() {
+  if (team_task_ != nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (led_) return;
+  }
+  values().forget_unused();
 }
 
 bytes driver::shared() const {
@@ -64,30 +69,40 @@ bytes driver::shared() const {
   return all;
 }
 
-/// Appends them; returns the version that this is. What cannot be written is said, and stays here.
+/// Appends them; returns the version that this is. What cannot be written is said.
 std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const {
-  try {
-    detail::byte_writer w(newest);
-    return values().put_improved(version, w);
-  } catch (...) {
-    complain("shared values cannot be written", std::current_exception());
-    newest.clear();
-    detail::byte_writer(newest).put_block([] {});
-    return version;
-  }
+  std::exception_ptr failed;
+  detail::byte_writer w(newest);
+  const std::uint64_t is = values().put_improved(version, w, &failed);
+  if (failed) complain("a shared value cannot be written", failed);
+  return is;
 }
 
-void driver::merge(std::span<const std::byte> from) {
+/// Returns why one cannot be read, or null.
+std::exception_ptr driver::take_in(std::span<const std::byte> from) noexcept {
   try {
     detail::byte_reader r(from);
     values().merge_improved(r);
-  } catch (...) { complain("shared values cannot be read", std::current_exception()); }
+    return nullptr;
+  } catch (...) {
+    complain("a shared value cannot be read", std::current_exception());
+    return std::current_exception();
+  }
+}
+
+bytes driver::merge(std::span<const std::byte> from) {
+  bytes why;
+  detail::byte_writer w(why);
+  if (const auto error = take_in(from)) detail::put_failure(error, w);
+  return why;
 }
 
 std::optional<bytes> driver::publication(std::uint64_t id) const {
   bytes contents;
   try {
-    if (values().put_published({maker_of(carries_->self()), id}, contents)) return contents;
+    if (!values().put_published({maker_of(carries_->self()), id}, contents)) return std::nullopt;
+    check_length(contents, "published data");
+    return contents;
   } catch (...) { complain("published data cannot be written", std::current_exception()); }
   return std::nullopt;
 }

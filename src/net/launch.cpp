@@ -200,8 +200,11 @@ std::string take_transport(int& argc, char** argv) {
   if (kept < argc) argv[kept] = nullptr;
   argc = kept;
   if (name.empty() && said_by != option) return name;
-  constexpr std::string_view known[] = {"mpi", "openmpi", "openmpi5", "mpich", "nats", "none"};
-  if (std::find(std::begin(known), std::end(known), name) == std::end(known)) {
+  constexpr std::string_view known[] = {"mpi", "openmpi", "mpich", "nats", "none"};
+  // Another one of a kind has its version in its name (cmake/mpi.cmake).
+  const std::string_view kind(name.data(), name.find_last_not_of("0123456789") + 1);
+  const bool may_be_another = kind == "openmpi" || kind == "mpich";
+  if (!may_be_another && std::find(std::begin(known), std::end(known), name) == std::end(known)) {
     throw std::invalid_argument(std::string(said_by) +
                                 ": expected mpi, openmpi, openmpi5, mpich, nats or none, got '" +
                                 name + "'");
@@ -231,6 +234,7 @@ std::vector<std::string> plugin_folders() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
+    add(program.parent_path() / ".." / CLEAVE_LIBDIR / "cleave");
     add(program.parent_path() / "../lib/cleave");
     add(program.parent_path() / "../lib");
   }

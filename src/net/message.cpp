@@ -47,7 +47,7 @@ void put(writer& w, const team_data& m) {
   for (const bytes& part : m.parts) w.string(part);
 }
 void put(writer& w, const team_end& m) {
-  w.number(m.team), w.byte(static_cast<std::uint8_t>(m.how));
+  w.number(m.team), w.byte(static_cast<std::uint8_t>(m.how)), w.number(m.ports);
   w.string(m.error), w.string(m.shared);
 }
 void put(writer& w, const team_cancel& m) { w.number(m.team); }
@@ -111,7 +111,7 @@ void get(reader& r, team_data& m) {
   for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.parts.push_back(r.string());
 }
 void get(reader& r, team_end& m) {
-  m.team = r.number(), m.how = end_of_task(r);
+  m.team = r.number(), m.how = end_of_task(r), m.ports = r.number();
   m.error = r.string(), m.shared = r.string();
 }
 void get(reader& r, team_cancel& m) { m.team = r.number(); }

@@ -163,6 +163,7 @@ struct team_data {
 struct team_end {
   std::uint64_t team = 0;
   ending how = ending::value;
+  std::uint64_t ports = 0;  // that it has made
   bytes error;
   bytes shared;
   friend bool operator==(const team_end&, const team_end&) = default;

@@ -36,6 +36,7 @@ struct settings {
   unsigned silent_beats = 3;       ///< or has said nothing for so many heartbeats
   unsigned tasks_in_life = 16;     ///< and one task is to take no more than such a part of it
   instant resend_after{100'000};   ///< a result without rack; doubles up to lost_after
+  std::size_t slowest_link = 4;    ///< bytes in a microsecond: it takes a large result so long
   instant ask_again_after{500};    ///< nothing was found; doubles up to ask_again_at_most
   instant ask_again_at_most{20'000};
   instant nothing_for{20'000};  ///< how long a `none` is believed
@@ -61,6 +62,8 @@ public:
   // From the transport.
 
   void receive(instant now, address from, const message& m);
+  /// Something has come from there that is not a message yet: a part of a long one.
+  void alive(instant now, address from);
   void peer_found(instant now, address who, distance how_far);
   void peer_lost(instant now, address who);
 
@@ -204,6 +207,8 @@ private:
   std::map<std::uint64_t, sent_request> sent_;  ///< by request
   std::map<asker, hunger> hungry_;
   std::map<std::pair<address, std::uint64_t>, fetching> fetching_;
+  /// What was sent to whom who asked for it: until then it may be on its way.
+  std::map<std::pair<address, std::uint64_t>, instant> served_;
 
   std::uint64_t last_request_ = 0;
   std::uint64_t last_attempt_ = 0;

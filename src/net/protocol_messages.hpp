@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "net/printable.hpp"
 #include "net/protocol.hpp"
 
 /// What each message does. Part of protocol.hpp: included where node is instantiated.
@@ -24,6 +25,13 @@ void node<Policy>::receive(instant now, address from, const message& m) {
   if (!p.reachable) p.reachable = true, reachable_.update(from, p);
   std::visit([&](const auto& body) { on(now, from, body); }, m.body);
   pursue(now);
+}
+
+template <class Policy>
+void node<Policy>::alive(instant now, address from) {
+  if (const auto known = peers_.find(from); known != peers_.end()) known->second.heard = now;
+  for (auto& [what, f] : fetching_)  // it may be what comes
+    if (what.first == from) f.resend_at = std::max(f.resend_at, now + f.resend_after);
 }
 
 template <class Policy>
@@ -82,7 +90,7 @@ template <class Policy>
 void node<Policy>::on(instant, address from, const reject& m) {
   peer& p = peers_[from];
   const std::string why = m.reason.empty() ? "another version of the protocol" : m.reason;
-  if (!p.foreign) network_.say(network_.name(from) + " refuses this one: " + why);
+  if (!p.foreign) network_.say(network_.name(from) + " refuses this one: " + printable(why));
   p.foreign = true;
   reachable_.update(from, p);
 }
@@ -260,9 +268,10 @@ void node<Policy>::on(instant now, address from, const rslt& m) {
   if (now - at->second.since <= lives_.mean() / how_.tasks_in_life)
     least_depth_.took_a_moment(at->second.depth);
   given_.erase(at);
-  // First the bound, then what was computed under it.
-  core_.merge(m.shared);
-  core_.complete(m.key.task, {m.how, m.result});
+  // First the bound, then what was computed under it: not without it.
+  const bytes error = core_.merge(m.shared);
+  const bool lost = m.how == ending::value && !error.empty();
+  core_.complete(m.key.task, lost ? outcome{ending::error, error} : outcome{m.how, m.result});
 }
 
 template <class Policy>
@@ -277,8 +286,11 @@ void node<Policy>::finished(instant now, std::uint64_t id, outcome end) {
 
 template <class Policy>
 void node<Policy>::send_result(instant now, held_task& t) {
-  t.resend_after = t.resend_after == instant{} ? how_.resend_after
-                                               : std::min(2 * t.resend_after, how_.lost_after);
+  // One that is sent again before it can be there only takes longer.
+  const instant takes{static_cast<instant::rep>(t.end.result.size() / how_.slowest_link)};
+  t.resend_after = t.resend_after == instant{}
+                       ? how_.resend_after + takes
+                       : std::min(2 * t.resend_after, how_.lost_after + takes);
   t.resend_at = now + t.resend_after;
   if (policy_.has(mutation::send_result_once)) t.resend_at = instant::max();
   send(t.owner, rslt{t.key.key, t.end.how, t.end.result, t.shared});
@@ -401,8 +413,12 @@ template <class Policy>
 void node<Policy>::on(instant now, address from, const fetch& m) {
   peers_[from].fetches_until = now + how_.forget_after;
   fetchers_.insert(from);
+  std::erase_if(served_, [&](const auto& s) { return s.second <= now; });
+  if (served_.count({from, m.id}) != 0) return;  // it is asked for again while it is on its way
   auto contents = core_.publication(m.id);
   const bool found = contents.has_value();
+  const instant takes{found ? static_cast<instant::rep>(contents->size() / how_.slowest_link) : 0};
+  served_[{from, m.id}] = now + std::min(takes, how_.forget_after / 2);
   send(from, published{m.id, found, found ? std::move(*contents) : bytes{}});
 }
 

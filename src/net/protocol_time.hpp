@@ -36,6 +36,8 @@ void node<Policy>::peer_found(instant now, address who, distance how_far) {
   p.how_far = how_far;
   p.reachable = true;
   reachable_.update(who, p);
+  for (auto& [what, f] : fetching_)
+    if (what.first == who) f.resend_at = now;
   send_heartbeat(who, core_.state());
   pursue(now);
 }
@@ -55,6 +57,7 @@ template <class Policy>
 void node<Policy>::gone(instant now, address who) {
   lost(now, who);
   end_fetches(who);
+  std::erase_if(served_, [&](const auto& s) { return s.first.first == who; });
 }
 
 /// Ends all that is between this node and a process that is gone, or seems so, but fetches: its
@@ -164,14 +167,17 @@ void node<Policy>::resend(instant now) {
 }
 
 /// A fetch ends with its data, or when its publisher is gone. Large data take their time, and what
-/// is sent after them too: so this needs a longer silence than a task does.
+/// is sent after them too: so this needs a longer silence than a task does. And who has come just
+/// now may not have heard of the publisher yet.
 template <class Policy>
 void node<Policy>::fetch_again(instant now) {
   std::vector<address> silent;
   for (auto& [what, f] : fetching_) {
-    const peer& p = peers_[what.first];
-    if (!p.reachable || p.foreign || now - std::max(f.since, p.heard) > how_.forget_after)
-      silent.push_back(what.first);
+    const auto known = peers_.find(what.first);
+    const bool is_known = known != peers_.end();
+    const bool is_gone = is_known && (!known->second.reachable || known->second.foreign);
+    const instant heard = is_known ? std::max(f.since, known->second.heard) : f.since;
+    if (is_gone || now - heard > how_.forget_after) silent.push_back(what.first);
     if (f.resend_at > now) continue;
     f.resend_after = std::min(2 * f.resend_after, how_.forget_after / 2);
     f.resend_at = now + f.resend_after;

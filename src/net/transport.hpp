@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ using bytes = std::vector<std::byte>;
 
 struct incoming {
   address from;
-  bytes message;
+  bytes message;  // none: a part of one has come, which is a sign of life
 };
 
 /// How far a peer is.
@@ -53,6 +54,10 @@ public:
   /// For people: where the peer is. Of one that is lost, too.
   virtual std::string name(address peer) const { return "node " + std::to_string(peer); }
 
+  /// In bytes; what is longer is dropped.
+  virtual std::size_t longest_message() const noexcept {
+    return std::numeric_limits<std::size_t>::max();
+  }
   /// Takes the message and sends it when it can. A peer that is gone swallows it.
   virtual void send(address to, bytes message) = 0;
   /// The same, for what nobody waits for: its receiver may find it when it wakes up next.

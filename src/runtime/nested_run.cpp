@@ -9,8 +9,11 @@ namespace {
 
 std::mutex mutex;
 
-/// Who waits for which root. With the mutex.
-std::map<const detail::scope*, detail::worker*> waiting_for;
+/// Who waits for which root. With the mutex. Never destroyed: exit() may be called by a task.
+std::map<const detail::scope*, detail::worker*>& waiting_for() {
+  static auto* const all = new std::map<const detail::scope*, detail::worker*>;
+  return *all;
+}
 
 }  // namespace
 
@@ -20,20 +23,20 @@ nested_run::nested_run(const detail::pool& called, const detail::task& root)
   std::lock_guard lock(mutex);
   unsigned blocked = 0;
   for (const detail::scope* s = root.parent; s != nullptr; s = s->parent) {
-    const auto at = waiting_for.find(s);
-    if (at != waiting_for.end() && &at->second->of == &called) ++blocked;
+    const auto at = waiting_for().find(s);
+    if (at != waiting_for().end() && &at->second->of == &called) ++blocked;
   }
   if (blocked == called.size()) {
     throw std::logic_error(
         "cleave::runtime::run: called by a task that all workers of this runtime wait for");
   }
-  waiting_for[&root] = detail::here.self;
+  waiting_for()[&root] = detail::here.self;
 }
 
 nested_run::~nested_run() {
   if (root_ == nullptr) return;
   std::lock_guard lock(mutex);
-  waiting_for.erase(root_);
+  waiting_for().erase(root_);
 }
 
 }  // namespace cleave

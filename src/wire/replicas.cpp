@@ -5,7 +5,11 @@
 
 #include <link.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <string_view>
+#include <thread>
 
 namespace cleave::detail {
 
@@ -41,6 +45,24 @@ bool is_static(const void* address) noexcept {
   return s.found;
 }
 
+/// A lost node is missed after ten seconds; then what it had here is cancelled.
+constexpr std::chrono::seconds longest_unwinding{15};
+
+/// While it lives, this thread reads what was published.
+class reading_published {
+public:
+  reading_published() noexcept : before_(std::exchange(is_under_way, true)) {}
+  ~reading_published() { is_under_way = before_; }
+  reading_published(const reading_published&) = delete;
+  reading_published& operator=(const reading_published&) = delete;
+
+  static thread_local bool is_under_way;
+
+private:
+  const bool before_;
+};
+thread_local bool reading_published::is_under_way = false;
+
 }  // namespace
 
 replicas& replicas_of_process() noexcept {
@@ -56,7 +78,7 @@ const void* publication::fetch() {
   // True if this thread is to fetch it; false: it is here.
   bool mine = false;
   c->await([&] {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (state_ == state::fetching) return false;
     mine = state_ == state::absent;
     if (mine) state_ = state::fetching;
@@ -66,7 +88,7 @@ const void* publication::fetch() {
   std::shared_ptr<const void> arrived;
   auto end = [&](state how) {
     {
-      std::lock_guard lock(mutex_);
+      const std::lock_guard lock(mutex_);
       keep_ = std::move(arrived);
       state_ = how;
       value_.store(keep_.get(), std::memory_order_release);  // partner: value()
@@ -76,6 +98,7 @@ const void* publication::fetch() {
   try {
     const std::vector<std::byte> bytes = c->fetch(name_);
     byte_reader reader(bytes, *node_);
+    const reading_published now;
     arrived = functions_->get(reader);
   } catch (...) {
     end(state::absent);
@@ -94,18 +117,26 @@ void shared_base::know_if_static(const functions& f, const std::type_info& type,
   place.add(path.substr(path.rfind('/') + 1));
   place.add(static_cast<std::uint64_t>(line));
   replicas& node = replicas_of_process();
-  std::lock_guard lock(node.mutex_);
+  const std::lock_guard lock(node.mutex_);
   place.add(node.places_[place.value()]++);
   name_ = {0, place.value()};
   functions_ = &f;
-  node.shared_[name_] = {this, nullptr};
+  node.shared_[name_] = {this, nullptr, nullptr};
   node_.store(&node, std::memory_order_relaxed);
+  const auto early = node.early_.extract(name_);
+  if (early.empty()) return;
+  for (const auto& bytes : early.mapped()) {
+    byte_reader value(bytes, node);
+    try {
+      if (f.merge(*this, value)) node.note(*this);
+    } catch (...) {}  // the worse for the bound: nobody is there to be told
+  }
 }
 
 void shared_base::note_improved() noexcept {
   replicas& node = *node_.load(std::memory_order_relaxed);
   {
-    std::lock_guard lock(node.mutex_);
+    const std::lock_guard lock(node.mutex_);
     node.note(*this);
     improved_here_ = version_;
   }
@@ -115,9 +146,26 @@ void shared_base::note_improved() noexcept {
 
 void shared_base::leave_node() noexcept {
   replicas& node = *node_.load(std::memory_order_relaxed);
-  std::lock_guard lock(node.mutex_);
-  const auto it = node.shared_.find(name_);
-  if (it != node.shared_.end() && it->second.value == this) node.shared_.erase(it);
+  std::shared_ptr<void> users;
+  {
+    const std::lock_guard lock(node.mutex_);
+    const auto it = node.shared_.find(name_);
+    if (it == node.shared_.end() || it->second.value != this) return;
+    users = std::move(it->second.users);
+    node.shared_.erase(it);
+  }
+  const std::weak_ptr<void> others = std::exchange(users, nullptr);
+  const auto end = std::chrono::steady_clock::now() + longest_unwinding;
+  while (!others.expired()) {
+    if (std::chrono::steady_clock::now() > end) {
+      std::fputs("cleave: a shared value ends, and a task of another node still refers to it\n",
+                 stderr);
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  // What they did with the value; partner: the release of the last reference.
+  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 replicas::replicas() : node_(machine::random_bits()) {}
@@ -127,13 +175,13 @@ replicas::~replicas() {
 }
 
 void replicas::identify(std::uint64_t node) noexcept {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   node_ = node;
 }
 
 value_name replicas::publish(const std::shared_ptr<publication>& p,
                              const publication::functions& f) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (p->functions_ == nullptr) {
     p->name_ = {node_, ++last_};
     p->functions_ = &f;
@@ -144,7 +192,7 @@ value_name replicas::publish(const std::shared_ptr<publication>& p,
 }
 
 std::shared_ptr<publication> replicas::published(value_name name, const publication::functions& f) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   auto& p = published_[name];
   if (p == nullptr) p = std::make_shared<publication>(name, f, *this);
   if (p->functions_ != &f) throw malformed("malformed bytes: a published datum of another type");
@@ -154,7 +202,7 @@ std::shared_ptr<publication> replicas::published(value_name name, const publicat
 bool replicas::put_published(value_name name, std::vector<std::byte>& out) {
   std::shared_ptr<publication> p;
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (const auto it = published_.find(name); it != published_.end()) p = it->second;
   }
   // acquire: partner of the store in publication::fetch().
@@ -166,11 +214,11 @@ bool replicas::put_published(value_name name, std::vector<std::byte>& out) {
 }
 
 value_name replicas::know(shared_base& s, const shared_base::functions& f) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (s.node_.load(std::memory_order_relaxed) == nullptr) {
     s.name_ = {node_, ++last_};
     s.functions_ = &f;
-    shared_[s.name_] = {&s, nullptr};
+    shared_[s.name_] = {&s, nullptr, nullptr};
     s.node_.store(this, std::memory_order_relaxed);
   }
   return s.name_;
@@ -178,7 +226,7 @@ value_name replicas::know(shared_base& s, const shared_base::functions& f) {
 
 std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base::functions& f,
                                              byte_reader& value) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   auto& entry = shared_[name];
   if (entry.value == nullptr) {
     try {
@@ -197,45 +245,91 @@ std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base:
   } else if (f.merge(*entry.value, value)) {
     note(*entry.value);
   }
-  return entry.keep ? entry.keep
-                    : std::shared_ptr<shared_base>(std::shared_ptr<void>(), entry.value);
+  if (entry.keep) return entry.keep;
+  // What was published is kept until the job ends, and would be waited for so long.
+  if (name.maker == 0 || reading_published::is_under_way)
+    return {std::shared_ptr<void>(), entry.value};
+  if (entry.users == nullptr) entry.users = std::make_shared<char>();
+  return {entry.users, entry.value};
 }
 
 std::uint64_t replicas::version() const {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return version_;
 }
 
-std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w) {
-  std::lock_guard lock(mutex_);
+std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w,
+                                     std::exception_ptr* failed) {
+  const std::lock_guard lock(mutex_);
   w.put_block([&] {
     for (const auto& [name, entry] : shared_) {
       const shared_base& s = *entry.value;
       if ((since == 0 ? s.version_ : s.improved_here_) <= since) continue;
+      std::vector<std::byte> value;
+      try {
+        byte_writer one(value, w.node());
+        s.functions_->put(s, one);
+      } catch (...) {
+        value.clear();
+        if (failed != nullptr) *failed = std::current_exception();
+      }
       put_name(w, name);
-      w.put_block([&, &value = *entry.value] { value.functions_->put(value, w); });
+      w.put_length(value.size());
+      w.raw(value.data(), value.size());
     }
   });
   return version_;
 }
 
+void replicas::forget_unused() {
+  std::vector<std::shared_ptr<shared_base>> unused;  // ends after the lock
+  const std::lock_guard lock(mutex_);
+  for (auto it = shared_.begin(); it != shared_.end();) {
+    const auto one = it++;
+    known& entry = one->second;
+    if (entry.keep == nullptr || entry.keep.use_count() != 1) continue;
+    entry.value->node_.store(nullptr, std::memory_order_relaxed);
+    unused.push_back(std::move(entry.keep));
+    shared_.erase(one);
+  }
+}
+
 void replicas::merge_improved(byte_reader& r) {
   byte_reader all = r.get_block();
+  std::exception_ptr failed;
   while (all.left() > 0) {
     const value_name name = get_name(all);
     byte_reader value = all.get_block();
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);
     const auto it = shared_.find(name);
-    if (it == shared_.end()) continue;
-    if (it->second.value->functions_->merge(*it->second.value, value)) note(*it->second.value);
+    if (it == shared_.end()) {
+      const auto bytes = value.raw(value.left());
+      if (name.maker == 0) keep_early(name, bytes);
+      continue;
+    }
+    shared_base& s = *it->second.value;
+    try {
+      if (s.functions_->merge(s, value)) note(s);
+    } catch (...) { failed = std::current_exception(); }
   }
+  if (failed) std::rethrow_exception(failed);
+}
+
+/// The same comes with many messages.
+void replicas::keep_early(value_name name, std::span<const std::byte> bytes) {
+  auto& all = early_[name];
+  const bool is_new = std::none_of(all.begin(), all.end(), [&](const auto& one) {
+    return std::equal(one.begin(), one.end(), bytes.begin(), bytes.end());
+  });
+  if (is_new) all.emplace_back(bytes.begin(), bytes.end());
 }
 
 void replicas::end_job() noexcept {
   std::map<value_name, std::shared_ptr<publication>> data;
   std::map<value_name, known> values;
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   data.swap(published_);
+  early_.clear();
   for (auto it = shared_.begin(); it != shared_.end();) {
     const auto entry = it++;
     if (entry->second.keep == nullptr) continue;

@@ -57,6 +57,35 @@ prints 65 pentomino --board "$CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.t
 for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md; do
   "$bin/$app" --help | grep -q '^Usage: ' || fail "$app --help"
 done
+# A region that is not its own mirror image, and the piece that fills it.
+printf 'one-sided\nboard\n#..\n..#\npiece S\n.OO\nOO.\n' >one_sided.txt
+prints 1 pentomino --board one_sided.txt
+
+# What is no file stays what it is; a link goes on to lead to its file.
+mkfifo pipe && ln -s linked.clq link.clq
+cat pipe >through &
+reader=$!
+"$bin/clique" --generate keller4 -o pipe && wait "$reader" && cmp -s through keller4.clq || fail "--generate to a pipe"
+kill "$reader" 2>/dev/null
+[[ -p pipe ]] || fail "--generate replaces a pipe"
+"$bin/clique" --generate keller4 -o link.clq
+[[ -L link.clq ]] && cmp -s linked.clq keller4.clq || fail "--generate replaces a link"
+compgen -G '*.part*' && fail "something half-written is left"
+
+# The end is told too, and what is odd in a data file.
+"$bin/md" 3 --steps 10 --every 4 --json | grep -q '"steps":\[0,4,8,10\]' || fail "md --every does not tell the end"
+"$bin/md" 3 --write whole.data || fail "md --write"
+sed 's/^108 atoms/100 atoms/' whole.data >fewer.data
+[[ $("$bin/md" fewer.data 2>&1) == "fewer.data:116: expected the name of a section, got '101 1 "* ]] || fail "md takes atoms beyond the last"
+sed 's/^0 [0-9.]* xlo xhi/0 1e10 xlo xhi/' whole.data >empty.data
+[[ $("$bin/md" empty.data 2>&1) == "empty.data:"*": expected a box of at most 5e8 (length cubed) before, got 'Masses'" ]] ||
+  fail "md takes a box that is too large: $("$bin/md" empty.data 2>&1)"
+size=$(sed -n 's/^0 \([0-9.]*\) xlo xhi/\1/p' whole.data)
+awk -v size="$size" '/^Velocities/ {past = 1} /^[0-9]+ 1 / && !past {$3 += 2 * size} {print}' OFMT=%.17g CONVFMT=%.17g whole.data >far.data
+known() { "$bin/md" "$1" --steps 20 --json | grep -o '"potential":[^]]*' | grep -oE '[0-9]+\.[0-9]{6}' | tr '\n' ' '; }
+[[ -n $(known whole.data) && $(known far.data) == "$(known whole.data)" ]] ||
+  fail "md: atoms outside of a periodic box: $(known far.data), expected $(known whole.data)"
+
 CLEAVE_CHECK=1 "$bin/queens" 7 >out || fail "CLEAVE_CHECK=1 queens 7"
 grep -q '40 solutions' out || fail "CLEAVE_CHECK=1: $(cat out)"
 "$bin/queens" 9 --workers 2 --trace t.json --profile >out || fail "--trace --profile"

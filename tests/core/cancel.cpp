@@ -40,6 +40,34 @@ TEST_P(cancel_with, stops_at_the_next_poll) {
   });
 }
 
+struct solver {
+  cancel_scope stop;
+  bool search() {
+    return stop.run([] {});
+  }
+};
+
+TEST_P(cancel_with, it_belongs_to_what_it_runs_in_only_meanwhile) {
+  const auto belongs = [] {
+    cancel_scope a;
+    solver s;
+    {
+      cancel_scope b;
+      EXPECT_FALSE(b.run([&] {
+        EXPECT_TRUE(a.run([] {}));
+        EXPECT_TRUE(s.search());
+        b.cancel();
+        poll();
+      }));
+    }
+    EXPECT_FALSE(a.cancelled());
+    EXPECT_TRUE(a.run([] {}));
+    EXPECT_TRUE(s.search());
+  };
+  belongs();
+  rt.run(belongs);
+}
+
 TEST_P(cancel_with, every_construct_is_a_poll) {
   rt.run([] {
     const auto stopped_by = [](auto construct) {

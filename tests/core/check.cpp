@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
+#include <limits>
 
 namespace cleave::tests {
 namespace {
@@ -120,6 +122,46 @@ TEST(check, compares_floating_point_results_with_tolerance) {
 struct incomparable {
   int n;
 };
+
+TEST(check, compares_what_is_infinite_or_no_number) {
+  runtime rt(checked);
+  const auto least = [](double none) {
+    return reduce(
+        0, 9, none, [none](int) { return none; }, [](double a, double b) { return a < b ? a : b; });
+  };
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(rt.run([&] { return least(infinite); }), infinite);
+  EXPECT_TRUE(std::isnan(rt.run([&] { return least(std::nan("")); })));
+}
+
+struct counts {
+  int from, to;
+  long run() { return to - from; }
+};
+// What a poll in a put would divide is what the put is for.
+TEST(check, a_put_may_poll) {
+  for (const bool check : {true, false}) {
+    runtime rt(options{.workers = check ? 1 : 4, .check = check});
+    for (int round = 0; round < (check ? 1 : 50); ++round)
+      EXPECT_EQ(rt.run([] {
+        return sum(
+            0, 300,
+            [](int) {
+              for (int i = 0; i < 20; ++i) poll();
+              return 1L;
+            },
+            [](int from, int to) {
+              for (int i = 0; i < 100; ++i) poll();
+              each(0, 20, [](int) { poll(); });
+              task_group group;
+              group.spawn([] { poll(); });
+              group.wait();
+              return counts{from, to};
+            });
+      }),
+                300);
+  }
+}
 
 TEST(check, runs_what_cannot_be_compared) {
   runtime rt(checked);

@@ -41,6 +41,29 @@ TEST(shared_value, keeps_the_witness_of_the_best) {
   EXPECT_EQ(best.best(), (std::pair{4, std::optional<std::string>("four")}));
 }
 
+/// Copies half of itself, then throws.
+struct half_copied {
+  int a = 0, b = 0;
+  half_copied() = default;
+  half_copied(int n) : a(n), b(n) {}
+  half_copied(const half_copied& other) { *this = other; }
+  half_copied& operator=(const half_copied& other) {
+    a = other.a;
+    if (other.a > 5) throw std::bad_alloc();
+    b = other.b;
+    return *this;
+  }
+};
+TEST(shared_value, a_witness_that_cannot_be_copied_changes_nothing) {
+  shared<int, cleave::max, half_copied> best{0};
+  EXPECT_TRUE(best.offer(1, 3));
+  EXPECT_THROW(best.offer(2, 7), std::bad_alloc);
+  const auto [value, witness] = best.best();
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(witness->a, 3);
+  EXPECT_EQ(witness->b, 3);
+}
+
 TEST(shared_value, from_many_threads) {
   shared<long> best(-1);
   shared<long, cleave::max, std::array<long, 9>> with_witness(

@@ -257,6 +257,24 @@ TEST(task_group_alone, a_task_under_those_of_another_group) {
   });
 }
 
+TEST(task_group_outside, is_cancelled_by_another_thread) {
+  std::atomic<task_group*> made{nullptr};
+  std::atomic<bool> runs{false};
+  std::thread outside([&] {
+    task_group g;
+    made = &g;
+    g.spawn([&] {
+      runs = true;
+      for (;;) poll();
+    });
+    EXPECT_FALSE(g.wait());
+  });
+  while (!runs) std::this_thread::yield();
+  made.load()->cancel();
+  EXPECT_THROW(made.load()->wait(), std::logic_error) << "another thread's";
+  outside.join();
+}
+
 TEST(task_group_outside, runs_at_once) {
   task_group g;
   int n = 0;

@@ -82,6 +82,15 @@ for mpi in "${mpis[@]}"; do
     done
   done
 
+  if [[ $mpi == openmpi ]]; then  # two programs, each with options of its own
+    expected=$(plain openmpi 4 "${calls[@]}" && cat "$work/got")
+    launch_on_nodes openmpi 4 true
+    command=("${command[@]:0:${#command[@]}-3}" -n 2 "${calls[@]}" : -n 2 "${calls[@]}")
+    job openmpi "$bin/cleave" cosched --policy block --free-spin 0 --report "$work/report" "${command[@]}" || fail "two programs: exit status"
+    [[ $(cat "$work/got") == "$expected" ]] || fail "two programs: '$(cat "$work/got")', expected '$expected': $(cat "$work/err")"
+    few_late "openmpi, two programs"
+  fi
+
   # Two seconds each in a receive, a barrier and a sum.
   options=()
   cosched "$mpi" 2 "$programs/cosched-imbalance-$mpi" 6000

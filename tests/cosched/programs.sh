@@ -29,12 +29,18 @@ fortran() {  # its calls pass by the names PMPI_...
   (($(counted calls) == 600)) || fail "$1, Fortran: $(counted calls) calls, expected 600"
 }
 
-threads() {
+threads() {  # MPI [ARGUMENT]
   local got
-  got=$(cosched_run "$1" 2 "$programs/cosched-threads-$1" 2>"$work/err")
+  got=$(cosched_run "$1" 2 "$programs/cosched-threads-$1" "${@:2}" 2>"$work/err")
   [[ $got == 5050 || $got == "no threads" ]] || fail "$1, threads: '$got' $(cat "$work/err")"
   [[ $got == "no threads" ]] || grep -q "cosched: a second thread calls MPI" "$work/err" ||
     fail "$1, threads: no message: $(cat "$work/err")"
+}
+
+forks() {
+  local got
+  got=$(cosched_run "$1" 2 timeout 30 "$programs/cosched-forks-$1" 2>"$work/err")
+  [[ $got == "3 kept" ]] || fail "$1, a child that exits: '$got' $(cat "$work/err")"
 }
 
 settings() {
@@ -64,7 +70,9 @@ for mpi in "${mpis[@]}"; do
   kernels "$mpi"
   fortran "$mpi"
   threads "$mpi"
+  OMPI_MPI_THREAD_LEVEL=3 MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE threads "$mpi" by-init
+  forks "$mpi"
   settings "$mpi"
-  compgen -G "/dev/shm/cleave-cosched-*" >"$work/left" && fail "$mpi: left behind: $(cat "$work/left")"
+  left_behind >"$work/left" && fail "$mpi: left behind: $(cat "$work/left")"
 done
 exit "$((failures > 0))"

@@ -1,8 +1,10 @@
 #include "cosched/rank.hpp"
 
+#include "machine/on_cpu.hpp"
 #include "ranks.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -94,6 +96,88 @@ TEST_P(ring, two_send_to_one) {
 INSTANTIATE_TEST_SUITE_P(policies, ring,
                          testing::Values(policy::block, policy::two_phase, policy::adaptive),
                          name_of_test);
+
+TEST(rank, the_last_one_to_end_is_told_so) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  EXPECT_FALSE(j.rest[2]->ends_last());
+  EXPECT_FALSE(j.rest[0]->ends_last());
+  EXPECT_TRUE(j.rest[1]->ends_last());
+}
+
+// Spinning would keep the others from the one CPU that all are on, and a sleep costs more.
+TEST(rank, on_one_cpu_ranks_leave_it_to_each_other) {
+  for (const policy by : {policy::two_phase, policy::adaptive, policy::block}) {
+    job j;
+    ASSERT_TRUE(j.complete());
+    j.start(by, 0);
+    const int cpu = sched_getcpu();
+    on_each([&](unsigned me) {
+      const cleave::machine::on_cpu there(cpu);
+      for (int got = 0; got < messages;) {
+        if (me == 0) j.send(0, 1);
+        j.receive(me, got);
+        if (me != 0) j.send(me, (me + 1) % job::ranks);
+      }
+    });
+    const counts c = j.all();
+    EXPECT_LE(c.late * 1'000, c.waits);
+    if (by == policy::block) {
+      EXPECT_EQ(c.yields, 0) << "who asks for it sleeps at once";
+    } else {
+      EXPECT_GT(c.yields, messages);
+      EXPECT_LT(c.sleeps * 2, c.yields);  // one sleep makes others
+      EXPECT_GE(c.sleeps * 200, c.yields) << "Linux can put nobody elsewhere";
+      EXPECT_LT(c.spin_time, c.yield_time);
+    }
+  }
+}
+
+// Aside, a rank spins; those that it sends to may sleep.
+TEST(rank, one_that_stands_aside_rings_before_it_waits) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  j.start(policy::block, 0);
+  j.of[1].stand_aside();
+  std::atomic<pid_t> id{0};
+  constexpr int times = 20;
+  std::thread sleeper([&] {
+    id = gettid();
+    for (int got = 0; got < times;) j.receive(0, got), j.send(0, 1);
+  });
+  for (int got = 0; got < times; ++got) {
+    await_sleep(id);
+    j.of[1].begin_call(true);  // as MPI_Sendrecv, or a long MPI_Send
+    j.sent[0].fetch_add(1, std::memory_order_release);
+    while (j.sent[1].load(std::memory_order_acquire) <= got) {
+      j.of[1].found_nothing();
+      std::this_thread::yield();
+    }
+    j.of[1].found_something();
+    j.of[1].end_call(true);
+  }
+  sleeper.join();
+  EXPECT_EQ(j.all().late, 0);
+}
+
+TEST(rank, a_call_that_was_left_by_a_jump_is_over) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  j.start(policy::block, 0);
+  rank& r = j.of[0];
+  const char stack[2] = {};
+  r.begin_call(true, &stack[1]);
+  r.begin_call(false, &stack[0]);
+  r.found_nothing();
+  r.begin_call(false, &stack[1]);
+  EXPECT_TRUE(r.is_outermost());
+  r.begin_call(true, &stack[0]);
+  EXPECT_FALSE(r.is_outermost());
+  r.end_call(true), r.end_call(false);
+  r.begin_call(true, &stack[0]);
+  EXPECT_TRUE(r.is_outermost());
+  r.end_call(true);
+}
 
 // Who waits for a message is not woken by what others do besides.
 TEST(rank, a_receive_wakes_nobody_who_waits_for_a_message) {

@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
+#include <cstdint>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -40,11 +44,13 @@ struct threads_as_ranks {
     of[me].end_call(true);
   }
   cosched::counts all() const {
-    cosched::counts c;
-    for (const cosched::rank& r : of)
-      c.waits += r.counted().waits, c.sleeps += r.counted().sleeps, c.late += r.counted().late,
-          c.events += r.counted().events, c.rings += r.counted().rings;
-    return c;
+    using numbers = std::array<std::int64_t, cosched::counts::fields>;
+    numbers sum{};
+    for (const cosched::rank& r : of) {
+      const auto its = std::bit_cast<numbers>(r.counted());
+      std::transform(its.begin(), its.end(), sum.begin(), sum.begin(), std::plus());
+    }
+    return std::bit_cast<cosched::counts>(sum);
   }
 
   std::array<int, Ranks> number;

@@ -115,6 +115,27 @@ TEST_F(board_of_two, who_sleeps_in_its_turn_gives_it_to_who_stops) {
   EXPECT_EQ(off.stops(), 1);
 }
 
+TEST_F(board_of_two, who_ends_leaves_its_turn_to_who_stops) {
+  call_until_turns();
+  turns &on = holder(), &off = other();
+  lengthen(10'000 * millisecond);
+  std::thread waiting([&] { off.after_wait(now(), calls); });
+  const unsigned number = &off == &a ? 1 : 2;
+  while (board->of[number].paused == 0) std::this_thread::yield();
+  on.leave();
+  waiting.join();
+  EXPECT_TRUE(off.is_mine());
+  on.leave();
+  EXPECT_TRUE(off.is_mine()) << "another's turn is not ended";
+}
+
+TEST_F(board_of_two, who_ends_while_nobody_stops_leaves_the_cpus_to_all) {
+  call_until_turns();
+  lengthen(10'000 * millisecond);
+  holder().leave();
+  EXPECT_FALSE(in_turns());
+}
+
 TEST_F(board_of_two, there_are_none_for_who_calls_seldom) {
   call_until_turns(2 * recent_calls::seldom);
   EXPECT_FALSE(in_turns());
@@ -361,7 +382,6 @@ TEST_F(beside_seldom, nobody_gives_a_turn_up_before_it_has_left_the_cpus) {
   board->given = now() - turns::all_interrupted;
   EXPECT_TRUE(a.give_up());
   EXPECT_TRUE(seldom.is_mine());
-  EXPECT_GT(seldom.patience(), a.patience());
 }
 
 TEST_F(beside_seldom, a_watch_interrupts_it_when_it_computes_in_anothers_turn) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: slow once
+# labels: slow once timing
 # Two jobs with a rank for each of two CPUs: they take turns and end with right results, and if one is killed, the other does.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
@@ -16,7 +16,6 @@ job() {
 }
 verified() { grep -q '"verified":true' "$work/out.$2" || fail "$1, job $2: $(cat "$work/out.$2" "$work/err.$2")"; }
 stops() { cat "$work"/report.? | grep -oP '"stops":\K[0-9]+' | awk '{n += $1} END {print n + 0}'; }
-left() { compgen -G "/dev/shm/cleave-cosched-*"; }
 
 kill_job() {  # ARGUMENTS: all processes that have them, ranks and launchers
   local process victims=()
@@ -59,6 +58,6 @@ for mpi in "${mpis[@]}"; do
   kill_job "300 --steps 3002" || fail "$mpi: nobody to kill"
   wait
   verified "$mpi" 1
-  left >"$work/left" && fail "$mpi: left behind: $(cat "$work/left")"
+  left_behind >"$work/left" && fail "$mpi: left behind: $(cat "$work/left")"
 done
 exit "$((failures > 0))"

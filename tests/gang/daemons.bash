@@ -7,7 +7,7 @@
 #                           processes write their ids into $work/FILE.NODE; sets `job`, and `name` as ps shows it
 declare -A daemons=()
 gang=("$bin/cleave" gang)
-unset CLEAVE_GANG_JOB CLEAVE_GANG_SHELL CLEAVE_GANG_REMOTE_SOCKET CLEAVE_GANG_STOP_BY
+unset CLEAVE_GANG_JOB CLEAVE_GANG_KEEPER CLEAVE_GANG_SHELL CLEAVE_GANG_REMOTE_SOCKET CLEAVE_GANG_STOP_BY
 unset SLURM_JOB_ID LSB_JOBID PBS_JOBID JOB_ID
 unset OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER_EXEC
 # What ssh and its server are elsewhere: a command that is no descendant of who asked for it.
@@ -64,7 +64,8 @@ file=$file bash -c "$script" &
 wait
 END
 run_on() {  # NODE FILE ARGUMENT…: its process is the command's, for `kill`
-  CLEAVE_GANG_SOCKET=$work/$1.socket NODE=$1 file=$work/$2 "${at[@]}" "${gang[@]}" run --stop-by "${kind:-signals}" "${@:3}" 2>"$work/$2.err" &
+  # As from a terminal: what Bash starts in the background ignores SIGINT.
+  CLEAVE_GANG_SOCKET=$work/$1.socket NODE=$1 file=$work/$2 "${at[@]}" env --default-signal=INT "${gang[@]}" run --stop-by "${kind:-signals}" "${@:3}" 2>"$work/$2.err" &
   job=$!
   echo "$job" >>"$work/started"
 }

@@ -127,6 +127,29 @@ for kind in cgroup2 cgroup1 signals; do
   "${gang[@]}" kill "$(first_job)"
   wait "$a"; (($? == 143)) || fail "$kind: kill: exit status"
   gone "$work/a" "killed"
+  queue "$work/a"; a=$client
+  "${gang[@]}" pause "$(first_job)"
+  stopped "$work/a" "paused, before a signal to all"
+  kill -USR1 "$a" "$(pgrep -P "$a" -x gang-keeper)"  # as batch systems send it
+  stopped "$work/a" "paused, after a signal to its keeper"
+  "${gang[@]}" resume "$(first_job)" || fail "$kind: resume, after a signal"
+  runs "$work/a" "resumed, after a signal to its keeper"
+  kill "$a"
+  wait "$a"
+  gone "$work/a" "ended after a signal"
+  rm -f "$work/a"
+  "${gang[@]}" run --stop-by "$kind" -- bash -c "$spin" "$work/a" 2>/dev/full &
+  a=$!
+  started "$work/a"
+  "${gang[@]}" pause "$(first_job)"
+  stopped "$work/a" "paused, and nothing can be said"
+  kill -9 "$daemon"
+  wait "$daemon" 2>/dev/null
+  runs "$work/a" "the daemon killed, and nothing can be said"
+  kill "$a"
+  wait "$a"
+  gone "$work/a" "ended, and nothing can be said"
+  serve
   kill "$daemon"
   wait "$daemon" || fail "$kind: the daemon's exit status"
   [[ ! -e $socket ]] || fail "$kind: a socket is left"
@@ -146,10 +169,111 @@ policy=$(chrt --batch 0 "${gang[@]}" run sh -c 'chrt -p $$' | head -1)
 [[ $policy == *SCHED_BATCH ]] || fail "a job's policy: $policy"
 "${gang[@]}" run no-such-program 2>"$work/err"; (($? == 2)) || fail "no such program: exit status"
 [[ $(cat "$work/err") == "cleave: COMMAND: 'no-such-program': No such file or directory" ]] || fail "$(cat "$work/err")"
+[[ -z $(timeout 20 env --ignore-signal=CHLD "${gang[@]}" run true 2>&1) ]] || fail "with SIGCHLD ignored"
 refuses "cleave: --socket: '$socket': another daemon serves it" cleave gang --socket "$socket" serve
 refuses "cleave: JOB: 77: no such job" cleave gang --socket "$socket" pause 77
 refuses "cleave: -- mpirun ...: expected a program, got nothing" cleave gang --socket "$socket" run
 [[ $(stat -c %a "$socket") == 600 ]] || fail "the socket's mode: $(stat -c %a "$socket")"
+touch "$work/data"
+refuses "cleave: --socket: '$work/data': expected a socket or nothing there" cleave gang --socket "$work/data" serve
+[[ -f $work/data ]] || fail "a file at --socket was removed"
+
+# What its user ignores, `run` ignores.
+rm -f "$work/a"
+env --ignore-signal=HUP "${gang[@]}" run -- bash -c "$spin" "$work/a" 2>"$work/a.err" &
+a=$!
+started "$work/a"
+kill -HUP "$a" "$(pgrep -P "$a" -x gang-keeper)"
+sleep 4  # a job that has to end is killed after three
+runs "$work/a" "after a SIGHUP that it ignores"
+kill "$a"
+wait "$a"
+# Who is only asked to end has all the time that it needs.
+"${gang[@]}" run -- bash -c 'trap "sleep 4; exit 5" TERM; echo >"$0"; while :; do sleep 0.1; done' "$work/asked" &
+a=$!
+asked() { [[ -e $work/asked ]]; }
+patiently asked
+kill "$a"
+wait "$a"; (($? == 5)) || fail "asked to end: exit status"
+
+# A job in a job is a part of it.
+kind=signals
+queue "$work/b"; b=$client
+rm -f "$work/a"
+"${gang[@]}" run --stop-by signals -- "${gang[@]}" run --stop-by signals -- bash -c "$spin" "$work/a" 2>"$work/a.err" &
+a=$!
+started "$work/a"
+[[ $("${gang[@]}" ps --json | grep -oP '"job":' | wc -l) == 2 ]] || fail "a job in a job: $("${gang[@]}" ps)"
+runs "$work/a" "a job in a job" && runs "$work/b" "beside it"
+within=$("${gang[@]}" ps --json | grep -oP '"job":"\K[0-9]+' | sort -n | tail -1)
+"${gang[@]}" pause "$within"
+stopped "$work/a" "a job in a job, paused"
+sleep 6  # the keeper within hears nothing for so long
+"${gang[@]}" resume "$within"
+runs "$work/a" "a job in a job, resumed"
+kill "$a"
+wait "$a"
+gone "$work/a" "a job in a job"
+
+# Ctrl-Z: ranks of mpirun are in other process groups.
+rm -f "$work/a"
+set -m
+"${gang[@]}" run --stop-by signals -- bash -c 'for i in 1 2; do setsid bash -c "while :; do :; done" & echo $! >>"$0"; done; wait' "$work/a" \
+  2>"$work/a.err" &
+a=$!
+set +m
+started "$work/a"
+kill -TSTP -- -"$a"
+stopped "$work/a" "by the terminal"
+runs "$work/b" "beside one that its terminal stopped"
+[[ $("${gang[@]}" ps) == *paused* ]] || fail "stopped by its terminal: $("${gang[@]}" ps)"
+kill -CONT -- -"$a"
+runs "$work/a" "continued by its terminal"
+
+# A daemon that does not run.
+kill -STOP "$daemon"
+both_say() { grep -q "$1" "$work/a.err" && grep -q "$1" "$work/b.err"; }
+patiently both_say 'does not answer: the job goes on by itself' || fail "a daemon that is stopped: $(cat "$work/a.err" "$work/b.err")"
+stood_still() { local a b; a=$(ticks "$work/a") b=$(ticks "$work/b"); sleep 1; (($(ticks "$work/a") == a || $(ticks "$work/b") == b)); }
+stood_still && fail "a daemon that is stopped: a job stands still"
+kill -CONT "$daemon"
+patiently both_say 'a daemon is there again' || fail "a daemon that goes on: $(cat "$work/a.err" "$work/b.err")"
+
+# What a terminal has stopped goes on for the terminal only.
+kill -TSTP -- -"$a"
+stopped "$work/a" "by the terminal again"
+kill -9 "$daemon"
+wait "$daemon" 2>/dev/null
+runs "$work/b" "beside one that its terminal stopped, and the daemon killed"
+stopped "$work/a" "by the terminal, and the daemon killed"
+serve
+both_back() { [[ $("${gang[@]}" ps --json | grep -oP '"state":"\K[a-z]+' | sort | tr '\n' ' ') == "paused running " ]]; }
+patiently both_back || fail "jobs do not come back as they were: $("${gang[@]}" ps)"
+stopped "$work/a" "by the terminal, and a daemon is there again"
+kill -CONT -- -"$a"
+runs "$work/a" "continued by its terminal, after all" && runs "$work/b" "beside it, after all"
+kill "$a" "$b"
+wait "$a" "$b"
+
+# More jobs than one answer holds.
+if command -v python3 >/dev/null; then
+  python3 - "$socket" <<'END' &
+import json, socket, sys, time
+asked = []
+for n in range(400):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(sys.argv[1])
+    s.send(json.dumps({"do": "run", "command": "x" * 80}).encode())
+    asked.append(s)
+time.sleep(600)
+END
+  many=$!
+  all_there() { [[ $("${gang[@]}" ps | grep -c xxx) == 400 ]]; }
+  patiently all_there || fail "$("${gang[@]}" ps | wc -l) lines for 400 jobs"
+  kill "$many"
+  wait "$many" 2>/dev/null
+fi
+
 if ((EUID == 0)); then
   chmod 711 "$work"
   setpriv --reuid 65534 --clear-groups "$bin/cleave" gang --socket "$socket" ps 2>"$work/err" && fail "another user may ask"

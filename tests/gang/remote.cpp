@@ -58,19 +58,19 @@ protected:
 };
 
 TEST_F(set_environment, keeps_the_shell_that_was_set) {
-  gang::set_environment({}, "a.1");
+  gang::set_environment({}, "a.1", true);
   EXPECT_EQ(of("CLEAVE_GANG_SHELL"), "ssh");
   EXPECT_EQ(of(agent), own);
   clear();
   setenv(agent, "rsh -q : ssh", 1);
   for (int deep = 0; deep < 3; ++deep) {  // a job in a job, too
-    gang::set_environment({}, "a.1");
+    gang::set_environment({}, "a.1", true);
     EXPECT_EQ(of("CLEAVE_GANG_SHELL"), "rsh -q") << deep;
     EXPECT_EQ(of(agent), own) << deep;
   }
   gang::job_settings given;
   given.remote_shell = "ssh -v";
-  gang::set_environment(given, "a.1");
+  gang::set_environment(given, "a.1", true);
   EXPECT_EQ(of("CLEAVE_GANG_SHELL"), "ssh -v");
 }
 
@@ -78,12 +78,12 @@ TEST_F(set_environment, leaves_launchers_to_managers) {
   for (const char* const manager : {"SLURM_JOB_ID", "LSB_JOBID", "PBS_JOBID", "JOB_ID"}) {
     clear();
     setenv(manager, "7", 1), setenv("SGE_ROOT", "/opt/sge", 1);
-    gang::set_environment({}, "a.1");
+    gang::set_environment({}, "a.1", true);
     EXPECT_EQ(of(agent), "") << manager;
   }
   clear();
   setenv("JOB_ID", "7", 1);  // anybody's
-  gang::set_environment({}, "a.1");
+  gang::set_environment({}, "a.1", true);
   EXPECT_EQ(of(agent), own);
 }
 

@@ -54,6 +54,36 @@ TEST(interrupter, ends_no_sleep) {
   EXPECT_EQ(sent, 0);
 }
 
+TEST(interrupter, sends_no_second_signal_before_the_first_is_handled) {
+  const interrupter i(&count);
+  ASSERT_TRUE(i.works());
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  interrupts = 0;
+  const auto sent_by_another = [&] {
+    std::atomic<bool> end{false};
+    int sent = 0;
+    std::thread other([&] {
+      for (int k = 0; k < 2000 && sent < 2; ++k) sent += i.interrupt() ? 1 : 0;
+      end = true;
+    });
+    while (!end) {}
+    other.join();
+    return sent;
+  };
+  EXPECT_EQ(sent_by_another(), 1);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(interrupts, 1);
+
+  struct sigaction own {
+  }, mine{};
+  own.sa_handler = SIG_DFL;
+  ASSERT_EQ(sigaction(SIGRTMAX - 1, &own, &mine), 0);
+  EXPECT_EQ(sent_by_another(), 0) << "it would end the program";
+  sigaction(SIGRTMAX - 1, &mine, nullptr);
+}
+
 TEST(interrupter, leaves_signals_that_are_handled_already) {
   struct sigaction old {
   }, own{};

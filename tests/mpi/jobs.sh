@@ -26,6 +26,9 @@ for mpi in "${mpis[@]}"; do
   must_print 'answer +724 solutions' "${command[@]}"
   grep -q 'runs another program' "$work/err" || fail "$mpi: nothing is said of another program: $(cat "$work/err")"
 
+  launch "$mpi" 1 "$jobs" team : -n 1 "$bin/fib" 20
+  must_print 'team of 1' timeout 60 "${command[@]}"
+
   count=2
   launch "$mpi" $count "$jobs" search
   begin "${command[@]}"

@@ -143,6 +143,24 @@ ended "$job" 0 "a job that began again"
 says out.err "^cleave: here.$root, which had its root, has said nothing for 3 s; the job begins again$"
 says out '"status":0,.*"restarts":1,.*"answer":2279184,'
 
+# Whoever reads what the program writes rests for longer than silence may be; and then for ever.
+offer m3 "$bin/clique" --workers 1; m3=$server
+graph=(clique --generate random:1500:50:7)  # 7 MB
+"$cleave" submit --patience 2 "$me" "${graph[@]}" 2>"$work/err" | { sleep 6; cat; } >"$work/out"
+[[ ${PIPESTATUS[0]} == 0 && ! -s $work/err ]] || fail "a reader who rests: $(cat "$work/err")"
+"$bin/${graph[0]}" "${graph[@]:1}" | cmp -s - "$work/out" || fail "a reader who rests: $(wc -c <"$work/out") bytes"
+mkfifo "$work/unread"
+exec {unread}<>"$work/unread"
+"$cleave" submit "$me" "${graph[@]}" >&"$unread" 2>"$work/err" &
+job=$!
+until_said m3.clique.err 'cleave: job .* begins here: clique --generate random:1500:50:7'
+sleep 2
+kill -INT "$job"
+ended "$job" 130 "interrupted, and nobody reads"
+exec {unread}>&-
+kill "$m3"
+ended "$m3" 0 "a server of clique"
+
 # Interrupted while it waits for another server.
 [[ $root == m1 ]] && root=m2 || root=m1
 begin_job out --json --root "here.$root" "$me" queens 18

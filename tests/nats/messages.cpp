@@ -33,7 +33,7 @@ constexpr auto long_enough = 60s;
 std::optional<letter> next(connection& c) {
   const auto end = clock_type::now() + long_enough;
   while (clock_type::now() < end) {
-    if (auto one = c.receive()) return one;
+    if (auto one = c.receive(); one && !one->unfinished) return one;
     c.wait(1s);
   }
   return {};
@@ -104,6 +104,39 @@ TEST_F(messages, that_are_longer_than_the_relay_takes) {
     EXPECT_EQ(text(*got), got->topic == "second" ? "short" : large);
   }
   EXPECT_EQ(from_a, (std::vector<std::string>{"first", "second"}));
+}
+
+TEST_F(messages, tell_of_their_parts) {
+  tests::relay by("max_payload: 70000");
+  connection a(by.machine("m1"), "one"), b(by.machine("m2"), "two");
+  const std::string large(300'000, ' ');  // five parts
+  a.send(b.self(), "first", large);
+  int parts = 0;
+  std::optional<letter> got;
+  ASSERT_TRUE(until([&] {
+    for (got = b.receive(); got && got->unfinished; got = b.receive()) {
+      ++parts;
+      EXPECT_EQ(got->from, a.self());
+      EXPECT_TRUE(got->content.empty());
+    }
+    return got.has_value();
+  }));
+  EXPECT_EQ(text(*got), large);
+  EXPECT_EQ(parts, 4);
+}
+
+// Interest behind the relay that joins two sites is that relay's.
+TEST_F(messages, to_another_site_are_not_said_to_have_no_reader) {
+  tests::relay by;
+  connection a(by.machine("m1"), "one");
+  const cleave::net::nats::endpoint far = {{"elsewhere", "m2"}, "two"},
+                                    gone = {{a.self().at.site, "m2"}, "two"};
+  a.send(far, "first", "", true);
+  a.send(gone, "second", "", true);
+  const auto answer = next(a);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->nobody);
+  EXPECT_EQ(answer->from, gone);
 }
 
 /// As after a loss, or from somebody who wants to do harm.

@@ -2,26 +2,26 @@
 // The output of a job that begins again: each byte is shown once, as long as it is the same.
 #include "sites/program_output.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <cstdlib>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 
 class shown_output : public testing::Test {
 protected:
-  ~shown_output() override {
-    std::fclose(file_);
-    std::free(text_);
-  }
+  ~shown_output() override { close(file_); }
   std::string shown() {
-    std::fflush(file_);
-    return {text_, size_};
+    out.write();
+    EXPECT_TRUE(out.is_written());
+    std::string all(static_cast<std::size_t>(lseek(file_, 0, SEEK_CUR)), ' ');
+    EXPECT_EQ(pread(file_, all.data(), all.size(), 0), static_cast<ssize_t>(all.size()));
+    return all;
   }
 
 private:
-  char* text_ = nullptr;
-  std::size_t size_ = 0;
-  std::FILE* const file_ = open_memstream(&text_, &size_);
+  const int file_ = memfd_create("output", MFD_CLOEXEC);
 
 protected:
   sites::program_output out{file_};
@@ -37,13 +37,13 @@ TEST_F(shown_output, is_shown_as_it_comes) {
 
 TEST_F(shown_output, of_a_job_that_begins_again_is_not_shown_twice) {
   out.add("one\ntwo\n");
-  ASSERT_TRUE(out.begin_again());
+  out.begin_again();
   out.add("on");
   out.add("e\n");
   EXPECT_EQ(out.text(), "one\n");
   out.add("two\nthree\n");
   EXPECT_EQ(shown(), "one\ntwo\nthree\n");
-  ASSERT_TRUE(out.begin_again());
+  out.begin_again();
   out.add("one\ntwo\nthree\nfour\n");
   EXPECT_EQ(shown(), "one\ntwo\nthree\nfour\n");
   EXPECT_EQ(out.text(), "one\ntwo\nthree\nfour\n");
@@ -51,7 +51,7 @@ TEST_F(shown_output, of_a_job_that_begins_again_is_not_shown_twice) {
 
 TEST_F(shown_output, that_is_another_one_is_shown_whole) {
   out.add("one\ntwo\n");
-  ASSERT_TRUE(out.begin_again());
+  out.begin_again();
   out.add("one\n");
   testing::internal::CaptureStderr();
   out.add("three\n");
@@ -66,18 +66,41 @@ TEST_F(shown_output, that_is_too_long_cannot_begin_again) {
   const std::string part(sites::program_output::most_kept / 2, 'x');
   out.add(part);
   out.add(part);
-  EXPECT_TRUE(out.begin_again());
+  EXPECT_TRUE(out.is_kept());
+  out.begin_again();
   out.add(part);
   out.add(part);
   out.add("y");
-  EXPECT_FALSE(out.begin_again());
+  EXPECT_FALSE(out.is_kept());
   EXPECT_EQ(shown(), part + part + "y");
 }
 
+TEST(output, whose_reader_rests_keeps_nobody_waiting) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  sites::program_output out(ends[1]);
+  std::string all;
+  while (out.has_room()) {
+    const std::string part(100'000, static_cast<char>('a' + all.size() / 100'000));
+    all += part;
+    out.add(part), out.write(), out.write(std::chrono::milliseconds(1));
+  }
+  EXPECT_GE(all.size(), sites::program_output::most_unwritten);
+  std::string read_here(all.size(), ' ');
+  for (std::size_t done = 0; done < all.size(); out.write()) {
+    const ssize_t n = read(ends[0], read_here.data() + done, all.size() - done);
+    ASSERT_GT(n, 0);
+    done += static_cast<std::size_t>(n);
+  }
+  EXPECT_TRUE(read_here == all);
+  EXPECT_TRUE(out.is_written());
+  close(ends[0]), close(ends[1]);
+}
+
 TEST(output, that_is_not_shown_is_kept) {
-  sites::program_output out(nullptr);
+  sites::program_output out(-1);
   out.add("one\n");
-  ASSERT_TRUE(out.begin_again());
+  out.begin_again();
   out.add("two\n");
   EXPECT_EQ(out.text(), "two\n");
 }

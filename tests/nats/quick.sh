@@ -9,9 +9,10 @@ start_relay
 first=$(key here m0) second=$(key here m1) third=$(key there m1)
 export CLEAVE_WORKERS=1
 
-# begin ADDRESS KEY [ARGUMENT…]: a node of queens in the background, its output in out.ADDRESS and err.ADDRESS; sets `pid`.
+# begin ADDRESS KEY [ARGUMENT…]: a node of `program` in the background, its output in out.ADDRESS and err.ADDRESS; sets `pid`.
+program=queens
 begin() {
-  (node "$2" "$1" "$bin/queens" "${@:3}" >"$work/out.$1" 2>"$work/err.$1") &
+  (node "$2" "$1" "$bin/$program" "${@:3}" >"$work/out.$1" 2>"$work/err.$1") &
   pid=$!
 }
 # ended PID STATUS: waits for it.
@@ -65,6 +66,26 @@ ended "$two" 0
 ended "$zero" 0
 prints '"answer":2279184,'
 silent a2
+
+# All look at data that the first one has published, those who come late too.
+program=clique
+"$bin/clique" --generate random:240:80:1 -o "$work/graph" || fail "no graph"
+new_job
+begin 0 "$first" --json "$work/graph"; zero=$pid
+works "$zero"
+late=()
+for address in a1 a2 a3 a4 a5; do
+  begin "$address" "$third" "$work/graph"
+  late+=("$pid")
+  sleep 0.1
+done
+works "${late[4]}"
+{ kill -9 "${late[0]}"; wait "${late[0]}"; } 2>/dev/null
+begin a6 "$second" "$work/graph"; late[0]=$pid
+ended "$zero" 0
+prints '"answer":27,'
+for pid in "${late[@]}"; do ended "$pid" 0; done
+program=queens
 
 # The relay is away for a moment.
 new_job

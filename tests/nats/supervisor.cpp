@@ -77,7 +77,9 @@ TEST_F(supervised, refuses_with_a_reason) {
   hear(client, start{job, "2f", {}, 10});
   hear(client, start{job, "1f", {"--serve", "x"}, 10});
   hear(client, start{job, "1f", {"8", "--trace=/file"}, 10});
-  hear(client, start{job, "1f", {std::string(20'000, 'x')}, 10});
+  hear(client, start{job, "1f", {"8", std::string("--trace\0", 8), "/file"}, 10});
+  hear(client, start{job, "1f", {std::string(30'000, 'x')}, 10});
+  hear(client, start{job, "1f", {std::string(6'000, '\1')}, 10});  // six letters each as JSON
   port.can_start = true;
   begin();
   hear(stranger, start{job, "1f", {}, 10});
@@ -90,7 +92,8 @@ TEST_F(supervised, refuses_with_a_reason) {
   EXPECT_EQ(why, (steps{"it cannot start the program", "it offers another program by this name",
                         "--serve, --transport and --trace are no options of a job",
                         "--serve, --transport and --trace are no options of a job",
-                        "the arguments are longer than 16 KiB", "it has a job of this name",
+                        "an argument has a NUL in it", "the arguments are longer than 24 KiB",
+                        "the arguments are longer than 24 KiB", "it has a job of this name",
                         "it has no such job", "it leaves"}));
 }
 
@@ -101,6 +104,13 @@ TEST_F(supervised, a_job_is_its_submitters) {
   EXPECT_EQ(port.done(), steps{});
   hear(client, cancel{job});
   EXPECT_EQ(port.done(), steps{"kill aa"});
+}
+
+// A submitter says it until it is answered: it took this server as lost.
+TEST_F(supervised, answers_who_cancels_what_it_has_not) {
+  hear(client, cancel{job});
+  EXPECT_EQ(port.done(), steps{});
+  EXPECT_EQ(port.of<refusal>().size(), 1u);
 }
 
 TEST_F(supervised, announces_while_the_roots_node_is_there) {
@@ -137,6 +147,21 @@ TEST_F(supervised, tells_all_that_the_root_wrote_and_then_its_end) {
   hear(client, beat{job, 2});
   hear(client, beat{job, 2});
   EXPECT_EQ(port.of<refusal>().size(), 1u);  // it is forgotten
+}
+
+// One that rests takes nothing: all of it again each second would fill its network.
+TEST_F(supervised, sends_one_part_again_to_who_takes_nothing) {
+  begin();
+  for (int i = 0; i < 10; ++i) server.wrote(now, job, part::of::output, "x");
+  port.of<part>();
+  for (int i = 0; i < 3; ++i) {
+    now += 1s;
+    hear(client, beat{job, 0});
+    EXPECT_EQ(port.of<part>().size(), i == 0 ? 10u : 1u);
+  }
+  now += 1s;
+  hear(client, beat{job, 1});
+  EXPECT_EQ(port.of<part>().size(), 9u);
 }
 
 TEST_F(supervised, does_not_read_more_than_its_submitter_takes) {
@@ -193,6 +218,12 @@ TEST_F(supervised, helps_once_with_a_job_of_its_own_program) {
   EXPECT_EQ(port.done(), steps{"help aa of kyoto.m2 18"});
 }
 
+TEST_F(supervised, helps_with_no_job_that_it_would_not_have) {
+  hear(there, notice{job, "queens", "1f", {"8", "--trace", "/file"}, false});
+  hear(there, notice{job, "queens", "1f", {std::string(30'000, 'x')}, false});
+  EXPECT_EQ(port.done(), steps{});
+}
+
 TEST_F(supervised, helps_again_when_its_node_has_died) {
   announce();
   server.ended(now, job, {true, 9});
@@ -213,6 +244,19 @@ TEST_F(supervised, does_not_try_for_ever) {
     server.ended(now, job, {false, 2});
   }
   EXPECT_EQ(started, 5);
+}
+
+TEST_F(supervised, helps_on_where_nodes_are_killed_now_and_then) {
+  int started = 0;
+  for (int i = 0; i < 20; ++i) {
+    announce();
+    started += static_cast<int>(port.done().size());
+    for (int s = 0; s < 70; ++s) now += 1s, announce();
+    server.ended(now, job, {true, 9});
+    for (int s = 0; s < 20; ++s) now += 1s, announce();
+    started += static_cast<int>(port.done().size());
+  }
+  EXPECT_GT(started, 15);
 }
 
 TEST_F(supervised, a_node_that_comes_back_again_and_again_has_not_failed) {

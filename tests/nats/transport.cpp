@@ -69,11 +69,14 @@ net::bytes text(const std::string& s) {
   return {at, at + s.size()};
 }
 
-std::optional<net::incoming> next(net::transport& t) {
+/// Meanwhile the others do what is to be done.
+std::optional<net::incoming> next(net::transport& t,
+                                  const std::vector<net::transport*>& others = {}) {
   const auto end = clock_type::now() + long_enough;
   while (clock_type::now() < end) {
-    if (auto m = t.receive()) return m;
-    t.wait(100ms);
+    if (auto m = t.receive(); m && !m->message.empty()) return m;
+    t.wait(others.empty() ? 100ms : 1ms);
+    for (net::transport* o : others) o->wait(1ms);
   }
   return {};
 }
@@ -122,13 +125,47 @@ TEST_F(nodes, send_messages_whole_and_in_order) {
   root->send(1, text("last"));
   root->send(99, text("to nobody"));
   for (const std::string& expected : {std::string("first"), large, std::string("last")}) {
-    const auto m = next(*one);
+    const auto m = next(*one, {root.get()});
     ASSERT_TRUE(m);
     EXPECT_EQ(m->from, 0u);
     EXPECT_EQ(m->message, text(expected));
   }
   EXPECT_EQ(root->counted().sent, 3u);
   EXPECT_EQ(one->counted().received_bytes, large.size() + 9);
+}
+
+TEST_F(nodes, wait_for_no_long_message_to_another) {
+  const auto root = open("0", "here.m0"), one = open("1", "here.m1"), two = open("2", "here.m2");
+  const std::vector<net::transport*> all{root.get(), one.get(), two.get()};
+  ASSERT_TRUE(until(all, [&] { return root->peers().size() == 2; }));
+  const std::string large(20'000'000, 'x');
+  root->send(1, text(large));
+  root->send(1, text("after it"));
+  root->send(2, text("short"));
+  const auto short_one = next(*two);  // the root does nothing more
+  ASSERT_TRUE(short_one);
+  EXPECT_EQ(short_one->message, text("short"));
+  for (int i = 0; i < 20; ++i) {
+    one->wait(10ms);
+    while (const auto m = one->receive()) EXPECT_TRUE(m->message.empty()) << "all of it was sent";
+  }
+  root->send(1, text(large));  // again, as far as the protocol knows
+  EXPECT_EQ(next(*one, {root.get()})->message.size(), large.size());
+  EXPECT_EQ(next(*one, {root.get()})->message, text("after it"));
+  root->send(1, text("last"));
+  EXPECT_EQ(next(*one, {root.get()})->message, text("last"));
+}
+
+TEST_F(nodes, that_go_have_sent_all_before) {
+  auto root = open("0", "here.m0");
+  const auto one = open("1", "here.m1");
+  ASSERT_TRUE(until({root.get(), one.get()}, [&] { return !root->peers().empty(); }));
+  const std::string large(5'000'000, 'x');
+  root->send(1, text(large));
+  root.reset();
+  const auto m = next(*one);
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->message.size(), large.size());
 }
 
 TEST_F(nodes, one_that_is_killed_is_missed_soon) {

@@ -391,6 +391,72 @@ TEST_F(nodes, what_cannot_be_written_or_read_is_an_error_at_the_join) {
             55);
 }
 
+/// Notes that it is written.
+struct noted_writing {
+  template <class Archive>
+  void save(Archive&) const {
+    ++tried;
+  }
+  template <class Archive>
+  void load(Archive&) {}
+};
+struct writes_much {
+  std::string text;
+  int more = 0;
+  noted_writing noted;
+  auto input() { return std::tie(text, more, noted); }
+  std::string run() {
+    note_arrival();
+    return std::string(static_cast<std::size_t>(more), 'x');
+  }
+};
+
+// Relays carry so much at once; what is longer would be waited for for ever.
+TEST_F(nodes, what_is_too_long_for_the_transport_is_an_error_at_the_join) {
+  weather w;
+  w.longest = 20'000;
+  job j(2, 1, w);
+  for (const int length : {10'000, 30'000}) {
+    travelled = 0;
+    auto returns = [length] {
+      return both([] { return await_travellers(); }, writes_much{"", length, {}}).second.size();
+    };
+    if (length == 10'000) { EXPECT_EQ(run(j, returns), 10'000u); }
+    if (length == 30'000) { EXPECT_THROW(run(j, returns), std::length_error); }
+  }
+  tried = 0;
+  auto takes = [] {
+    return both([] { return await_trial(); }, writes_much{std::string(30'000, 'x'), 0, {}})
+        .second.size();
+  };
+  EXPECT_THROW(run(j, takes), std::length_error);
+}
+
+// A result that was pruned under a bound must not come without it.
+using stubborn_bound = cleave::shared<int, cleave::max, stubborn>;
+struct improves_stubborn {
+  cleave::shared_ref<stubborn_bound> best;
+  auto input() { return std::tie(best); }
+  int run() {
+    note_arrival();
+    best->offer(1, {stubborn::writing});
+    return 1;
+  }
+};
+
+TEST_F(nodes, a_result_whose_bound_cannot_be_written_is_an_error_at_the_join) {
+  job j(2, 1);
+  travelled = 0;
+  auto improves = [] {
+    stubborn_bound best{0};
+    return both([] { return await_travellers(); }, improves_stubborn{best}).second;
+  };
+  EXPECT_THROW(run(j, improves), remote_error);
+  travelled = 0;
+  EXPECT_EQ(run(j, [] { return both([] { return await_travellers(); }, call<fib>(10)).second; }),
+            55);
+}
+
 // ---- cancellation
 
 std::atomic<int> running{0};

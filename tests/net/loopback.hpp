@@ -27,7 +27,8 @@ struct weather {
   unsigned seed = 1;
   microseconds delay{0};  // at most
   double loss = 0, twice = 0;
-  bool workers_send = true;  // not only the driver's thread
+  bool workers_send = true;                                       // not only the driver's thread
+  std::size_t longest = std::numeric_limits<std::size_t>::max();  // message
 };
 
 /// Messages between two nodes keep their order; but one that comes twice comes later again.
@@ -98,11 +99,13 @@ private:
     }
     net::distance how_far(net::address) const noexcept override { return net::distance::same_host; }
 
+    std::size_t longest_message() const noexcept override { return of_.weather_.longest; }
     void send(net::address to, net::bytes message) override {
       std::lock_guard lock(of_.mutex_);
       ++counted_.sent, counted_.sent_bytes += message.size();
       end& e = of_.ends_[to];
-      if (mine().dead || e.dead || chance(of_.weather_.loss)) return;
+      const bool too_long = message.size() > of_.weather_.longest;
+      if (mine().dead || e.dead || too_long || chance(of_.weather_.loss)) return;
       clock::time_point due = std::max(clock::now() + some_delay(), e.last[self_]);
       e.last[self_] = due;
       if (chance(of_.weather_.twice)) e.letters.insert({due + some_delay(), {self_, message}});

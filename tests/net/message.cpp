@@ -37,7 +37,7 @@ std::vector<message> samples() {
                                             report{12, some(40)},
                                             team_begin{3, {0, 7, 1ULL << 40}, 5, some(30), some(2)},
                                             team_data{3, {some(200), {}, some(3)}},
-                                            team_end{3, ending::error, some(9), some(1)},
+                                            team_end{3, ending::error, 2, some(9), some(1)},
                                             team_cancel{3}};
   std::vector<message> all;
   for (const auto& body : bodies) all.push_back({0x0123456789abcdefU, 42, 43, body});

@@ -32,7 +32,9 @@ struct fake_core final : core_port {
     return takes;
   }
   void refuse(asker) override {}
-  void complete(std::uint64_t task, const outcome&) override { note("complete", task); }
+  void complete(std::uint64_t task, const outcome& end) override {
+    note(end.how == ending::error ? "fail" : "complete", task);
+  }
   void again(std::uint64_t task, unsigned losses) override {
     note("again", task);
     last_losses = losses;
@@ -40,8 +42,13 @@ struct fake_core final : core_port {
   void cancel(std::uint64_t task) override { note("cancel", task); }
   load state() const override { return is; }
   bytes shared() const override { return {std::byte{7}}; }
-  void merge(std::span<const std::byte> v) override { note("merge", v.size()); }
-  std::optional<bytes> publication(std::uint64_t) const override { return std::nullopt; }
+  bytes merge(std::span<const std::byte> v) override {
+    note("merge", v.size());
+    return merge_fails ? bytes(1) : bytes();
+  }
+  bool merge_fails = false;
+  std::optional<bytes> publication(std::uint64_t) const override { return published_data; }
+  std::optional<bytes> published_data;
   void fetched(address, std::uint64_t id, std::optional<bytes> b) override {
     note(b ? "data" : "no data", id);
   }
@@ -122,6 +129,16 @@ TEST_F(Protocol, SaysNoneAtOnceWithoutWork) {
   hear(treq{1, {}});
   EXPECT_EQ(sent<none>().size(), 1U);
   EXPECT_TRUE(core.calls.empty());
+}
+
+TEST_F(Protocol, AResultWithoutItsBoundIsAnError) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  const task_key key = sent<task>()[0].key;
+  forget();
+  core.merge_fails = true;
+  hear(rslt{key, ending::value, {}, bytes(3)});
+  EXPECT_EQ(core.calls, (calls{"merge 3", "fail 9"}));
 }
 
 TEST_F(Protocol, MergesTheBoundThenTheResultOnce) {
@@ -334,6 +351,19 @@ TEST_F(Protocol, TakesSilenceForALoss) {
   EXPECT_EQ(core.calls, calls{"again 9"});
 }
 
+TEST_F(Protocol, TakesAPartOfALongMessageForALifeSign) {
+  hear(treq{1, {}});
+  n.answered(now, 0, {9, 1, 3, {}});
+  forget();
+  for (int i = 0; i < 3; ++i) {
+    pass(n.how().lost_after - n.how().heartbeat_every);
+    n.alive(now, 2);
+    n.alive(now, 77);  // nobody
+  }
+  EXPECT_TRUE(core.calls.empty());
+  EXPECT_FALSE(n.peers().contains(77));
+}
+
 TEST_F(Protocol, GivesAgainWhatTwoHeartbeatsMiss) {
   hear(treq{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
@@ -365,6 +395,21 @@ TEST_F(Protocol, RunsATaskAndSendsItsResultUntilItIsAcknowledged) {
   EXPECT_EQ(sent<rslt>()[0].shared, (bytes{std::byte{7}}));
   hear(rack{{9, 1}});
   EXPECT_TRUE(n.held().empty());
+}
+
+TEST_F(Protocol, SendsALargeResultAgainWhenItCouldBeThere) {
+  n.starving(now, 4, 0);
+  hear(task{1, {9, 1}, 1, 3, {}, {}});
+  const instant takes(500'000);
+  n.finished(
+      now, 1,
+      {ending::value, bytes(static_cast<std::size_t>(takes.count()) * n.how().slowest_link)});
+  for (int i = 0; i < 4; ++i) {
+    pass(takes / 4);
+    EXPECT_EQ(sent<rslt>().size(), 1U);
+  }
+  pass(n.how().resend_after);
+  EXPECT_EQ(sent<rslt>().size(), 2U);
 }
 
 TEST_F(Protocol, RefusesALateTaskThatNobodyWants) {
@@ -495,6 +540,44 @@ TEST_F(Protocol, WaitsForDataAsLongAsTheirPublisherLives) {
   EXPECT_TRUE(core.calls.empty());
   hear(published{1, true, bytes(4)});
   EXPECT_EQ(core.calls, calls{"data 1"});
+}
+
+// Who has come just now hears of the others one by one.
+TEST_F(Protocol, WaitsForAPublisherThatItHasNotHeardOfYet) {
+  n.fetch_from(now, 3, 1);
+  pass(instant(1));
+  EXPECT_TRUE(core.calls.empty());
+  forget();
+  n.peer_found(now, 3, distance::far);
+  pass(instant(1));
+  EXPECT_EQ(sent<fetch>().size(), 1U);
+  n.peer_lost(now, 3);
+  EXPECT_EQ(core.calls, calls{"no data 1"});
+  n.fetch_from(now, 3, 2);
+  n.tick(now);
+  EXPECT_EQ(core.calls, (calls{"no data 1", "no data 2"}));
+}
+
+TEST_F(Protocol, DoesNotAskAgainWhileSomethingComes) {
+  n.fetch_from(now, 2, 1);
+  for (int i = 0; i < 20; ++i) pass(n.how().give_up_after / 2), n.alive(now, 2);
+  EXPECT_EQ(sent<fetch>().size(), 1U);
+  pass(n.how().give_up_after + instant(1));
+  EXPECT_EQ(sent<fetch>().size(), 2U);
+}
+
+TEST_F(Protocol, SendsLargeDataAgainWhenTheyCouldBeThere) {
+  const instant takes(5'000'000);
+  core.published_data = bytes(static_cast<std::size_t>(takes.count()) * n.how().slowest_link);
+  for (int i = 0; i < 4; ++i) {
+    hear(fetch{1});
+    EXPECT_EQ(sent<published>().size(), 1U);
+    pass(takes / 4);
+  }
+  hear(fetch{1});
+  EXPECT_EQ(sent<published>().size(), 2U);
+  hear(fetch{2});
+  EXPECT_EQ(sent<published>().size(), 3U);
 }
 
 TEST_F(Protocol, BeatsForWhoFetchesFromIt) {

@@ -8,6 +8,7 @@
 #include <cleave/cleave.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -710,6 +711,261 @@ TEST_P(team_of, a_value_that_cannot_be_written_or_read) {
   if (size == 1) return;
   EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{5}), std::domain_error);
   EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{6}), std::domain_error);
+}
+
+/// Travels, but is made again of what it does not take.
+struct picky : std::runtime_error {
+  explicit picky(int of) : std::runtime_error("picky"), n(of) {
+    if (n > 0) throw std::domain_error("not made again");
+  }
+  picky(int of, bool) : std::runtime_error("picky"), n(of) {}
+  auto input() { return std::tie(n); }
+  int n;
+};
+const travels<picky> picky_travels;
+
+enum class differ_by { nothing, one_more, other_datum, other_node };
+struct differs {
+  int how = 0, waits = 0;
+  auto input() { return std::tie(how, waits); }
+  void run(team& all) const {
+    const auto by = static_cast<differ_by>(how);
+    const bool other = all.rank() == all.size() - 1;
+    team_graph g(all);
+    auto x = g.make(1), y = g.make(2), z = g.make(0);
+    const auto add = [](const int& from, int& to) { to += from; };
+    for (int i = 0; i < waits; ++i) {
+      g.run(add, in(x), inout(z), on(i % all.size()));
+      g.wait();
+    }
+    if (by == differ_by::one_more && other) g.run(add, in(y), inout(x));
+    g.run(add, in(by == differ_by::other_datum && other ? x : y), inout(z));
+    g.run(add, in(z), inout(x), on(by == differ_by::other_node && other ? 1 : 0));
+    g.bring(x);
+    try {
+      noted.add(all.rank(), g.wait() ? "whole" : "cancelled");
+    } catch (const std::logic_error& e) { noted.add(all.rank(), e.what()); }
+  }
+};
+
+TEST_P(team_of, nodes_that_make_different_graphs_are_told) {
+  for (int how = 0; how < 4; ++how)
+    for (const int waits : {0, 3}) {
+      noted.clear();
+      j.root().run_on_all(differs{how, waits});
+      const auto all = noted.all();
+      ASSERT_EQ(all.size(), size);
+      for (const auto& [rank, lines] : all)
+        EXPECT_EQ(
+            lines,
+            std::vector<std::string>{
+                how == 0 || size == 1 ? "whole"
+                                      : "cleave::team_graph: the nodes have made different graphs, "
+                                        "or not all call wait()"})
+            << how << ' ' << waits << ' ' << rank;
+    }
+}
+
+enum class ends { after_all, without_a_subtask, without_a_wait, after_two_waits };
+struct ends_early {
+  int how = 0;
+  bool first = false;  // who does: the first node, or the last one
+  auto input() { return std::tie(how, first); }
+  void run(team& all) const {
+    const bool other = all.rank() == (first ? 0 : all.size() - 1);
+    make(all, other ? static_cast<ends>(how) : ends::after_all);
+    team_graph h(all);
+    h.wait();
+  }
+  static void make(team& all, ends by) {
+    team_graph g(all);
+    if (by == ends::without_a_subtask) return;
+    auto x = g.make(0);
+    for (unsigned k = 0; k < 2 * all.size(); ++k)
+      g.run([](int& v) { ++v; }, inout(x), on(k % all.size()));
+    g.bring(x);
+    if (by == ends::without_a_wait) return;
+    try {
+      g.wait();
+      if (by == ends::after_two_waits) g.wait();
+      noted.add(all.rank(), std::to_string(*x));
+    } catch (const std::logic_error&) { noted.add(all.rank(), "different"); }
+  }
+};
+
+TEST_P(team_of, a_graph_that_not_all_nodes_wait_for) {
+  if (size == 1) return;
+  for (int round = 0; round < 20; ++round)
+    for (const bool first : {false, true})
+      for (int how = 0; how < 4; ++how) {
+        noted.clear();
+        j.root().run_on_all(ends_early{how, first});
+        for (const auto& [rank, lines] : noted.all()) {
+          const bool other = rank == (first ? 0 : size - 1);
+          const bool whole = how == 0 || (how == 3 && !other);
+          EXPECT_EQ(lines, std::vector{whole ? std::to_string(2 * size) : "different"})
+              << how << first << ' ' << rank;
+        }
+      }
+}
+
+/// Not all have a plan; afterwards the team is as it was.
+struct some_have_a_plan {
+  std::string file;
+  bool first = false;  // who has one
+  auto input() { return std::tie(file, first); }
+  void run(team& all) const {
+    try {
+      team_graph g(all, (all.rank() == 0) == first ? file : "");
+      g.wait();
+      noted.add(all.rank(), "whole");
+    } catch (const std::logic_error&) { noted.add(all.rank(), "different"); }
+  }
+};
+
+TEST_P(team_of, a_plan_that_not_all_have) {
+  if (size == 1) return;
+  const temporary_folder folder;
+  for (const bool first : {true, false}) {
+    noted.clear();
+    const auto file = (folder.path / "plan").string();
+    j.root().run_on_all(some_have_a_plan{file, first});
+    for (const auto& [rank, lines] : noted.all())
+      EXPECT_EQ(lines, std::vector<std::string>{"different"}) << rank << first;
+  }
+}
+
+TEST(team, alone_it_may_have_a_plan) {
+  const temporary_folder folder;
+  runtime alone(options{.workers = 1});
+  const auto file = (folder.path / "plan").string();
+  for (int i = 0; i < 2; ++i) {
+    noted.clear();
+    alone.run_on_all(some_have_a_plan{file, true});
+    EXPECT_EQ(noted.all().begin()->second, std::vector<std::string>{"whole"});
+  }
+}
+
+struct makes_fewer {
+  unsigned who = 0;
+  int graphs = 0;
+  std::string plan;
+  auto input() { return std::tie(who, graphs, plan); }
+  void run(team& all) const {
+    for (int i = 0; i < 2; ++i) {
+      if (all.rank() == who && i == graphs) return;
+      team_graph g(all, plan);
+      auto x = g.make(0);
+      g.run([](int& v) { ++v; }, inout(x), on(1));
+      g.bring(x);
+      g.wait();
+    }
+  }
+};
+
+TEST_P(team_of, a_graph_that_not_all_nodes_make) {
+  if (size == 1) return;
+  const temporary_folder folder;
+  for (int round = 0; round < 20; ++round)
+    for (const unsigned who : {0u, 1u, size - 1})
+      for (const int graphs : {0, 1}) {
+        const auto plan = (folder.path / std::to_string(round)).string();
+        try {
+          j.root().run_on_all(makes_fewer{who, graphs, round % 2 == 0 ? "" : plan});
+          ADD_FAILURE() << "nobody has noticed it";
+        } catch (const std::logic_error& e) {
+          EXPECT_STREQ(e.what(),
+                       "cleave::team_graph: the nodes have made different numbers of graphs");
+        }
+      }
+}
+
+struct makes_by_its_base {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  void run(team& all) const {
+    team_graph g(all);
+    graph& base = g;
+    int m = n;
+    if (all.size() == 1) return void(base.make(n));
+    EXPECT_THROW(base.make(n), std::logic_error);
+    EXPECT_THROW(base.refer(m), std::logic_error);
+  }
+};
+
+TEST_P(team_of, what_a_base_makes_could_not_travel) { j.root().run_on_all(makes_by_its_base{1}); }
+
+struct made_elsewhere {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  void run(team& all) const {
+    std::atomic<int> is{0};
+    task_group others;
+    others.spawn([&] {
+      try {
+        team_graph g(all);
+        is = 1;
+      } catch (const std::logic_error&) { is = 2; }
+    });
+    while (is == 0) {}  // another worker runs it
+    EXPECT_EQ(is, 2);
+    others.wait();
+  }
+};
+
+TEST_P(team_of, a_graph_is_made_where_the_task_began) {
+  if (size > 1 && GetParam().workers > 1) j.root().run_on_all(made_elsewhere{});
+}
+
+/// Each round has its error, whoever is behind in the one before.
+struct throws_each_round {
+  int rounds = 0;
+  auto input() { return std::tie(rounds); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    for (int i = 0; i < rounds; ++i) {
+      g.run([i](int&) { throw std::range_error(std::to_string(i)); }, inout(x),
+            on(static_cast<unsigned>(i) % all.size()));
+      try {
+        g.wait();
+        noted.add(all.rank(), "nothing thrown");
+      } catch (const std::range_error& e) { noted.add(all.rank(), e.what()); }
+    }
+  }
+};
+
+TEST_P(team_of, an_error_of_the_next_round_is_not_lost) {
+  constexpr int rounds = 200;
+  std::vector<std::string> expected;
+  for (int i = 0; i < rounds; ++i) expected.push_back(std::to_string(i));
+  j.root().run_on_all(throws_each_round{rounds});
+  for (const auto& [rank, lines] : noted.all()) EXPECT_EQ(lines, expected) << rank;
+}
+
+struct throws_picky {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    g.run([](int&) { throw picky(1, false); }, inout(x), on(1));
+    try {
+      g.wait();
+    } catch (const picky&) {
+      return noted.add(all.rank(), "picky");
+    } catch (const std::domain_error&) { return noted.add(all.rank(), "cannot be made"); }
+    noted.add(all.rank(), "nothing");
+  }
+};
+
+TEST_P(team_of, an_exception_that_cannot_be_made_again) {
+  if (size == 1) return;
+  j.root().run_on_all(throws_picky{});
+  const auto all = noted.all();
+  ASSERT_EQ(all.size(), size);
+  for (const auto& [rank, lines] : all)
+    EXPECT_EQ(lines, std::vector<std::string>{rank == 1 ? "picky" : "cannot be made"}) << rank;
 }
 
 struct cancels {

@@ -221,6 +221,16 @@ TEST(archive, refuses_what_is_no_value) {
   EXPECT_THROW((get<std::variant<int, bool>>(literal({2, 0, 0, 0, 0, 0, 0, 0}))), malformed);
 }
 
+TEST(archive, a_deep_tree_travels) {
+  tree_node tree{0, {}};
+  for (int i = 1; i < 1'000; i++) {
+    tree_node above{i, {}};
+    above.children.push_back(std::move(tree));
+    tree = std::move(above);
+  }
+  expect_same(tree);
+}
+
 TEST(archive, objects_within_objects_do_not_take_the_stack) {
   bytes deep;
   byte_writer w(deep);

@@ -2,9 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
+#include <typeinfo>
 #include <vector>
 
 #include "wire/two_nodes.hpp"
@@ -75,6 +82,136 @@ TEST(shared, replica_improves_in_the_background) {
   byte_writer again(nothing_new, home.values);
   home.values.put_improved(home.values.version(), again);
   EXPECT_EQ(nothing_new.size(), 8u);
+}
+
+struct node_of_tree {
+  cleave::published<std::string> name;
+  auto fields() { return std::tie(name); }
+};
+using with_published = cleave::shared<int, cleave::max, node_of_tree>;
+with_published holds_another{0};
+
+TEST(shared, a_witness_may_hold_what_has_a_name_itself) {
+  holds_another.offer(1, {cleave::published<std::string>("one")});
+  tests::bytes message;
+  byte_writer w(message);
+  replicas_of_process().put_improved(0, w);
+  byte_reader r(message);
+  replicas_of_process().merge_improved(r);
+  EXPECT_EQ(*holds_another.best().second->name, "one");
+}
+
+struct heavy {
+  int weight = 0;
+  template <class Archive>
+  void save(Archive& a) const {
+    if (weight > 5) throw std::length_error("too heavy");
+    a(weight);
+  }
+  template <class Archive>
+  void load(Archive& a) {
+    a(weight);
+  }
+};
+using weighed = cleave::shared<int, cleave::max, heavy>;
+struct weighs {
+  cleave::shared_ref<weighed> best;
+  cleave::shared_ref<bound> other;
+  int value;
+  auto input() { return std::tie(best, other, value); }
+  int run() {
+    best->offer(value, {value});
+    other->offer(value);
+    return value;
+  }
+};
+
+// A result that was pruned under a bound must not come without it.
+TEST(shared, a_value_that_cannot_be_written_is_an_error_where_it_is_read) {
+  tests::node home, away;
+  weighed best(0);
+  bound other(0);
+  EXPECT_EQ(tests::run_away(weighs{best, other, 3}, home, away), 3);
+  EXPECT_THROW((void)tests::run_away(weighs{best, other, 7}, home, away), malformed);
+  EXPECT_EQ(best.get(), 3);
+  EXPECT_EQ(other.get(), 7) << "the others come all the same";
+  tests::bytes message;
+  byte_writer w(message, away.values);
+  std::exception_ptr failed;
+  away.values.put_improved(0, w, &failed);
+  EXPECT_NE(failed, nullptr);
+}
+
+int offers_by_value(cleave::shared_ref<bound> best) { return best->offer(50), best->get(); }
+// The reference is gone when its task ends.
+TEST(shared, an_improvement_comes_with_the_result_of_who_has_moved_its_reference) {
+  tests::node home, away;
+  bound best(3);
+  EXPECT_EQ(
+      tests::run_away(cleave::call<offers_by_value>(cleave::shared_ref<bound>(best)), home, away),
+      50);
+  EXPECT_EQ(best.get(), 50);
+}
+
+TEST(shared, replicas_end_with_the_tasks_that_refer_to_them) {
+  tests::node home, away;
+  for (int i = 0; i < 10; ++i) {
+    bound best(i);
+    EXPECT_EQ(tests::run_away(reads{best}, home, away), i);
+  }
+  tests::bytes before, after;
+  byte_writer all(before, away.values), none(after, away.values);
+  away.values.put_improved(0, all);
+  EXPECT_GT(before.size(), 8u);
+  away.values.forget_unused();
+  away.values.put_improved(0, none);
+  EXPECT_EQ(after.size(), 8u);
+}
+
+// What was cancelled elsewhere may still unwind here.
+TEST(shared, a_value_outlives_the_tasks_that_have_come_home) {
+  tests::node home, away;
+  auto best = std::make_unique<bound>(3);
+  std::unique_ptr<cleave::detail::task> back;
+  {
+    task_of<reads> t(reads{*best});
+    const auto there = tests::sent(t, home, away);
+    back = tests::sent(static_cast<task_of<reads>&>(*there), away, home);
+  }
+  std::atomic<bool> ended{false};
+  std::thread owner([&] {
+    best.reset();
+    ended = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_FALSE(ended);
+  back->execute();
+  EXPECT_EQ(*static_cast<task_of<reads>&>(*back).result, 3);
+  back.reset();
+  owner.join();
+}
+
+constexpr int line_of_late = __LINE__ + 2;
+bound& late() {
+  static bound made{0};
+  return made;
+}
+TEST(shared, a_static_variable_that_is_made_late_has_what_has_come) {
+  const std::string_view path(__FILE__);
+  name_hash place;
+  place.add(typeid(bound).name());
+  place.add(path.substr(path.rfind('/') + 1));
+  place.add(static_cast<std::uint64_t>(line_of_late));
+  place.add(std::uint64_t{0});
+  tests::bytes message;
+  byte_writer w(message);
+  w.put_block([&] {
+    put_name(w, {0, place.value()});
+    w.put_block([&] { w.put(41); });
+  });
+  byte_reader r(message);
+  replicas_of_process().merge_improved(r);
+  EXPECT_EQ(late().get(), 41);
 }
 
 // Who improved it tells all: whoever merged it has nothing to tell.

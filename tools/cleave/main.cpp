@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "common/command_line.hpp"
+#include "common/save_file.hpp"
 #include "cosched/launch.hpp"
 #include "gang/commands.hpp"
 #include "plan/commands.hpp"
@@ -76,13 +76,19 @@ private:
   clock::time_point next_;
 };
 
-// All of it or nothing: under another name first.
 void write(const std::filesystem::path& file, const std::string& text) {
-  const auto part = file.string() + ".part";
-  std::ofstream out(part, std::ios::binary);
-  out << text;
-  if (!out.flush()) throw std::runtime_error(part + ": cannot be written");
-  std::filesystem::rename(part, file);
+  apps::save_file(file, [&text](std::ostream& out) { out << text; });
+}
+
+// Before what takes long.
+void check_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const auto probe = std::filesystem::path(folder) / "study.part";
+  const bool can_write = !error && std::ofstream(probe).flush();
+  std::filesystem::remove(probe, error);
+  if (!can_write)
+    throw apps::usage_error("-o: expected a folder that can be written, got '" + folder + "'");
 }
 
 std::string in_words(const study::cell& c) {
@@ -121,8 +127,8 @@ void print_table(const study::measured& m) {
 }
 
 int run_study(const study::plan& what, const std::string& folder, bool json) {
+  check_folder(folder);
   const auto m = study::run(what, progress_line());
-  std::filesystem::create_directories(folder);
   write(std::filesystem::path(folder) / "study.json", study::to_json(m, true) + "\n");
   write(std::filesystem::path(folder) / "study.html", study::page(m));
   if (json) {
@@ -132,7 +138,7 @@ int run_study(const study::plan& what, const std::string& folder, bool json) {
     fmt::print("\n{1}written: {0}/study.json and {0}/study.html\n", folder,
                m.interrupted ? "interrupted; " : "");
   }
-  return m.interrupted ? 130 : 0;
+  return m.interrupted ? 128 + study::interrupted_by() : 0;
 }
 
 void print_table(const study::sharing::measured& m) {
@@ -144,14 +150,13 @@ void print_table(const study::sharing::measured& m) {
       fmt::print(" failed: {}\n", c.failed);
       continue;
     }
-    std::vector<double> means, cpu;
+    const auto cpu = known_cpu_seconds(c);
+    std::vector<double> means;
     for (const auto& run : c.seconds) {
       double sum = 0;
       for (const double s : run) sum += s;
       means.push_back(sum / static_cast<double>(run.size()));
     }
-    std::copy_if(c.cpu_seconds.begin(), c.cpu_seconds.end(), std::back_inserter(cpu),
-                 [](double s) { return std::isfinite(s); });
     fmt::print(" {:>9.4f} {:>11} {:>9}{}\n", study::median(means),
                c.fair.empty() ? "" : fmt::format("{:.3f}", study::median(c.fair)),
                cpu.empty() ? "" : fmt::format("{:.3f}", study::median(cpu)),
@@ -170,12 +175,12 @@ void print_figures(const study::sharing::measured& m) {
 }
 
 void write(const study::sharing::measured& m, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
   write(folder / "cosched.json", to_json(m, true) + "\n");
   write(folder / "cosched.html", page(m));
 }
 
 int run_cosched_study(const study::sharing::plan& what, const std::string& folder, bool json) {
+  check_folder(folder);
   forecast_line line;
   const auto m = study::sharing::run(
       what, {[&](const std::string& text) { line.planned(text); },
@@ -211,9 +216,7 @@ int compare(const std::vector<std::string>& files) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
+int run(int argc, char** argv) {
   study::plan what;
   std::string folder = ".";
   std::vector<std::string> files;
@@ -249,6 +252,8 @@ int main(int argc, char** argv) try {
   };
   shared.option_list("--parts", "NAME", sharing.what.parts, some(study::sharing::all_parts));
   shared.option_list("--ways", "NAME", sharing.what.ways, some(study::sharing::all_ways));
+  shared.option_number("--seconds", sharing.seconds, 1, 1000,
+                       "Seconds that a job takes alone, about (default: 1.2; quick: 0.2)");
   shared.option_number("--passes", sharing.passes, 1, 1000,
                        "How often all is run (default: 3; quick: 1)");
   shared.option_number("--time-limit", sharing.time_limit, 1, 1'000'000,
@@ -291,4 +296,12 @@ int main(int argc, char** argv) try {
     return run_cosched_study(sharing, folder, json);
   }
   return files.empty() ? run_study(what, folder, json) : compare(files);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const int status = run(argc, argv);
+  apps::flush_output();
+  return status;
 } catch (...) { return apps::failed("cleave"); }

@@ -8,7 +8,8 @@
 namespace cleave::detail {
 
 template <class A, class B>
-concept range = std::integral<A> && std::integral<B>;
+concept range = std::integral<A> && std::integral<B> && sizeof(A) <= 8 && sizeof(B) <= 8 &&
+                !(std::is_same_v<A, bool> && std::is_same_v<B, bool>);
 
 template <class A, class B>
 inline constexpr bool common_type_holds_both = std::is_signed_v<std::common_type_t<A, B>> ||

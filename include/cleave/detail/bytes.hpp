@@ -84,7 +84,8 @@ private:
 /// past its end, and believes no length that is more than what is left.
 class byte_reader {
 public:
-  static constexpr int deepest = 256;  // objects within objects
+  /// Objects within objects: a node of a tree and its list are two.
+  static constexpr int deepest = 2048;
 
   explicit byte_reader(std::span<const std::byte> bytes,
                        replicas& node = replicas_of_process()) noexcept

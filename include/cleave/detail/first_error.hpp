@@ -25,17 +25,17 @@ public:
   bool is_before(std::uint64_t number) const noexcept {
     return number_.load(std::memory_order_relaxed) < number;
   }
-  /// Throws it, if there is one, and forgets it. When no task up to that number is left that could
+  /// Returns it, if there is one, and forgets it. When no task up to that number is left that could
   /// keep another; those that come after it may be under way.
-  void rethrow(std::uint64_t up_to = none) {
-    std::exception_ptr thrown;
-    {
-      const std::lock_guard lock(mutex_);
-      if (number_.load(std::memory_order_relaxed) > up_to) return;
-      thrown = std::exchange(error_, nullptr);
-      number_.store(none, std::memory_order_relaxed);
-    }
-    if (thrown) std::rethrow_exception(thrown);
+  std::exception_ptr take(std::uint64_t up_to = none) {
+    const std::lock_guard lock(mutex_);
+    if (number_.load(std::memory_order_relaxed) > up_to) return nullptr;
+    number_.store(none, std::memory_order_relaxed);
+    return std::exchange(error_, nullptr);
+  }
+  /// The same, and throws it.
+  void rethrow() {
+    if (const auto thrown = take()) std::rethrow_exception(thrown);
   }
 
 private:

@@ -7,11 +7,13 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -123,7 +125,8 @@ protected:
   void improved() noexcept {
     if (node_.load(std::memory_order_relaxed) != nullptr) note_improved();
   }
-  /// By the destructor, before anything is destroyed.
+  /// By the destructor, before anything is destroyed. Blocks while tasks that came from other nodes
+  /// refer to it, as what was cancelled elsewhere may still unwind here; but not for ever.
   void forget() noexcept {
     if (node_.load(std::memory_order_relaxed) != nullptr) leave_node();
   }
@@ -143,8 +146,8 @@ private:
 /// What one node holds of such values. All functions may be called by any thread, except where
 /// said.
 ///
-/// Invariant: a name means one value; what was given a name is kept or known until end_job(), or
-/// until a shared value is destroyed.
+/// Invariant: a name means one value; what was given a name is kept or known until end_job(), until
+/// a shared value is destroyed, or until nobody refers to its replica any more.
 class replicas {
 public:
   replicas();
@@ -176,11 +179,18 @@ public:
   /// Counts improvements.
   std::uint64_t version() const;
   /// Appends all shared values that this node's workers improved after `since`, each with its name;
-  /// 0: all that improved at all. Returns the version that this is.
-  std::uint64_t put_improved(std::uint64_t since, byte_writer& w);
+  /// 0: all that improved at all. Returns the version that this is. Of what cannot be written there
+  /// is nothing behind its name, which merge_improved() refuses; `failed` is why.
+  std::uint64_t put_improved(std::uint64_t since, byte_writer& w,
+                             std::exception_ptr* failed = nullptr);
   /// Merges what put_improved() appended on another node. What this node does not know is passed
-  /// over. Throws malformed; what came before in the same message is merged then.
+  /// over; a variable of static storage gets it when it is made. Throws malformed, and what reading
+  /// throws, when all others are merged.
   void merge_improved(byte_reader& r);
+
+  /// Ends the replicas that nothing here refers to. Only while no task of another node is here: all
+  /// that improved them has been told with a result then.
+  void forget_unused();
 
   /// Frees the data and forgets the names. While nothing runs, and nothing is under way to this
   /// node.
@@ -192,17 +202,21 @@ private:
   struct known {
     shared_base* value;
     std::shared_ptr<shared_base> keep;  // a replica
+    std::shared_ptr<void> users;        // of one made here: references that came from elsewhere
   };
 
   void note(shared_base& s) noexcept;
+  void keep_early(value_name name, std::span<const std::byte> bytes);
 
-  mutable std::mutex mutex_;
+  // A value may hold others, so that it is put and got within another one's.
+  mutable std::recursive_mutex mutex_;
   std::uint64_t node_;
   std::uint64_t last_ = 0;  // number given to a value made here
   std::uint64_t version_ = 0;
   std::map<value_name, std::shared_ptr<publication>> published_;
   std::map<value_name, known> shared_;
   std::map<std::uint64_t, std::uint64_t> places_;  // of static storage: how many of the same place
+  std::map<value_name, std::vector<std::vector<std::byte>>> early_;  // of those not made yet
   std::atomic<carrier*> carrier_{nullptr};
 };
 

@@ -101,6 +101,7 @@ struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
 
   worker* const owner;                    // who waits; null: a thread that is no worker
+  local* const thread = &here;            // that made it
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
   /// Where its owner's deque holds none of its tasks below. Owner only.
   std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
@@ -116,6 +117,8 @@ struct group_task : task {
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
+/// Any thread, while the one that made the group lives.
+void cancel(group_scope& g) noexcept;
 /// Has a worker run a task that is counted as pending already. Of a group that a worker made. Any
 /// thread.
 void make_ready(group_task& t) noexcept;

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -52,10 +54,12 @@ public:
   team_node& operator=(const team_node&) = delete;
 
   const unsigned rank, size;
+  const worker* began_on = nullptr;  // the team's task
 
   // By the members of the team.
 
-  /// Gives it its number, then what has come for it.
+  /// Gives it its number, then what has come for it. Throws std::logic_error if a member has ended
+  /// without it.
   void enter(team_port& p);
   /// Afterwards nothing is received any more.
   void leave(const team_port& p) noexcept;
@@ -65,18 +69,27 @@ public:
   void send(unsigned to, std::vector<std::byte> message) {
     net_->send_to_member(number_, to, std::move(message));
   }
-  void flush() noexcept { net_->flush_to_members(); }
+  void flush() noexcept {
+    if (net_ != nullptr) net_->flush_to_members();
+  }
   /// Blocks until that holds, which is looked at again after tell(); serves requests meanwhile.
   void await(const std::function<bool()>& holds) { net_->await(holds); }
   void tell() noexcept { net_->tell(); }
   /// Null if there is one member.
   message_watch* watch() const noexcept { return net_; }
+  /// The task has ended here, and makes no more ports. Whether others have made more.
+  bool end() noexcept;
 
   // By the network's thread.
 
-  /// Throws malformed.
-  void receive(std::vector<std::byte> message);
+  /// Throws malformed. Whether it is for a port that this member has ended without.
+  bool receive(std::vector<std::byte> message);
   void look_for_cancelled() noexcept;
+  std::uint64_t ports_made() noexcept;
+  /// Another member has ended its task, and had made so many. Whether that is not what this one
+  /// makes.
+  bool member_ended(std::uint64_t ports) noexcept;
+  static std::logic_error different_numbers();
 
   std::mutex mutex;  // of all ports
 
@@ -86,6 +99,9 @@ private:
   const std::uint64_t number_;
   team_carrier* const net_;
   std::uint64_t last_ = 0;  // port
+  // Of those members that have ended.
+  std::uint64_t fewest_ = std::numeric_limits<std::uint64_t>::max(), most_ = 0;
+  bool ended_ = false;
   std::map<std::uint64_t, team_port*> ports_;
   std::map<std::uint64_t, message_list> early_;
 };

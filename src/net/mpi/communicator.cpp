@@ -232,9 +232,9 @@ void communicator::send(int to, bytes message) {
 }
 
 void communicator::send_parts(operation& op) {
-  op.length = op.message.size();
+  op.lengths = {op.message.size(), part_bytes_};
   MPI_Request request = MPI_REQUEST_NULL;
-  if (!went_well(MPI_Isend(&op.length, 1, MPI_UINT64_T, op.peer, header, all_, &request),
+  if (!went_well(MPI_Isend(op.lengths.data(), 2, MPI_UINT64_T, op.peer, header, all_, &request),
                  "MPI_Isend"))
     return;
   add(op, request);
@@ -341,11 +341,11 @@ bool communicator::begin_to_receive() {
   ++peer.seen;
   auto op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, {}});
   if (status.MPI_TAG == header) {
-    // Eight bytes come with their envelope: this does not wait.
-    if (!went_well(MPI_Mrecv(&op->length, 1, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
+    // Sixteen bytes come with their envelope: this does not wait.
+    if (!went_well(MPI_Mrecv(op->lengths.data(), 2, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
                    "MPI_Mrecv"))
       return true;
-    op->message.resize(op->length);
+    op->message.resize(op->lengths[0]);
     receive_parts(*op);
   } else {
     int length = 0;
@@ -370,8 +370,9 @@ bool communicator::begin_to_receive() {
 
 /// Posted before anything else is looked for, so that no part is ever found by a probe.
 void communicator::receive_parts(operation& op) {
-  for (std::size_t at = 0; at < op.message.size(); at += part_bytes_) {
-    const int count = static_cast<int>(std::min(part_bytes_, op.message.size() - at));
+  const std::size_t part_bytes = op.lengths[1];
+  for (std::size_t at = 0; at < op.message.size(); at += part_bytes) {
+    const int count = static_cast<int>(std::min(part_bytes, op.message.size() - at));
     MPI_Request request = MPI_REQUEST_NULL;
     if (!went_well(
             MPI_Irecv(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),

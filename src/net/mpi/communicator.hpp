@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -89,8 +90,9 @@ private:
     int peer;
     bool incoming;
     bytes message;
-    std::uint64_t length = 0;  // sent ahead of a message in parts
-    int parts = 0;             // requests that are not finished
+    // Sent ahead of a message in parts: its length and theirs, which is the sender's setting.
+    std::array<std::uint64_t, 2> lengths{};
+    int parts = 0;  // requests that are not finished
     bool failed = false;
   };
   struct peer_state {

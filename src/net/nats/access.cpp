@@ -29,7 +29,7 @@ constexpr std::size_t longest_file = std::size_t{1} << 20;
 std::string why() { return std::strerror(errno); }
 
 std::string text_of(const fs::path& file) {
-  const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (*opened < 0) refuse(file.string(), "expected a key file: " + why());
   struct stat about {};
   if (fstat(*opened, &about) != 0) refuse(file.string(), why());

@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longest_write = 1s;
+constexpr int most_refusals = 25;  // of a key, one after the other
 constexpr int quick_tries = 20;    // a relay that is only started again is not missed for long
 constexpr auto longest_rest = 2s;  // between tries after those
 constexpr std::string_view nobody_kind = "nobody";
@@ -138,8 +139,8 @@ bool connection::make_again() {
       adopt(connect());
       say("relay " + current()->url() + ": back");
       return true;
-    } catch (const refused& e) {
-      if (++refusals < how_.tries) continue;
+    } catch (const key_refused& e) {
+      if (++refusals < std::min(how_.tries, most_refusals)) continue;
       say(e.what());
       {
         const std::lock_guard lock(mutex_);
@@ -165,22 +166,43 @@ std::optional<std::string> connection::refusal() const {
 
 void connection::send(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
                       bool ask) {
-  std::string subject = subject_to(to, self_, kind);
-  const std::string reply = ask ? subject_to(self_, to, nobody_kind) : std::string();
+  const std::string subject = subject_to(to, self_, kind);
+  // For another site the relay that joins them listens, and says nothing of whoever is there.
+  const bool can_tell = ask && to.at.site == self_.at.site;
+  const std::string reply = can_tell ? subject_to(self_, to, nobody_kind) : std::string();
   const std::lock_guard lock(sending_);
   const auto by = current();
   if (by == nullptr || by->lost()) return;
-  const std::size_t most = by->most_bytes();
-  if (content.size() <= most) return publish(*by, subject, reply, content);
-  subject += part_mark;
-  const std::uint64_t number = ++last_number_;
+  if (content.size() <= by->most_bytes()) return publish(*by, subject, reply, content);
+  for (outgoing all; send_part(*by, subject, reply, content, all);) continue;
+}
+
+bool connection::needs_parts(std::size_t bytes) const {
+  const auto by = current();
+  return by != nullptr && bytes > by->most_bytes();
+}
+
+bool connection::send_part(const endpoint& to, std::string_view kind,
+                           std::span<const std::byte> content, outgoing& so_far) {
+  const std::lock_guard lock(sending_);
+  const auto by = current();
+  return by != nullptr && send_part(*by, subject_to(to, self_, kind), {}, content, so_far);
+}
+
+/// By the connection that it has begun with, or not at all.
+bool connection::send_part(link& by, const std::string& subject, const std::string& reply,
+                           std::span<const std::byte> content, outgoing& so_far) {
+  if (so_far.done == 0) so_far.number = ++last_number_, so_far.by = &by;
+  if (by.lost() || so_far.by != &by) return false;
   std::vector<std::byte> part;
-  for (std::size_t done = 0; done < content.size();) {
-    const bool first = done == 0;
-    done = write_part(number, content, done, most, part);
-    if (by->lost()) return;
-    publish(*by, subject, first ? reply : std::string(), part);
-  }
+  const bool first = so_far.done == 0;
+  so_far.done = write_part(so_far.number, content, so_far.done, by.most_bytes(), part);
+  publish(by, subject + std::string(part_mark), first ? reply : std::string(), part);
+  return so_far.done < content.size();
+}
+
+void connection::flush() {
+  if (const auto by = current()) by->flush(how_.answer_within);
 }
 
 void connection::tell_all(const std::string& topic, std::string_view content) {
@@ -219,7 +241,10 @@ std::optional<letter> connection::receive() {
     if (next->from == self_) continue;
     if (next->to_all || next->nobody || !next->topic.ends_with(part_mark)) return next;
     auto whole = unfinished_.take(next->from, next->content, assembler::clock::now());
-    if (!whole) continue;
+    if (!whole) {
+      next->content.clear(), next->unfinished = true;
+      return next;
+    }
     next->content = std::move(*whole);
     next->topic.resize(next->topic.size() - part_mark.size());
     return next;

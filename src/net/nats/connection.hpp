@@ -52,19 +52,36 @@ public:
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
+  /// Of a message that is sent in parts.
+  std::size_t longest_message() const noexcept { return how_.most_bytes; }
   const endpoint& self() const noexcept { return self_; }
 
   // Any thread.
 
   /// Sends it, in parts if the relay demands that; not at all while the connection is lost. May
   /// block for a second when the relay takes nothing, which then counts as lost. `kind` is a token.
-  /// With `ask` a letter `nobody` comes, as from there, if no process behind this relay listens
-  /// there and none behind others may.
+  /// With `ask` a letter `nobody` comes, as from there, if that is at this site and no process
+  /// listens there.
   void send(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
             bool ask = false);
   void send(const endpoint& to, std::string_view kind, std::string_view content, bool ask = false) {
     send(to, kind, std::as_bytes(std::span(content)), ask);
   }
+  /// How much of a message that goes in parts was sent.
+  struct outgoing {
+    std::uint64_t number = 0;
+    const link* by = nullptr;  ///< what it has begun with
+    std::size_t done = 0;
+  };
+  /// Whether send() would send several messages.
+  bool needs_parts(std::size_t bytes) const;
+  /// The next part of a message that needs parts; blocks as send() does. False: it was the last, or
+  /// the connection was lost. Until then no other message may go there.
+  bool send_part(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
+                 outgoing& so_far);
+  /// Blocks until the relay has all that was sent; not for longer than it has to answer. Who goes
+  /// without it may take with it what the kernel still had to send.
+  void flush();
   /// To all who listen to this topic: tokens, with dots. At most most_to_all() bytes; throws
   /// std::invalid_argument.
   void tell_all(const std::string& topic, std::string_view content);
@@ -75,7 +92,7 @@ public:
   /// The same with a whole subject.
   void listen_to(const std::string& subject);
 
-  /// The next letter that has arrived. Not this process's own.
+  /// The next letter that has arrived, or that a part of one has. Not this process's own.
   std::optional<letter> receive();
   /// Blocks until a letter may be there, ring() was called since the last wait, the connection was
   /// lost or is back, or the time is up. Does not spin. One thread at a time.
@@ -98,6 +115,8 @@ private:
   void adopt(std::shared_ptr<link> made);
   void keep();
   bool make_again();
+  bool send_part(link& by, const std::string& subject, const std::string& reply,
+                 std::span<const std::byte> content, outgoing& so_far);
   void publish(link& by, const std::string& subject, const std::string& reply,
                std::span<const std::byte> content);
   std::shared_ptr<link> current() const;

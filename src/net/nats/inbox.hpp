@@ -19,6 +19,7 @@ struct letter {
   std::string topic;    ///< what it is: of a direct one one token, else several, with dots
   bool nobody = false;  ///< the relay's word: nothing is listened to there
   std::vector<std::byte> content;
+  bool unfinished = false;  ///< a part of a longer one has come: there are no contents yet
 };
 
 /// Where nats.c's threads leave what they have for a connection's: letters, and the suspicion that

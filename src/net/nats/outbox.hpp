@@ -26,17 +26,20 @@ public:
     return parts_.back().what;
   }
 
-  /// The other side has the first `have`. Returns those to be sent again.
+  /// The other side has the first `have`. Returns those to be sent again: the next one only, if
+  /// nothing was taken since the last time.
   std::vector<part> acknowledged(moment now, std::uint64_t have) {
     while (!parts_.empty() && parts_.front().what.number < have) {
       kept_ -= parts_.front().what.text.size();
       parts_.pop_front();
     }
+    const bool rests = std::exchange(had_, have) == have;
     std::vector<part> again;
     for (auto& p : parts_) {
       if (now - p.sent < again_after) continue;
       p.sent = now;
       again.push_back(p.what);
+      if (rests) break;
     }
     return again;
   }
@@ -56,8 +59,8 @@ private:
   };
   std::string job_;
   std::deque<kept> parts_;
-  std::uint64_t next_ = 0;
-  std::size_t kept_ = 0;  // bytes
+  std::uint64_t next_ = 0, had_ = ~std::uint64_t{0};  // the other side, when it last said it
+  std::size_t kept_ = 0;                              // bytes
 };
 
 }  // namespace cleave::net::nats

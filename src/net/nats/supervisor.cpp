@@ -1,5 +1,7 @@
 #include "net/nats/supervisor.hpp"
 
+#include "net/printable.hpp"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -11,24 +13,37 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto announce_every = 1s;
-constexpr auto forget_after = 10s;  // a job that nobody has announced for so long
-constexpr auto restart_after = 1s;  // not faster, and twice as late after each failure
-constexpr unsigned most_failures = 5;
-constexpr auto leave_within = 12s;  // members drain for 10 s at most
+constexpr auto forget_after = 10s;     // a job that nobody has announced for so long
+constexpr auto restart_after = 1s;     // not faster, and twice as late after each failure
+constexpr unsigned most_failures = 5;  // one after the other
+constexpr auto long_life = 60s;        // who has lived so long was killed by something else
+constexpr auto leave_within = 12s;     // members drain for 10 s at most
 constexpr std::size_t most_jobs = 64;
-constexpr std::size_t most_arguments = 16 << 10;  // bytes: all are told of them
+constexpr std::size_t most_announced = 24 << 10;  // bytes: all are told of a job's arguments
 constexpr std::uint32_t longest_patience = 24 * 60 * 60;
 
 std::string in_words(const words& arguments) {
   std::string all;
   for (const std::string& a : arguments) all += " " + a;
-  return all;
+  return printable(all);
 }
 
 /// An option that says what this machine does, or writes a file here.
 bool is_of_this_machine(std::string_view argument) {
   const std::string_view name = argument.substr(0, argument.find('='));
   return name == "--serve" || name == "--transport" || name == "--trace";
+}
+
+/// Whoever sends them: a submitter, or a server that says that it has the root.
+std::optional<std::string> wrong_arguments(const notice& of) {
+  const auto any = [&](auto is) {
+    return std::any_of(of.arguments.begin(), of.arguments.end(), is);
+  };
+  if (encode(of).size() > most_announced) return "the arguments are longer than 24 KiB";
+  if (any([](const std::string& a) { return a.find('\0') != a.npos; }))
+    return "an argument has a NUL in it";
+  if (any(is_of_this_machine)) return "--serve, --transport and --trace are no options of a job";
+  return std::nullopt;
 }
 
 std::uint64_t seconds_since(moment then, moment now) {
@@ -74,12 +89,7 @@ std::optional<std::string> supervisor::why_not(const start& m) const {
   if (leaving_since_) return "it leaves";
   if (rooted_.contains(m.job) || helped_.contains(m.job)) return "it has a job of this name";
   if (rooted_.size() + helped_.size() >= most_jobs) return "it has too many jobs";
-  std::size_t bytes = 0;
-  for (const std::string& a : m.arguments) bytes += a.size();
-  if (bytes > most_arguments) return "the arguments are longer than 16 KiB";
-  if (std::any_of(m.arguments.begin(), m.arguments.end(), is_of_this_machine))
-    return "--serve, --transport and --trace are no options of a job";
-  return std::nullopt;
+  return wrong_arguments({m.job, self_.program, m.hash, m.arguments, false});
 }
 
 void supervisor::on(moment now, const endpoint& from, const start& m) {
@@ -112,7 +122,9 @@ void supervisor::on(moment now, const endpoint& from, const beat& m) {
 }
 
 void supervisor::on(moment now, const endpoint& from, const cancel& m) {
-  if (rooted* r = rooted_of(from, m.job)) give_up(now, m.job, *r, "is cancelled");
+  rooted* r = rooted_of(from, m.job);
+  if (r == nullptr) return port_.send(from, refusal{m.job, "it has no such job"});
+  give_up(now, m.job, *r, "is cancelled");
 }
 
 /// Nobody wants its answer.
@@ -188,7 +200,8 @@ void supervisor::ended(moment now, const std::string& job, child_end how) {
     return;
   }
   // One that was cut off from the root ends by itself, and may come back.
-  h.failures = how.as_shell() == 0 ? 0 : h.failures + 1;
+  if (how.as_shell() == 0 || now - h.begun_at >= long_life) h.failures = 0;
+  if (how.as_shell() != 0) ++h.failures;
   if (h.failures == most_failures) {
     port_.say("job " + job + ": its program failed " + std::to_string(most_failures) +
               " times here, the last time with status " + std::to_string(how.as_shell()) +
@@ -219,7 +232,8 @@ void supervisor::on(moment now, const endpoint& from, const notice& m) {
     return;
   }
   if (at == helped_.end()) {
-    if (leaving_since_ || rooted_.size() + helped_.size() >= most_jobs) return;
+    if (leaving_since_ || rooted_.size() + helped_.size() >= most_jobs || wrong_arguments(m))
+      return;
     helped h{.root = from, .arguments = m.arguments, .since = now, .heard = now, .start_at = now};
     at = helped_.emplace(m.job, std::move(h)).first;
     port_.say("helps with job " + m.job + " of " + from.at.text() + ": " + self_.program +
@@ -233,6 +247,7 @@ void supervisor::begin(moment now, const std::string& job, helped& h) {
   if (h.is != helped::state::waiting || h.start_at > now || leaving_since_) return;
   if (port_.start_node(job, h.arguments, h.root.at, false)) {
     h.is = helped::state::running;
+    h.begun_at = now;
     h.said = {};
   } else {
     h.start_at = now + restart_after;

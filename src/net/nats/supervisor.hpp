@@ -95,8 +95,8 @@ private:
     state is = state::waiting;
     endpoint root;
     words arguments;
-    moment since, heard;  // the root's server
-    moment start_at;
+    moment since, heard;          // the root's server
+    moment start_at, begun_at{};  // its process
     unsigned failures = 0;
     presence said{};  // its node, last
   };

@@ -34,6 +34,7 @@ constexpr auto ask_every = 100ms;          // whether anybody listens there
 constexpr auto if_nobody_listens = 600ms;  // it may only be connecting again
 constexpr auto first_within = 10s;         // the first node has to be heard of by then
 constexpr address most_address = address{1} << 62;
+constexpr std::size_t most_queued = std::size_t{256} << 20;  // bytes
 
 constexpr std::string_view message_kind = "m", here_kind = "here";
 
@@ -90,6 +91,9 @@ access read_key() {
 
 /// Nodes that come and go, each a process behind a relay.
 ///
+/// Long messages go part by part, whenever there is nothing else to do: meanwhile others are heard
+/// and answered, and hear that this node is there. What follows to the same node waits.
+///
 /// Invariant: whoever is in `known_` was heard of, and is not lost; it is in `found_` until the
 /// driver knows it, and no longer. An address belongs to the machine that was the first to speak
 /// from it, the first node's to the one that the environment names.
@@ -102,6 +106,7 @@ public:
   std::vector<address> peers() const override;
   distance how_far(address peer) const noexcept override;
   std::string name(address peer) const override;
+  std::size_t longest_message() const noexcept override { return relay_.longest_message(); }
   void send(address to, bytes message) override;
   std::optional<incoming> receive() override;
   std::optional<address> lost() override;
@@ -125,6 +130,7 @@ private:
   void hear_here(known_member who, const letter& said, bool is_new);
   known_member sender(const endpoint& from, bool& is_new, bool may_be_new);
   void note_time();
+  bool send_queued();
   void forget(known_member who);
   std::chrono::milliseconds interval() const;
   std::string presence(bool here) const;
@@ -134,6 +140,14 @@ private:
   const std::string incarnation_ = random_token();
   connection relay_;
   std::map<address, member> known_;
+  struct queued {
+    bytes message;
+    connection::outgoing so_far;
+  };
+  using queue = std::deque<queued>;
+  std::map<address, queue> queued_;  // none is empty
+  std::size_t queued_bytes_ = 0;
+  address served_ = 0;  // last, of those
   std::deque<incoming> arrived_;
   std::deque<address> found_, lost_;
   std::set<address> departed_;  // they have said so; nobody gets their addresses again
@@ -152,7 +166,7 @@ private:
 
 connection::settings patiently() {
   connection::settings how;
-  how.tries = 25;  // a relay that is being restarted is waited for
+  how.tries = 150;  // a relay that is being restarted is waited for, 30 s at least
   return how;
 }
 
@@ -169,8 +183,10 @@ nats_transport::nats_transport(const access& key, place here)
 }
 
 nats_transport::~nats_transport() {
+  while (send_queued()) continue;
   for (const auto& [who, node] : known_) relay_.send(node.at, here_kind, presence(false));
   relay_.tell_all(topic(), presence(false));
+  relay_.flush();
 }
 
 // ---- who is there
@@ -296,12 +312,43 @@ void nats_transport::note_time() {
 void nats_transport::send(address to, bytes message) {
   const auto at = known_.find(to);
   if (at == known_.end()) return;
+  const auto waits = queued_.find(to);
+  // The protocol sends again what may be lost, and does not know that it waits here.
+  if (waits != queued_.end() && std::any_of(waits->second.begin(), waits->second.end(),
+                                            [&](const queued& q) { return q.message == message; }))
+    return;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
+  if (waits != queued_.end() || relay_.needs_parts(message.size())) {
+    queued_bytes_ += message.size();
+    queued_[to].push_back({std::move(message), {}});
+    while (queued_bytes_ > most_queued && send_queued()) hear(), note_time();
+    return;
+  }
   const auto now = clock::now();
   const bool ask = now - at->second.asked > ask_every;
   if (ask) at->second.asked = now;
   relay_.send(at->second.at, message_kind, message, ask);
+}
+
+/// One part, or one message that has waited, to each node in turn. False: there is nothing left.
+bool nats_transport::send_queued() {
+  if (queued_.empty()) return false;
+  auto at = queued_.upper_bound(served_);
+  if (at == queued_.end()) at = queued_.begin();
+  served_ = at->first;
+  queue& all = at->second;
+  queued& next = all.front();
+  const auto who = known_.find(at->first);
+  bool more = false;
+  if (who != known_.end() && (next.so_far.done != 0 || relay_.needs_parts(next.message.size())))
+    more = relay_.send_part(who->second.at, message_kind, next.message, next.so_far);
+  else if (who != known_.end()) relay_.send(who->second.at, message_kind, next.message);
+  if (more) return true;
+  queued_bytes_ -= next.message.size();
+  all.pop_front();
+  if (all.empty()) queued_.erase(at);
+  return !queued_.empty();
 }
 
 void nats_transport::hear() {
@@ -315,6 +362,7 @@ void nats_transport::hear(letter said) {
   if (said.nobody) return hear_of_nobody(who);
   who->second.heard = std::max(who->second.heard, clock::now());
   if (who->first == 0) first_by_ = clock::time_point::max();
+  if (said.unfinished) return arrived_.push_back({who->first, {}});
   if (!said.to_all && said.topic == message_kind) {
     ++counted_.received;
     counted_.received_bytes += said.content.size();
@@ -357,6 +405,7 @@ std::optional<incoming> nats_transport::receive() {
   if (arrived_.empty()) {
     hear();
     note_time();
+    send_queued();
   }
   if (arrived_.empty()) return {};
   incoming next = std::move(arrived_.front());
@@ -375,9 +424,11 @@ void nats_transport::wait(std::chrono::microseconds at_most) {
     if (rung_.exchange(false)) return;
     hear();
     note_time();
+    const bool more = send_queued();
     if (!arrived_.empty() || !found_.empty() || !lost_.empty()) return;
     const auto now = clock::now();
     if (now >= end) return;
+    if (more) continue;
     const auto until = std::min({end, relay_.is_up() ? next_here_ : end, now + here_every});
     relay_.wait(std::chrono::ceil<std::chrono::microseconds>(until - now));
   }

@@ -1,5 +1,6 @@
 // MPI_THREAD_MULTIPLE: on every rank a second thread receives while the first one waits for its own
-// message, which comes only after the second one's answer.
+// message, which comes only after the second one's answer. With an argument: by MPI_Init, where the
+// environment asks for threads.
 #include <mpi.h>
 
 #include <cstdio>
@@ -7,7 +8,8 @@
 
 int main(int argc, char** argv) {
   int level = 0, rank = 0, ranks = 1;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  if (argc == 1) MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  else MPI_Init(&argc, &argv), MPI_Query_thread(&level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (level != MPI_THREAD_MULTIPLE) {

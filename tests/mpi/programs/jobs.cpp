@@ -4,6 +4,7 @@
 //   runtimes       one after the other, and two at once: the first joins the job, others run alone
 //   profile        a profile first, then a runtime as usual
 //   published      data that tasks on all ranks look at: each says how often it made them
+//   team           a task that all ranks run
 //   steal          how long an idle rank waits for a task, beside what a futex alone takes
 #include <cleave/cleave.hpp>
 
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "net/launch.hpp"
@@ -105,6 +107,14 @@ long look(cleave::published<table> t, int first, int last) {
       },
       [&t](int from, int to) { return cleave::call<look>(t, from, to); });
 }
+
+// ---- team
+
+struct counts_ranks {
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  int run(cleave::team& all) { return static_cast<int>(all.size()); }
+};
 
 // ---- several runtimes
 
@@ -196,10 +206,13 @@ int run(int argc, char** argv) {
     for (int i = 0; i < 5000; ++i) t.numbers.push_back(i);
     const cleave::published<table> data(std::move(t));
     std::printf("sum %ld\n", rt.run([&] { return look(data, 0, 5000); }));
+  } else if (what == "team") {
+    cleave::runtime rt;
+    std::printf("team of %d\n", rt.run_on_all(counts_ranks{}));
   } else if (what == "steal") {
     steal();
   } else {
-    std::fprintf(stderr, "expected idle, search, runtimes, profile, published or steal\n");
+    std::fprintf(stderr, "expected idle, search, runtimes, profile, published, team or steal\n");
     return 2;
   }
   return 0;

@@ -73,6 +73,10 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
     throw apps::usage_error(fmt::format("--mpi: this build has nothing for {}: no {}", mpi,
                                         (folders.back() / name).string()));
   const fs::path library = *found / name;
+  if (library.string().find_first_of(" :") != std::string::npos)
+    throw apps::usage_error(
+        fmt::format("{}: expected a path without blanks and colons, at which LD_PRELOAD is cut",
+                    library.string()));
   const char* const others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
   set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
@@ -89,7 +93,13 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
          {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
           "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"})
       if (std::getenv(variable) != nullptr) passed.insert(passed.end(), {"-x", variable});
-    words.insert(words.begin() + 1, passed.begin(), passed.end());
+    // Each program of several has options of its own.
+    for (std::size_t at = 0; at < words.size(); ++at)
+      if (at == 0 || words[at] == ":") {
+        words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, passed.begin(),
+                     passed.end());
+        at += passed.size();
+      }
   }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

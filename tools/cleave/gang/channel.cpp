@@ -78,7 +78,13 @@ channel listen_at(const std::string& path, channel& lock) {
   const sockaddr_un address = address_of(path);
   lock = channel(open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.descriptor() < 0) refuse(path, std::strerror(errno));
+  struct stat of_lock {};
+  if (fstat(lock.descriptor(), &of_lock) != 0 || of_lock.st_uid != geteuid())
+    refuse(path, path + ".lock is another user's");
   if (flock(lock.descriptor(), LOCK_EX | LOCK_NB) != 0) refuse(path, "another daemon serves it");
+  struct stat of_path {};
+  if (lstat(path.c_str(), &of_path) == 0 && !S_ISSOCK(of_path.st_mode))
+    refuse(path, "expected a socket or nothing there");
   unlink(path.c_str());  // left by a daemon that was killed
   channel listener = new_socket();
   const mode_t before = umask(0177);  // before anybody can open it
@@ -94,10 +100,16 @@ channel listen_at(const std::string& path, channel& lock) {
 channel connect_to(const std::string& path) {
   const sockaddr_un address = address_of(path);
   channel daemon = new_socket();
+  const timeval longest{10, 0};
+  for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
+    setsockopt(daemon.descriptor(), SOL_SOCKET, option, &longest, sizeof longest);
   if (connect(daemon.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
       0)
     refuse(path,
            fmt::format("no daemon there: {} (start one: cleave gang serve)", std::strerror(errno)));
+  // Whoever listens there stops and ends jobs. Root commands everybody's.
+  const uid_t me = geteuid(), other = daemon.user();
+  if (me != 0 && other != me && other != 0) refuse(path, "another user's daemon");
   return daemon;
 }
 

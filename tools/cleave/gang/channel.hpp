@@ -24,7 +24,8 @@ public:
   int descriptor() const noexcept { return descriptor_; }
   // False if the other side is gone, or does not read what it is sent. Never blocks.
   bool send(const nlohmann::json& message) const;
-  // Blocks until there is one. Nothing if the other side is gone, or it was no JSON object.
+  // Blocks until there is one. Nothing if the other side is gone, it was no JSON object, or a
+  // daemon says nothing for 10 s.
   std::optional<nlohmann::json> receive() const;
   // Who is at the other side, by the kernel's word.
   uid_t user() const;
@@ -41,7 +42,8 @@ std::string default_socket();
 // The daemon's end, mode 600. Throws apps::usage_error if another daemon serves it or it cannot be
 // made. `lock` is held as long as it is served.
 channel listen_at(const std::string& path, channel& lock);
-// A client's end. Throws apps::usage_error if no daemon is there.
+// A client's end. Throws apps::usage_error if no daemon is there, another user's, or one that has
+// taken nobody in for 10 s.
 channel connect_to(const std::string& path);
 // The next client, after the listener became readable; descriptor -1 if it has gone again.
 channel accept_from(const channel& listener);

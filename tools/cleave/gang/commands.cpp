@@ -9,6 +9,7 @@
 #include "gang/remote.hpp"
 #include "gang/run.hpp"
 #include "gang/serve.hpp"
+#include "net/launch.hpp"
 
 namespace gang {
 
@@ -42,7 +43,8 @@ struct commands::parts {
     run.option_choice("--stop-by", j.stop_by, {"cgroup2", "cgroup1", "signals"},
                       "How it is stopped (default: the first that this user may use)");
     run.option("--job", "NAME", j.name,
-               "The job that this is a part of, on this node and others (default: a new one)");
+               "The job that this is a part of, on this node and others (default: the one that "
+               "it is started in, or a new one)");
     run.flag("--all", j.all, "It ends with the last of its processes, not with the first");
     run.option("--remote-shell", "COMMAND", j.remote_shell,
                "How its launcher reaches other nodes (default: as was set; ssh)");
@@ -61,12 +63,17 @@ bool commands::given() const { return parts_->gang.parsed(); }
 
 int commands::run() {
   parts& p = *parts_;
+  cleave::net::separate();  // started by a launcher on many nodes, each has errors of its own
   if (p.remote.parsed()) return remote(p.launched);
   p.job_to_run.socket_given = !p.socket.empty();
   if (p.socket.empty()) p.socket = default_socket();
   p.job_to_run.socket = p.socket;
   if (p.serve.parsed()) return serve({p.socket, std::chrono::milliseconds(p.slice), p.join, p.log});
-  if (p.run.parsed()) return gang::run(p.job_to_run);
+  if (p.run.parsed()) {
+    // A part of the job that it is in has the same turns.
+    if (p.job_to_run.name.empty()) p.job_to_run.name = job_around(p.socket);
+    return gang::run(p.job_to_run);
+  }
   if (p.ps.parsed()) return list(p.socket, p.json);
   const char* const what = p.pause.parsed() ? "pause" : p.resume.parsed() ? "resume" : "kill";
   return command(p.socket, what, p.job);

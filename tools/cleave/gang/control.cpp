@@ -13,12 +13,27 @@
 namespace gang {
 namespace {
 
+// Throws std::runtime_error if there is no answer.
 nlohmann::json ask(const std::string& socket, const nlohmann::json& what) {
   const channel daemon = connect_to(socket);
   daemon.send(what);
   const auto reply = daemon.receive();
   if (!reply) throw std::runtime_error(fmt::format("{}: the daemon does not answer", socket));
   return *reply;
+}
+
+// All jobs and nodes: an answer may be one part of them.
+nlohmann::json ask_for_all(const std::string& socket) {
+  auto all = ask(socket, {{"do", "ps"}});
+  while (all.contains("next")) {
+    auto more = ask(socket, {{"do", "ps"}, {"from", all.at("next")}});
+    for (const char* const list : {"jobs", "nodes"})
+      if (all.contains(list) && more.contains(list))
+        for (auto& entry : more.at(list)) all.at(list).push_back(std::move(entry));
+    all.erase("next");
+    if (more.contains("next")) all["next"] = more.at("next");
+  }
+  return all;
 }
 
 using words = std::vector<std::string>;
@@ -44,7 +59,7 @@ void print_nodes(const nlohmann::json& reply) {
 }  // namespace
 
 int list(const std::string& socket, bool json) {
-  const auto reply = ask(socket, {{"do", "ps"}});
+  const auto reply = ask_for_all(socket);
   if (json) {
     fmt::print("{}\n", reply.dump());
     return 0;
@@ -62,7 +77,6 @@ int list(const std::string& socket, bool json) {
     fmt::print("{:>{}} {:<8} {:>{}} {}{}\n", text(j, "job"), job, text(j, "state"), text(j, "user"),
                user, joined ? fmt::format("{}: ", fmt::join(j.at("nodes").get<words>(), " ")) : "",
                text(j, "command"));
-  if (reply.contains("left_out")) fmt::print("and {} more\n", reply.at("left_out").get<int>());
   if (joined) print_nodes(reply);
   return 0;
 }

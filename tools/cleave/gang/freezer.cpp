@@ -19,18 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of /proc/PID/stat; 0 if the process is gone. The name before it may contain anything.
-pid_t parent_of(const fs::path& process) {
-  std::ifstream file(process / "stat");
-  std::string text;
-  std::getline(file, text);
-  const auto end_of_name = text.rfind(") ");
-  if (end_of_name == std::string::npos || end_of_name + 4 >= text.size()) return 0;
-  pid_t parent = 0;
-  std::from_chars(text.data() + end_of_name + 4, text.data() + text.size(), parent);
-  return parent;
-}
-
 // Of all threads; nothing where the kernel keeps no such lists.
 void add_children_of(pid_t process, std::vector<pid_t>& to) {
   std::error_code error;
@@ -47,25 +35,34 @@ std::vector<pid_t> listed_descendants() {
   return found;
 }
 
+// By the kernel's lists of children, which are quick to read: all of /proc takes milliseconds where
+// there are thousands of processes. They may lack some while others end, and are whole when all are
+// stopped. Some kernels have none.
 class signals : public freezer {
 public:
   std::string kind() const override { return "signals"; }
   bool enter() override { return true; }
-  void stop() override { signal_quickly(SIGSTOP); }
-  void go() override { signal_quickly(SIGCONT); }
-  void finish() override { signal_descendants(signal_, sent_); }
+  void stop() override { begin(SIGSTOP); }
+  void go() override { begin(SIGCONT); }
+  void finish() override {
+    if (!has_lists_) signal_descendants(signal_, sent_);
+    else if (signal_ == SIGSTOP) send();  // those that go on were found when they were stopped
+  }
 
 private:
-  // By the kernel's lists of children, which are quick to read but may lack some while others end.
-  void signal_quickly(int signal) {
+  void begin(int signal) {
     signal_ = signal;
     sent_.clear();
+    send();
+  }
+  void send() {
     for (bool more = true; more;) {
       more = false;
       for (const pid_t process : listed_descendants())
-        if (sent_.insert(process).second) more = true, kill(process, signal);
+        if (sent_.insert(process).second) more = true, kill(process, signal_);
     }
   }
+  const bool has_lists_ = access("/proc/thread-self/children", R_OK) == 0;
   int signal_ = 0;
   std::set<pid_t> sent_;
 };
@@ -79,11 +76,12 @@ public:
         file_(std::move(file)),
         stop_(std::move(stop)),
         go_(std::move(go)) {}
+  ~cgroup() override { remove(); }
   std::string kind() const override { return kind_; }
   bool enter() override { return write("cgroup.procs", "0"); }
   void stop() override { write(file_, stop_); }
   void go() override { write(file_, go_); }
-  void remove() override { rmdir(folder_.c_str()); }
+  void remove() final { rmdir(folder_.c_str()); }
 
 private:
   bool write(const std::string& file, const std::string& text) const {
@@ -120,6 +118,7 @@ std::unique_ptr<freezer> make_cgroup(const std::string& kind) {
     std::error_code error;
     // Who moves a process must be allowed to write where it comes from too.
     if (access((parent / "cgroup.procs").c_str(), W_OK) != 0) continue;
+    rmdir(folder.c_str());  // left by a killed process of the same number
     if (!fs::create_directory(folder, error)) continue;
     if (access((folder / file).c_str(), W_OK) == 0)
       return std::make_unique<cgroup>(kind, folder, file, second ? "1" : "FROZEN",
@@ -140,6 +139,18 @@ std::unique_ptr<freezer> freezer::make(const std::string& kind) {
   throw apps::usage_error(fmt::format("--stop-by: there is no {} here for this user", kind));
 }
 
+// By /proc/PID/stat, where the name before it may contain anything.
+pid_t parent_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  const auto end_of_name = text.rfind(") ");
+  if (end_of_name == std::string::npos || end_of_name + 4 >= text.size()) return 0;
+  pid_t parent = 0;
+  std::from_chars(text.data() + end_of_name + 4, text.data() + text.size(), parent);
+  return parent;
+}
+
 std::vector<pid_t> descendants() {
   std::multimap<pid_t, pid_t> children;
   std::error_code error;
@@ -147,7 +158,7 @@ std::vector<pid_t> descendants() {
     const std::string name = entry.path().filename();
     pid_t process = 0;
     std::from_chars(name.data(), name.data() + name.size(), process);
-    if (process != 0) children.emplace(parent_of(entry.path()), process);
+    if (process != 0) children.emplace(parent_of(process), process);
   }
   std::vector<pid_t> found{getpid()};
   for (std::size_t i = 0; i < found.size(); i++) {

@@ -26,12 +26,15 @@ public:
   // May return before the last process has stopped, a moment later.
   virtual void stop() = 0;
   virtual void go() = 0;
-  // After each of them: reaches what they may have missed, which takes longer.
+  // After each of them: reaches what they may have missed. May be called again: a process that was
+  // about to have a child when it was stopped may have it a moment later.
   virtual void finish() {}
   // When the job has ended.
   virtual void remove() {}
 };
 
+// 0 if the process is gone.
+pid_t parent_of(pid_t process);
 // The calling process's children, their children and so on; those that are gone are left out.
 std::vector<pid_t> descendants();
 // Sends a signal to all of them, also to those that are born meanwhile. `sent`: not to these.

@@ -13,11 +13,16 @@
 #include <string_view>
 
 #include "common/command_line.hpp"
+#include "gang/freezer.hpp"
 
 namespace gang {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* job_variable = "CLEAVE_GANG_JOB";
+constexpr const char* keeper_variable =
+    "CLEAVE_GANG_KEEPER";  // its process and its daemon's socket
 
 // Where launchers look for what takes the place of ssh.
 constexpr const char* agents[] = {"OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent",
@@ -53,7 +58,17 @@ fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 }  // namespace
 
-void set_environment(const job_settings& job, const std::string& name) {
+std::string job_around(const std::string& socket) {
+  const std::string kept_by = variable(keeper_variable);
+  for (pid_t p = getppid(); p > 1; p = parent_of(p))
+    if (kept_by == fmt::format("{} {}", p, socket)) return variable(job_variable);
+  return "";
+}
+
+void set_environment(const job_settings& job, const std::string& name, bool joined) {
+  setenv(job_variable, name.c_str(), 1);
+  setenv(keeper_variable, fmt::format("{} {}", getppid(), job.socket).c_str(), 1);
+  if (!joined) return;
   const fs::path agent = own_program().parent_path() / "cleave-gang-remote";
   std::string shell = job.remote_shell;
   if (shell.empty()) shell = variable("CLEAVE_GANG_SHELL");  // in a job of the gang: as that one's
@@ -64,7 +79,6 @@ void set_environment(const job_settings& job, const std::string& name) {
     if (value.empty()) unsetenv(of);
     else setenv(of, value.c_str(), 1);
   };
-  set("CLEAVE_GANG_JOB", name);
   set("CLEAVE_GANG_SHELL", shell.empty() ? "ssh" : shell);
   set("CLEAVE_GANG_STOP_BY", job.stop_by);
   set("CLEAVE_GANG_REMOTE_SOCKET", job.socket_given ? job.socket : "");
@@ -102,7 +116,7 @@ std::vector<std::string> remote_command(const std::vector<std::string>& shell,
 }
 
 int remote(const std::vector<std::string>& arguments) {
-  const std::string job = variable("CLEAVE_GANG_JOB"), shell = variable("CLEAVE_GANG_SHELL");
+  const std::string job = variable(job_variable), shell = variable("CLEAVE_GANG_SHELL");
   if (job.empty() || shell.empty())
     throw apps::usage_error("remote: expected to be started by a job of `cleave gang run`");
   std::vector<std::string> inside{own_program(), "gang"};
@@ -111,7 +125,8 @@ int remote(const std::vector<std::string>& arguments) {
   inside.insert(inside.end(), {"run", "--job", job, "--all", "--remote-shell", shell});
   if (const auto stop_by = variable("CLEAVE_GANG_STOP_BY"); !stop_by.empty())
     inside.insert(inside.end(), {"--stop-by", stop_by});
-  inside.insert(inside.end(), {"--", "/bin/sh", "-c"});
+  // As ssh's server would run it.
+  inside.insert(inside.end(), {"--", "/bin/sh", "-c", R"(exec "${SHELL:-/bin/sh}" -c "$0")"});
   const auto command = remote_command(words_of(shell), inside, arguments);
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));

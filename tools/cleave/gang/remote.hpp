@@ -9,9 +9,12 @@
 
 namespace gang {
 
-// In the job's first process: launchers of Open MPI, PRRTE and Hydra reach other nodes through
-// `remote`. What was set before, or ssh, is what it uses.
-void set_environment(const job_settings& job, const std::string& name);
+// The job of that daemon that this process is in; "" if it is in none, whatever it has inherited.
+std::string job_around(const std::string& socket);
+
+// In the job's first process, a child of its keeper. `joined`: launchers of Open MPI, PRRTE and
+// Hydra reach other nodes through `remote`. What was set before, or ssh, is what it uses.
+void set_environment(const job_settings& job, const std::string& name, bool joined);
 // There too, of a job that is stopped by signals: Open MPI's mpirun and PRRTE would forward SIGCONT
 // to nodes that they have not reached yet, and give up.
 void keep_signals_from_launchers();

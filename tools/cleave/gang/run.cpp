@@ -8,18 +8,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "gang/freezer.hpp"
 #include "gang/link.hpp"
+#include "gang/messages.hpp"
 #include "gang/prompt.hpp"
 #include "gang/remote.hpp"
 
@@ -28,19 +33,53 @@ namespace {
 
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
+// Whether a process of a stopped job has had a child nevertheless: a moment later, and then now and
+// then.
+constexpr std::chrono::milliseconds first_look_again{20}, look_again_each{1000};
 // Whether a daemon is there again.
 constexpr std::chrono::milliseconds between_looks{200};
+// A daemon says something each second. One that says nothing for so long does not run.
+constexpr std::chrono::seconds longest_silence{5};
 
 // queued --- its turn ---> running <--- turns ---> stopped
 //   queued, running, stopped --- the daemon is gone ---> alone --- another is there ---> running
 //   each --- it shall end ---> ending
 enum class phase { queued, running, stopped, alone, ending };
 
+bool is_ignored(int signal) {
+  struct sigaction is {};
+  return sigaction(signal, nullptr, &is) == 0 && is.sa_handler == SIG_IGN;
+}
+
+// What its user ignores (nohup) is no sign.
+void add_handled(sigset_t& set, std::initializer_list<int> signals) {
+  for (const int s : signals)
+    if (!is_ignored(s)) sigaddset(&set, s);
+}
+
+// All that the terminal or a batch system may send to the whole process group: whoever dies of one
+// while the job is frozen leaves it frozen.
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int s : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, s);
+  add_handled(set, {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,
+                    SIGPIPE});
   return set;
+}
+
+// The keeper is not stopped by its terminal, either; and SIGTERM tells that its parent is gone.
+sigset_t keepers_signals() {
+  sigset_t set = handled_signals();
+  add_handled(set, {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT});
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+// Whether there is a shell that stops and continues this process group. Where there is none, as
+// under ssh with a command, the kernel stops nobody for Ctrl-Z.
+bool has_job_control() {
+  const pid_t parent = getppid();
+  return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
 }
 
 int status_of(int status) {
@@ -50,7 +89,7 @@ int status_of(int status) {
 // `name`: "" for a new one, which the daemon names.
 nlohmann::json request_for(const job_settings& job, const std::string& name) {
   nlohmann::json request{{"do", "run"},
-                         {"command", fmt::format("{}", fmt::join(job.command, " "))}};
+                         {"command", shortened(fmt::format("{}", fmt::join(job.command, " ")))}};
   if (!name.empty()) request["job"] = name;
   return request;
 }
@@ -66,10 +105,14 @@ void end_rest(freezer& by) {
     else signal_descendants(SIGKILL), usleep(10'000);
 }
 
+// Throws nothing: nobody may be there to read it.
+void say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
+
 // What the daemon has made of a job.
 struct accepted {
   std::string name;
-  bool joined = false;  // to other nodes
+  bool joined = false;       // to other nodes
+  bool job_control = false;  // of its terminal
 };
 
 // Invariants: only the keeper (or its parent, when the keeper is gone) stops and continues the job.
@@ -86,10 +129,12 @@ public:
     for (;;) {
       if (phase_ == phase::alone && !connected_) look_for_daemon();
       follow_plan();
+      look_again();
       pollfd polled[] = {{signals, POLLIN, 0}, {daemon_.descriptor(), POLLIN, 0}};
       const auto timeout = time_to_wait();
       if (ppoll(polled, connected_ ? 2 : 1, timeout ? &*timeout : nullptr, nullptr) < 0) continue;
-      if (connected_ && polled[1].revents != 0) told(daemon_.receive());
+      if (connected_ && polled[1].revents != 0) heard_ = now(), told(daemon_.receive());
+      else if (expects_word() && now() >= heard_ + longest_silence) be_alone("does not answer");
       if (polled[0].revents != 0) {
         if (const auto status = signalled(signals)) {
           end_rest(by_);
@@ -104,23 +149,36 @@ public:
 private:
   void told(const std::optional<nlohmann::json>& message) {
     if (!message) {
-      connected_ = false;
-      if (phase_ == phase::ending || phase_ == phase::alone) return;
-      fmt::print(stderr, "cleave: the gang's daemon is gone: the job goes on by itself\n");
-      let_run();
-      phase_ = phase::alone;
+      be_alone("is gone");
     } else if (phase_ == phase::alone) {  // the answer of another daemon
       if (!message->contains("job")) return void(connected_ = false);
-      fmt::print(stderr, "cleave: a daemon is there again: the job has turns\n");
       plan_.clear();
       phase_ = phase::running;
+      say("a daemon is there again: the job has turns");
+      if (held_) ask("pause");
     } else if (message->contains("end")) {
-      end(SIGTERM);
+      end(SIGTERM, true);
+    } else if (message->contains("error")) {
+      held_ = false;  // it was paused already, and is to stay so
     } else if (message->contains("plan")) {
       plan_.clear();
       for (const auto& c : message->at("plan"))
         plan_.push_back({moment(c.at(0).get<std::int64_t>()), c.at(1), c.at(2)});
     }
+  }
+
+  bool expects_word() const {
+    return connected_ && phase_ != phase::ending && phase_ != phase::alone;
+  }
+
+  void be_alone(const char* why) {
+    const bool was_kept = expects_word();
+    connected_ = false;
+    daemon_ = channel();
+    if (!was_kept) return;
+    if (!held_ || phase_ == phase::queued) let_run();
+    phase_ = phase::alone;
+    say(fmt::format("the gang's daemon {}: the job goes on by itself", why));
   }
 
   // Asks to be taken in, under the name that the job has on other nodes, too.
@@ -143,6 +201,7 @@ private:
     if (phase_ == before) return;
     const moment done = now();
     by_.finish();
+    look_again_at_ = done + first_look_again;
     if (!connected_) return;
     daemon_.send({{"did", plan_.front().run ? "go" : "stop"},
                   {"turn", plan_.front().number},
@@ -151,18 +210,27 @@ private:
                   {"at", done.count()}});
   }
 
+  void look_again() {
+    if (phase_ != phase::stopped || now() < look_again_at_) return;
+    by_.finish();
+    look_again_at_ = now() + look_again_each;
+  }
+
   // Until the next change, or until those that shall end are looked at again.
   std::optional<timespec> time_to_wait() const {
     moment until = moment::max();
     const moment at = now();
     for (const change& c : plan_)
       if (c.at > at) until = std::min(until, c.at);
+    if (phase_ == phase::stopped) until = std::min(until, look_again_at_);
     if (phase_ == phase::ending) until = moment::max();
     if (phase_ == phase::alone) until = at + between_looks;
+    if (expects_word()) until = std::min(until, heard_ + longest_silence);
     if (deadline_) until = std::min(until, at + std::chrono::milliseconds(100));
     if (until == moment::max()) return std::nullopt;
     constexpr long second = 1'000'000'000;
-    const long left = static_cast<long>((until - at).count());
+    // It is over, if this process was stopped itself: in a job in a job.
+    const long left = static_cast<long>(std::max(until - at, moment(0)).count());
     return timespec{left / second, left % second};
   }
 
@@ -184,17 +252,23 @@ private:
 
   void let_run() {
     if (phase_ == phase::queued) start();
-    if (phase_ == phase::stopped) by_.go(), by_.finish();
+    if (phase_ == phase::stopped || held_) by_.go(), by_.finish();
+    held_ = false;
   }
 
-  // It continues, so that it can end; after a while it is killed.
-  void end(int signal) {
-    if (phase_ == phase::queued) _exit(128 + (signal != 0 ? signal : SIGINT));
+  // It continues, so that it can end; if it has to, it is killed after a while.
+  void end(int signal, bool has_to) {
+    if (phase_ == phase::queued) {
+      by_.remove();
+      _exit(128 + (signal != 0 ? signal : SIGINT));
+    }
     if (connected_) daemon_.send({{"ends", true}});
     let_run();
     phase_ = phase::ending;
-    if (signal != 0) kill(first_, signal);
-    if (!deadline_ && signal != 0) deadline_ = now() + patience;
+    if (signal == 0) return;
+    if (status_) signal_descendants(signal);  // its first process has ended before the others
+    else kill(first_, signal);
+    if (has_to && !deadline_) deadline_ = now() + patience;
   }
 
   void start() {
@@ -205,10 +279,10 @@ private:
     }
     if (first_ != 0) return;
     be_scheduled(scheduling_);
-    const sigset_t set = handled_signals();
+    const sigset_t set = keepers_signals();
     sigprocmask(SIG_UNBLOCK, &set, nullptr);
     std::vector<char*> arguments;
-    if (as_.joined) set_environment(job_, as_.name);
+    set_environment(job_, as_.name, as_.joined);
     if (by_.kind() == "signals") keep_signals_from_launchers();
     for (const std::string& word : job_.command)
       arguments.push_back(const_cast<char*>(word.c_str()));
@@ -223,10 +297,20 @@ private:
   std::optional<int> signalled(int signals) {
     signalfd_siginfo of{};
     if (read(signals, &of, sizeof of) != sizeof of) return std::nullopt;
-    if (of.ssi_signo == SIGINT) {  // from the terminal: the job has it too
-      end(0);
-    } else if (of.ssi_signo != SIGCHLD) {
-      end(static_cast<int>(of.ssi_signo));
+    const auto signal = static_cast<int>(of.ssi_signo);
+    switch (signal) {
+      case SIGINT:
+      case SIGQUIT: end(0, false); break;  // from the terminal: the job has it too
+      case SIGTERM:
+      case SIGHUP:
+        if (const bool has_to = getppid() != parent_; has_to || !is_ignored(signal))
+          end(signal, has_to);
+        break;
+      case SIGTSTP:
+      case SIGTTIN:
+      case SIGTTOU: stopped_by_terminal(); break;
+      case SIGCONT: continued_by_terminal(); break;
+      default: break;  // for the job, which has it too
     }
     int status = 0;
     pid_t ended;
@@ -236,16 +320,34 @@ private:
     return job_.all && rest && !deadline_ ? std::nullopt : status_;
   }
 
+  // The terminal reaches its process group only, and launchers' ranks may have groups of their own.
+  void stopped_by_terminal() {
+    if (!as_.job_control || !expects_word()) return;
+    held_ = true;
+    ask("pause");
+  }
+  void continued_by_terminal() {
+    if (phase_ == phase::stopped) by_.stop(), by_.finish();  // until it has a turn
+    if (!std::exchange(held_, false)) return;
+    if (phase_ == phase::alone || phase_ == phase::running) by_.go(), by_.finish();
+    if (expects_word()) ask("resume");
+  }
+  void ask(const char* what) { daemon_.send({{"do", what}, {"job", as_.name}}); }
+
   freezer& by_;
   channel daemon_;
   const job_settings& job_;
   const accepted as_;
+  const pid_t parent_ = getppid();
   const scheduling scheduling_ = own_scheduling();  // as the user has asked for the job
   std::vector<change> plan_;
   phase phase_ = phase::queued;
   pid_t first_ = 0;
   std::optional<int> status_;  // the first process's, once it has ended
   bool connected_ = true;
+  moment heard_ = now();
+  moment look_again_at_{};  // when it is stopped
+  bool held_ = false;       // by its terminal
   std::optional<moment> deadline_;
 };
 
@@ -254,7 +356,8 @@ private:
                                 const accepted& as, pid_t parent) {
   prctl(PR_SET_NAME, "gang-keeper");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sigset_t set = handled_signals();
+  const sigset_t set = keepers_signals();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
@@ -283,14 +386,17 @@ int run(const job_settings& job) {
         "--job: '{}': expected at most 80 letters, digits, '.', '_' and '-'", job.name));
   channel daemon = connect_to(job.socket);
   const auto by = freezer::make(job.stop_by);
-  daemon.send(request_for(job, job.name));
+  if (!daemon.send(request_for(job, job.name)))
+    throw std::runtime_error(fmt::format("{}: the daemon takes no request", job.socket));
   const auto reply = daemon.receive();
   if (!reply || !reply->contains("job"))
     throw std::runtime_error(fmt::format(
         "{}: the daemon refused the job{}", job.socket,
         reply && reply->contains("error") ? ": " + reply->at("error").get<std::string>() : ""));
-  const accepted as{reply->at("job").get<std::string>(), reply->value("joined", false)};
+  const accepted as{reply->at("job").get<std::string>(), reply->value("joined", false),
+                    has_job_control()};
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGCHLD, SIG_DFL);  // its parent may have ignored it
   const sigset_t set = handled_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
@@ -299,8 +405,7 @@ int run(const job_settings& job) {
   if (child == 0) become_keeper(*by, std::move(daemon), job, as, self);
   daemon = channel();  // the keeper's alone: its end is the job's
   const int status = guard(child, signals.descriptor());
-  if (WIFSIGNALED(status)) end_rest(*by);
-  by->remove();
+  if (WIFSIGNALED(status) || waitpid(-1, nullptr, WNOHANG) >= 0) end_rest(*by);
   return status_of(status);
 }
 

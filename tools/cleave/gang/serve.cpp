@@ -29,7 +29,10 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_listed = 250;  // jobs in one answer: it is one packet
+// Of jobs and nodes in one answer, which is one packet.
+constexpr std::size_t most_letters = 48 << 10;
+// So that keepers know that it runs.
+constexpr auto between_words = 1s;
 
 // Who that is on this machine. Another machine knows people by name only.
 std::string name_of(uid_t user) {
@@ -46,6 +49,7 @@ struct client {
   std::string job{};  // "": none
   std::string command{};
   std::vector<change> told{};
+  moment told_at{};
   bool gone = false;
 
   job_id id() const { return part{user, job, {}}.id(); }
@@ -124,6 +128,7 @@ public:
         self_(to_others != nullptr ? to_others->self() : peers::name{}),
         peers_(self_, what.slice),
         own_user_(geteuid()),
+        own_name_(own_user_ == 0 ? "root" : name_of(own_user_)),
         last_job_(lock) {
     if (what.log.empty()) return;
     log_.open(what.log, std::ios::app);
@@ -133,7 +138,8 @@ public:
 
   void accepted(channel to) {
     const uid_t user = to.user();
-    if (user == 0 || user == own_user_) clients_.push_back({std::move(to), name_of(user)});
+    if (user == own_user_) clients_.push_back({std::move(to), own_name_});
+    else if (user == 0) clients_.push_back({std::move(to), "root"});
   }
 
   // What has come from those of `polled`, which are the first clients in their order.
@@ -177,7 +183,8 @@ public:
       if (link_ != nullptr) say();
       const auto orders = peers_.take_orders();
       for (const order& o : orders) obey(o);
-      if (orders.empty() && tell_keepers()) return next;
+      if (orders.empty() && tell_keepers())
+        return has_jobs() ? std::min(next, at + between_words) : next;
     }
   }
 
@@ -189,6 +196,10 @@ private:
     std::uint64_t version = 0;
   };
 
+  bool has_jobs() const {
+    return std::any_of(clients_.begin(), clients_.end(),
+                       [](const client& c) { return !c.job.empty(); });
+  }
   bool has(const job_id& id) const {
     return std::any_of(clients_.begin(), clients_.end(),
                        [&](const client& c) { return !c.job.empty() && c.id() == id; });
@@ -219,11 +230,13 @@ private:
     for (client& c : clients_) {
       if (c.job.empty()) continue;
       auto changes = changes_for(peers_.announced(), c.id(), standing_[c.id()].paused);
-      if (say_the_same(c.told, changes, at)) continue;
+      const bool known = say_the_same(c.told, changes, at);
+      if (known && at < c.told_at + between_words) continue;
       json told = json::array();
       for (const change& one : changes) told.push_back({one.at.count(), one.run, one.number});
-      c.gone = !c.to.send({{"plan", told}});
-      c.told = std::move(changes);
+      // A keeper that is stopped itself, in a job in a job, reads nothing meanwhile.
+      c.gone = !c.to.send({{"plan", told}}) && !known;
+      c.told = std::move(changes), c.told_at = at;
       all &= !c.gone;
     }
     return all;
@@ -237,7 +250,7 @@ private:
     if (what == "run" && from.job.empty()) {
       reply = queue(from, message);
     } else if (what == "ps") {
-      reply = list();
+      reply = list(static_cast<std::size_t>(number_of(message, "from")));
     } else {
       reply = command(from, what, text_of(message, "job"));
     }
@@ -342,41 +355,44 @@ private:
     }
   }
 
-  json list() const {
-    json jobs = json::array(), nodes = json::array();
+  json shown(const peers::job& j, const turn* current) const {
+    const bool runs = current != nullptr && current->has(j.id());
+    return {{"job", j.name},
+            {"state", j.paused ? "paused"
+                      : runs   ? "running"
+                               : "waiting"},
+            {"user", j.user},
+            {"nodes", j.nodes},
+            {"command", j.command}};
+  }
+  json shown(const peers::node& n) const {
+    return {{"node", n.who.machine},
+            {"here", n.self},
+            {"leads", n.who == peers_.leader()},
+            {"round_trip_us", n.last.round_trip_us},
+            {"clock_error_us", n.last.error_us},
+            {"late_us", n.last.late.median_us},
+            {"late_99_us", n.last.late.most_us},
+            {"changes", n.last.late.counted}};
+  }
+
+  // All jobs and then all nodes, from the `first` of them on: as many as fit. "next" is the first
+  // one that is missing, if any is.
+  json list(std::size_t first) const {
+    json reply{{"slice_ms", peers_.slice_ms()}, {"jobs", json::array()}};
+    std::size_t number = 0, letters = 0;
+    const auto add = [&](const char* to, const auto& show) {
+      if (number++ < first || reply.contains("next")) return;
+      json entry = show();
+      letters += entry.dump().size();
+      if (letters > most_letters && number - 1 > first) reply["next"] = number - 1;
+      else reply[to].push_back(std::move(entry));
+    };
     const turn* const current = peers_.announced().at(now());
-    std::size_t left_out = 0;
-    for (const peers::job& j : peers_.jobs()) {
-      if (jobs.size() == most_listed) {
-        ++left_out;
-        continue;
-      }
-      const bool runs = current != nullptr && current->has(j.id());
-      jobs.push_back({{"job", j.name},
-                      {"state", j.paused ? "paused"
-                                : runs   ? "running"
-                                         : "waiting"},
-                      {"user", j.user},
-                      {"nodes", j.nodes},
-                      {"command", j.command}});
-    }
-    json reply{{"slice_ms", peers_.slice_ms()}};
-    if (link_ != nullptr) {
-      for (const peers::node& n : peers_.nodes()) {
-        if (nodes.size() == most_listed) break;
-        nodes.push_back({{"node", n.who.machine},
-                         {"here", n.self},
-                         {"leads", n.who == peers_.leader()},
-                         {"round_trip_us", n.last.round_trip_us},
-                         {"clock_error_us", n.last.error_us},
-                         {"late_us", n.last.late.median_us},
-                         {"late_99_us", n.last.late.most_us},
-                         {"changes", n.last.late.counted}});
-      }
-      reply["nodes"] = std::move(nodes), reply["joined"] = link_->is_joined();
-    }
-    reply["jobs"] = std::move(jobs);
-    if (left_out != 0) reply["left_out"] = left_out;
+    for (const peers::job& j : peers_.jobs()) add("jobs", [&] { return shown(j, current); });
+    if (link_ == nullptr) return reply;
+    reply["nodes"] = json::array(), reply["joined"] = link_->is_joined();
+    for (const peers::node& n : peers_.nodes()) add("nodes", [&] { return shown(n); });
     return reply;
   }
 
@@ -384,6 +400,7 @@ private:
   const peers::name self_;
   peers peers_;
   const uid_t own_user_;
+  const std::string own_name_;
   std::list<client> clients_;
   std::map<job_id, stands> standing_;  // of this node's parts
   statistic late_;

@@ -114,7 +114,7 @@ void print_json(const summary& s) {
                                    {"seconds", seconds(f.best.time)},
                                    {"speedup", f.speedup},
                                    {"placed_by", name(f.best.by)}});
-  fmt::print("{}\n", object.dump());
+  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "net/printable.hpp"
 #include "sites/roster.hpp"
 
 namespace sites {
@@ -18,8 +19,8 @@ constexpr auto quiet = 700ms;
 constexpr auto at_most = 2s;
 
 std::string in_words(const server& s, const nats::job_here& j) {
-  std::string what = fmt::format("{}{}{}", s.what.program, j.arguments.empty() ? "" : " ",
-                                 fmt::join(j.arguments, " "));
+  std::string what = cleave::net::printable(fmt::format(
+      "{}{}{}", s.what.program, j.arguments.empty() ? "" : " ", fmt::join(j.arguments, " ")));
   if (j.workers > 0) what += fmt::format(", {} of {} compute", j.computing, j.workers);
   return j.is_root ? fmt::format("{}: root, for {}, {} s", what, j.submitter, j.seconds)
                    : fmt::format("{}: helps {}, {} s", what, j.root, j.seconds);

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "common/command_line.hpp"
+#include "net/printable.hpp"
 #include "sites/program_output.hpp"
 #include "sites/roster.hpp"
 
@@ -55,11 +56,43 @@ void say(const std::string& line) { fmt::print(stderr, "cleave: {}\n", line); }
 
 const char* s_of(std::uint64_t n) { return n == 1 ? "" : "s"; }
 
+// Servers that may have a root which nobody wants any more: they were silent, and came back, or the
+// job is cancelled. Each is told to end it, until it says that it knows.
+class given_up {
+public:
+  explicit given_up(connection& by) : by_(by) {}
+
+  void add(const endpoint& at, const std::string& job) { roots_.emplace(at, job); }
+  bool knows(const endpoint& at, const std::string& job) const {
+    return !roots_.contains({at, job});
+  }
+  void cancel() {
+    for (const auto& [at, job] : roots_) send(by_, at, nats::cancel{job});
+    again_ = clock::now() + cancel_every;
+  }
+  void look_at_time() {
+    if (clock::now() >= again_) cancel();
+  }
+  void hear(const nats::letter& l) {
+    if (roots_.empty()) return;
+    const auto message = read(l);
+    const auto* m = message ? std::get_if<nats::refusal>(&*message) : nullptr;
+    if (m != nullptr) roots_.erase({l.from, m->job});
+  }
+
+private:
+  static constexpr auto cancel_every = 1s;
+
+  connection& by_;
+  std::set<std::pair<endpoint, std::string>> roots_;
+  clock::time_point again_;
+};
+
 // A job from its submitter's side, until it is over or its root is lost.
 class job {
 public:
-  job(connection& by, const submission& what, program_output& out)
-      : by_(by), what_(what), out_(out) {}
+  job(connection& by, const submission& what, program_output& out, given_up& gone)
+      : by_(by), what_(what), out_(out), gone_(gone) {}
 
   // Returns the exit status.
   int run(interruption& stop, std::vector<server> candidates);
@@ -82,13 +115,15 @@ private:
   void look_at_time();
   void end(int status, const std::string& line = "");
   void lose(std::string why);
+  void write();
   void cancel(const char* why);
 
   connection& by_;
   const submission& what_;
   program_output& out_;
-  const std::string name_ = nats::random_token();
-  const std::string topic_ = std::string(nats::presence_topic) + name_;  // what its nodes say
+  given_up& gone_;
+  std::string name_;   // another one at each server that is asked: the last one may have begun
+  std::string topic_;  // what its nodes say
   std::vector<server> candidates_;
   server at_;
   phase is_ = phase::offered;
@@ -105,14 +140,18 @@ private:
 
 void job::offer_to(const server& s) {
   at_ = s;
+  name_ = nats::random_token();
+  topic_ = std::string(nats::presence_topic) + name_;
+  by_.listen(topic_);
   heard_ = beat_at_ = clock::now();
 }
 
 void job::on(const nats::alive&) { is_ = phase::running; }
 
 void job::on(const nats::refusal& m) {
-  const std::string line = fmt::format("{} refuses: {}", at_.at.at.text(), m.why);
-  if (is_ == phase::running) return lose(fmt::format("{}: {}", at_.at.at.text(), m.why));
+  const std::string why = cleave::net::printable(m.why);
+  const std::string line = fmt::format("{} refuses: {}", at_.at.at.text(), why);
+  if (is_ == phase::running) return lose(fmt::format("{}: {}", at_.at.at.text(), why));
   if (candidates_.empty()) return end(1, line);
   offer_to(candidates_.front());
   candidates_.erase(candidates_.begin());
@@ -120,13 +159,20 @@ void job::on(const nats::refusal& m) {
 
 void job::on(const nats::part& m) {
   is_ = phase::running;
-  has_more_ = true;               // to say again, if that was lost
-  if (m.number != have_) return;  // it comes again, in its order
+  has_more_ = true;                                   // to say again, if that was lost
+  if (m.number != have_ || !out_.has_room()) return;  // it comes again, in its order
   ++have_;
   if (m.what == nats::part::of::end) return end(m.status);
+  if (m.what == nats::part::of::output) return out_.add(m.text);
   progress_.clear();
-  if (m.what == nats::part::of::output) out_.add(m.text);
-  else fmt::print(stderr, "{}", m.text);
+  fmt::print(stderr, "{}", m.text);
+}
+
+// Whoever reads may be slow, or rest: the server must hear of this process meanwhile.
+void job::write() {
+  if (out_.is_written()) return;
+  progress_.clear();
+  out_.write();
 }
 
 void job::hear(const nats::letter& l) {
@@ -166,7 +212,9 @@ void job::look_at_time() {
   const auto now = clock::now();
   if (!by_.is_up()) heard_ = now, is_there_ = true;  // it is this machine that nobody hears
   if (now >= beat_at_ || has_more_) beat();
+  gone_.look_at_time();
   if (now - heard_ >= what_.patience && is_ == phase::offered) {
+    gone_.add(at_.at, name_);
     on(nats::refusal{name_, "it does not answer"});
   } else if (const auto patience =
                  is_there_ ? what_.patience : std::min(what_.patience, gone_after);
@@ -194,6 +242,7 @@ void job::end(int status, const std::string& line) {
 }
 
 void job::lose(std::string why) {
+  gone_.add(at_.at, name_);
   end(lost);
   lost_because_ = std::move(why);
 }
@@ -201,19 +250,17 @@ void job::lose(std::string why) {
 // Waits for the server to say that it knows, for a moment.
 void job::cancel(const char* why) {
   progress_.clear();
+  gone_.add(at_.at, name_);
   const auto until = clock::now() + say_goodbye_for;
   auto again = clock::now();
-  bool known = false;
-  while (!known && clock::now() < until) {
-    if (clock::now() >= again) send(by_, at_.at, nats::cancel{name_}), again += 250ms;
+  while (!gone_.knows(at_.at, name_) && clock::now() < until) {
+    if (clock::now() >= again) gone_.cancel(), again += 250ms;
     by_.wait(longest_wait);
-    while (const auto l = by_.receive()) {
-      const auto message = l->from == at_.at ? read(*l) : std::nullopt;
-      known = known || (message && std::holds_alternative<nats::refusal>(*message));
-    }
+    while (const auto l = by_.receive()) gone_.hear(*l);
   }
-  end(interrupted,
-      known ? "cancelled" : fmt::format("{}; {} does not answer", why, at_.at.at.text()));
+  end(interrupted, gone_.knows(at_.at, name_)
+                       ? "cancelled"
+                       : fmt::format("{}; {} does not answer", why, at_.at.at.text()));
 }
 
 void job::print_json(int status, clock::time_point begun, int restarts) const {
@@ -236,15 +283,16 @@ void job::print_json(int status, clock::time_point begun, int restarts) const {
 }
 
 int job::run(interruption& stop, std::vector<server> candidates) try {
-  by_.listen(topic_);
   offer_to(candidates.front());
   candidates_.assign(candidates.begin() + 1, candidates.end());
   while (is_ != phase::over) {
     look_at_time();
     if (is_ == phase::over) break;
     by_.wait(longest_wait);
-    while (const auto l = by_.receive()) hear(*l);
-    if (const auto why = by_.refusal()) end(lost, "the job is lost: " + *why);
+    while (const auto l = by_.receive()) gone_.hear(*l), hear(*l);
+    write();
+    const auto why = by_.refusal();
+    if (why && is_ != phase::over) end(lost, "the job is lost: " + *why);
     if (is_ != phase::over && stop.seen()) cancel("interrupted");
   }
   if (has_more_) beat();
@@ -310,22 +358,30 @@ int submit(const submission& what) {
     say(fmt::format("{} server{} of {} with another build cannot help", other_builds,
                     s_of(other_builds), what.program));
   const auto begun = clock::now();
-  program_output out(what.json ? nullptr : stdout);
+  program_output out(what.json ? -1 : STDOUT_FILENO);
+  given_up gone(by);
   for (int restarts = 0;; ++restarts) {
-    job j(by, what, out);
+    job j(by, what, out, gone);
     int status = j.run(stop, std::move(chosen));
     if (const std::string& why = j.lost_because(); !why.empty()) {
-      if (restarts == what.restarts || !out.begin_again()) {
+      if (!out.is_kept()) {
+        say("the job is lost: " + why + "; it has written too much to begin again");
+      } else if (restarts == what.restarts) {
         say("the job is lost: " + why);
       } else {
         say(why + "; the job begins again");
         chosen = wait_for_others(by, stop, what, j.program_hash());
-        if (!chosen.empty()) continue;
+        if (!chosen.empty()) {
+          out.begin_again();
+          continue;
+        }
         say(stop.seen() ? "cancelled" : "the job is lost: nobody else offers " + what.program);
         if (stop.seen()) status = interrupted;
       }
     }
     if (what.json) j.print_json(status, begun, restarts);
+    while (!out.is_written() && !stop.seen()) out.write(longest_wait);
+    if (!out.is_written()) return interrupted;
     return std::fflush(stdout) == 0 ? status : 1;
   }
 }

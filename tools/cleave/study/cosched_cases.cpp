@@ -75,8 +75,7 @@ void add_figures(list& to, const kernels& k, double seconds) {
   to.add("mixed", {k.cg, k.ft}, ways);
   to.add("outsider", {k.cg}, ways, true);
   for (const int grain : {100, 1000, 10'000})
-    to.add("bsp", copies(bsp(grain, 100, ranks, seconds / 2), 2),
-           {"gang", "two-phase", "adaptive"});
+    to.add("bsp", copies(bsp(grain, 100, ranks, seconds), 2), {"gang", "two-phase", "adaptive"});
   for (const int grain : {1000, 10'000})
     to.add("idle", {bsp(grain, 100, ranks, seconds / 2)},
            {"yield", "block", "two-phase", "adaptive"});

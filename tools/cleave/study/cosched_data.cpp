@@ -1,6 +1,8 @@
 #include "cosched_data.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -90,6 +92,7 @@ std::string to_json(const measured& m, bool indented) {
                            {"cpus", m.cpus},
                            {"mpi", m.mpi},
                            {"size", m.size},
+                           {"seconds", m.seconds},
                            {"passes", m.passes},
                            {"whole_passes", m.whole},
                            {"load", {m.load_before, m.load_after}}};
@@ -101,7 +104,14 @@ std::string to_json(const measured& m, bool indented) {
   o["timelines"] = nlohmann::ordered_json::array();
   for (const auto& c : m.cells) o["cells"].push_back(json_of(c));
   for (const auto& t : m.timelines) o["timelines"].push_back(json_of(t));
-  return o.dump(indented ? 1 : -1);
+  return o.dump(indented ? 1 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::vector<double> known_cpu_seconds(const cell& c) {
+  std::vector<double> known;
+  std::copy_if(c.cpu_seconds.begin(), c.cpu_seconds.end(), std::back_inserter(known),
+               [](double s) { return std::isfinite(s); });
+  return known;
 }
 
 double useful_cpu_seconds(const measured& m, const std::vector<job>& jobs) {
@@ -111,8 +121,10 @@ double useful_cpu_seconds(const measured& m, const std::vector<job>& jobs) {
       return one.jobs.size() == 1 && !one.outsider && one.by.mode == "block" && one.by.spin < 0 &&
              one.jobs[0].name() == j.name() && one.jobs[0].ranks == j.ranks;
     });
-    if (c == m.cells.end() || c->cpu_seconds.empty()) return 0;
-    sum += median(c->cpu_seconds);
+    if (c == m.cells.end() || !c->failed.empty()) return 0;
+    const auto known = known_cpu_seconds(*c);
+    if (known.empty()) return 0;
+    sum += median(known);
   }
   return sum;
 }

@@ -63,6 +63,7 @@ struct timeline {
 
 struct measured {
   std::string date, machine, mpi, size;
+  double seconds = 0;  // that a job takes alone, about
   int cpus = 1, passes = 1;
   int whole = 0;  // passes of which every run is there
   bool interrupted = false, out_of_time = false;
@@ -71,6 +72,9 @@ struct measured {
   std::vector<cell> cells;
   std::vector<timeline> timelines;
 };
+
+// Of its runs that were not ended at their limit.
+std::vector<double> known_cpu_seconds(const cell& c);
 
 // The least that these jobs need, in seconds of CPU time: what each takes alone under `block`,
 // asleep wherever it waits. 0 if that was not measured.

@@ -44,7 +44,7 @@ struct row {
 std::vector<row> rows_of(const measured& m) {
   std::vector<row> rows;
   for (const cell& c : m.cells) {
-    if (c.seconds.empty() || c.by.spin >= 0) continue;
+    if (!c.failed.empty() || c.seconds.empty() || c.by.spin >= 0) continue;
     const std::string name = c.title();
     auto at = std::find_if(rows.begin(), rows.end(),
                            [&](const row& r) { return r.part == c.part && r.jobs == name; });

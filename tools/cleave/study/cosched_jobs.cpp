@@ -188,8 +188,9 @@ void add_counts(std::map<std::string, double>& to, const fs::path& report, const
   const std::string text = text_of(report);
   if (text.empty()) return;
   const auto o = nlohmann::json::parse(text);
-  for (const char* name : {"waits", "ended_spinning", "ended_late", "sleeps", "for_nothing",
-                           "rings", "spun_longer", "stops", "stopped_s", "spun_s", "slept_s"})
+  for (const char* name :
+       {"waits", "ended_spinning", "ended_late", "sleeps", "for_nothing", "rings", "spun_longer",
+        "yields", "yielded_s", "stops", "stopped_s", "spun_s", "slept_s"})
     to[name] += o.at(name).get<double>();
 }
 

@@ -159,6 +159,7 @@ public:
         asked.time_limit > 0 ? begin_ + std::chrono::seconds(asked.time_limit) : deadline::max();
     m_.date = today(), m_.machine = apps::processor(), m_.cpus = cpus_here(), m_.mpi = with_.mpi;
     m_.size = quick_ ? "quick" : "full";
+    m_.seconds = asked.seconds > 0 ? asked.seconds : quick_ ? 0.2 : 1.2;
     m_.passes = asked.passes > 0 ? asked.passes : quick_ ? 1 : 3;
     m_.load_before = load();
     const auto& parts = asked.what.parts;
@@ -186,8 +187,6 @@ public:
   }
 
 private:
-  double seconds() const { return quick_ ? 0.2 : 1.2; }
-
   std::vector<ended> run_once(const std::vector<job>& jobs, const way& by, bool outsider,
                               double limit) {
     if (clock::now() > last_) throw out_of_time();
@@ -202,7 +201,7 @@ private:
       const auto e = run_once({*j}, {"plain"}, false, 120)[0];
       if (e.stopped) throw std::runtime_error(j->name() + " takes more than two minutes");
       to_start = std::max(to_start, seconds_since(begin) - e.seconds);
-      make_last(*j, e.seconds, seconds());
+      make_last(*j, e.seconds, m_.seconds);
     }
     return to_start;
   }
@@ -223,7 +222,7 @@ private:
   void measure(const choice& what) {
     kernels k(quick_);
     const double to_start = calibrate(k);
-    const cases all = cases_of(what, with_.mpi, k, seconds());
+    const cases all = cases_of(what, with_.mpi, k, m_.seconds);
     m_.cells = all.cells;
     forecast of(m_.cells, to_start);
     all_ = m_.passes * static_cast<int>(all.pass.size()) + (draws_ ? 1 : 0);
@@ -245,7 +244,8 @@ private:
         to_->begins({done_++, all_, left, next.title() + ", " + next.by.name()});
         run_cell(order[i], pass + 1, of);
       }
-      ++m_.whole;
+      const auto failed = [this](std::size_t at) { return !m_.cells[at].failed.empty(); };
+      if (std::none_of(all.pass.begin(), all.pass.end(), failed)) ++m_.whole;
       to_->keep(so_far());
     }
     if (!draws_) return;

@@ -13,6 +13,7 @@ struct plan {
   std::filesystem::path cleave;  // this command; the programs are beside it
   std::string mpi;               // openmpi or mpich; empty: the first that is here
   choice what;
+  int seconds = 0;     // that a job takes alone, about; 0: 0.2 when quick, else 1.2
   int passes = 0;      // 0: 1 when quick, else 3
   int time_limit = 0;  // seconds; 0: none
 };

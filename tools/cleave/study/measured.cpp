@@ -55,7 +55,7 @@ std::string to_json(const measured& m, bool indented) {
     }
     o["cells"].push_back(one);
   }
-  return o.dump(indented ? 1 : -1);
+  return o.dump(indented ? 1 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 measured read_json(const std::string& file) {

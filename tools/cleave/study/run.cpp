@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ std::string output_of(const std::vector<std::string>& command, const std::vector
   const pid_t child = fork();
   if (child == -1) throw std::runtime_error("no process");
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     run_only_on(on);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]), close(ends[1]);
@@ -48,12 +50,14 @@ std::string output_of(const std::vector<std::string>& command, const std::vector
   close(ends[1]);
   const auto end = std::chrono::steady_clock::now() + limit;
   std::string text;
-  bool late = false;
+  bool late = false, ended = false;
   for (char buffer[65536];;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         end - std::chrono::steady_clock::now());
     pollfd wait{ends[0], POLLIN, 0};
     const int ready = left.count() > 0 ? poll(&wait, 1, static_cast<int>(left.count())) : 0;
+    ended = is_interrupted();
+    if (ended) break;
     if (ready < 0 && errno == EINTR) continue;
     late = ready == 0;
     const ssize_t n = late ? 0 : read(ends[0], buffer, sizeof buffer);
@@ -61,9 +65,10 @@ std::string output_of(const std::vector<std::string>& command, const std::vector
     text.append(buffer, static_cast<std::size_t>(n));
   }
   close(ends[0]);
-  if (late) kill(child, SIGKILL);
+  if (late || ended) kill(child, SIGKILL);
   int status = 0;
-  waitpid(child, &status, 0);
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (ended) throw std::runtime_error("interrupted");
   if (late) throw std::runtime_error("took longer than " + std::to_string(limit.count()) + " s");
   if (WIFSIGNALED(status))
     throw std::runtime_error(std::string("ended by signal ") + strsignal(WTERMSIG(status)));

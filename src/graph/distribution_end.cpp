@@ -1,0 +1,157 @@
+#include <cleave/detail/distribution.hpp>
+
+#include <cleave/detail/bytes.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+// The end of a graph of a team: what all nodes agree on, and how they get to know that there is
+// nothing more to wait for.
+namespace cleave::detail {
+
+std::logic_error distribution::different_graphs() {
+  return std::logic_error(
+      "cleave::team_graph: the nodes have made different graphs, or not all call wait()");
+}
+
+void distribution::await(const std::function<bool()>& holds) {
+  if (size() == 1) return;
+  node_.await([&] {
+    const std::lock_guard lock(node_.mutex);
+    return holds() || is_left();
+  });
+  const std::lock_guard lock(node_.mutex);
+  if (holds()) return;
+  if (differs_) throw different_graphs();
+  throw cancelled{};
+}
+
+/// Nodes that have made different graphs would wait for each other: the first one compares what all
+/// have made before they wait, or end.
+void distribution::compare(bool at_the_end) {
+  made_all_.add(at_the_end ? entry::end : entry::wait);
+  {
+    const std::lock_guard lock(node_.mutex);
+    ++round_;
+    if (rank() == 0) return compare(round_, made_all_.value);
+  }
+  auto message = begin(kind::made);
+  byte_writer w(message);
+  w.put(round_), w.put(made_all_.value);
+  tell(0, std::move(message));
+}
+
+/// With the team's mutex; the first node.
+void distribution::compare(std::uint64_t round, std::uint64_t made) {
+  const auto at = made_by_.try_emplace(round, made, 0u).first;
+  auto& [by_the_first, nodes] = at->second;
+  if (by_the_first != made) return differ(round);
+  if (++nodes == size()) made_by_.erase(at);
+}
+
+/// One that has ended takes part in no agreement: so from that round on nobody does. With the
+/// team's mutex; the first node.
+void distribution::differ(std::uint64_t round) {
+  if (std::exchange(differs_, true)) return;
+  last_round_ = std::min(last_round_, round - 1);
+  detail::stop(graph_);
+  release();
+  auto message = begin(kind::differs);
+  byte_writer(message).put(last_round_);
+  tell_all(message);
+}
+
+/// Up a tree of two branches, and down again. The first node says what holds for all.
+bool distribution::agree(std::exception_ptr& thrown) {
+  const unsigned left = 2 * rank() + 1, end = std::clamp(size(), left, left + 2);
+  if (recorder_ != nullptr) gather_measured();
+  // The first node: nor before all is compared.
+  await([&] { return children_done_ >= round_ * (end - left) && !made_by_.contains(round_); });
+  if (rank() != 0) {
+    tell((rank() - 1) / 2, begin(kind::done));
+    await([&] { return agreed_ >= round_; });
+  } else {
+    const std::lock_guard lock(node_.mutex);
+    ++agreed_, was_cancelled_ = detail::stopped(&graph_);
+  }
+  auto message = begin(kind::go_on);
+  byte_writer(message).put(was_cancelled_);
+  put_state(message);
+  {  // All throw it now. Before the others go on: they may tell of the next one.
+    const std::lock_guard lock(error_mutex_);
+    if (error_number_ <= graph_.made_) error_number_ = 0, error_.clear();
+  }
+  thrown = graph_.error.take(graph_.made_);
+  for (unsigned child = left; child < end; ++child) node_.send(child, message);
+  node_.flush();
+  return !was_cancelled_;
+}
+
+bool distribution::finish() {
+  compare(false);
+  detail::wait(graph_);
+  std::exception_ptr thrown;
+  const bool whole = agree(thrown);
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+  return whole;
+}
+
+void distribution::end(bool unwinds) noexcept {
+  if (unwinds) abandon();
+  else compare(true);
+  detail::wait(graph_);
+  if (rank() != 0 || unwinds) return;
+  try {
+    await([&] { return !made_by_.contains(round_); });
+  } catch (const std::logic_error& e) { std::fprintf(stderr, "%s\n", e.what()); } catch (...) {
+  }  // somebody has left, and there is nothing more to compare
+  close_plan();
+}
+
+void distribution::cancel() noexcept {
+  detail::stop(graph_);
+  {
+    const std::lock_guard lock(node_.mutex);
+    release();
+  }
+  tell_all(begin(kind::cancelled));
+}
+
+void distribution::abandon() noexcept {
+  detail::stop(graph_);
+  std::uint64_t rounds;
+  {
+    const std::lock_guard lock(node_.mutex);
+    release();
+    rounds = agreed_;
+  }
+  auto message = begin(kind::abandoned);
+  byte_writer(message).put(rounds);
+  tell_all(message);
+}
+
+void distribution::tell(unsigned to, std::vector<std::byte> message) noexcept {
+  put_state(message);
+  node_.send(to, std::move(message));
+  node_.flush();
+}
+
+void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
+  for (unsigned to = 0; to < size(); ++to)
+    if (to != rank()) tell(to, message);
+}
+
+/// With the team's mutex: nothing is waited for any more.
+void distribution::release() noexcept {
+  released_ = true;
+  for (const auto& [number, r] : std::exchange(awaited_, {})) arrives(*r, {});
+}
+
+void distribution::look_for_cancelled() noexcept {
+  if (released_ || !detail::stopped(&graph_)) return;
+  release();
+  tell_all(begin(kind::cancelled));
+}
+
+}  // namespace cleave::detail

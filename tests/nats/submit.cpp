@@ -1,0 +1,117 @@
+// labels: once slow
+// `cleave submit` between servers that are played here: whoever is given up is told so.
+#include "sites/submit.hpp"
+
+#include "nats/relay.hpp"
+#include "sites/roster.hpp"
+#include "temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace cleave::net::nats;
+using key = cleave::net::nats::access;  // beside POSIX's function
+using namespace std::chrono_literals;
+
+/// From then on it hears everything and says only that it knows of a cancellation.
+enum class rests { never, when_asked_to_start, when_it_has_started };
+
+/// Offers the program. Its job ends some beats after another one was told that it is cancelled.
+class played {
+public:
+  played(const key& at, unsigned workers, rests when, const played* another = nullptr)
+      : by_(at, "serve-1"), workers_(workers), when_(when), another_(another) {
+    by_.listen(std::string(kind_of(who{})));
+    thread_ = std::thread([this] { play(); });
+  }
+  ~played() { end(); }
+  void end() {
+    if (!thread_.joinable()) return;
+    end_ = true;
+    by_.ring();
+    thread_.join();
+  }
+
+  // After end().
+  std::vector<std::string> asked, cancelled;  // jobs
+
+private:
+  // A second time it would be told after one beat.
+  static constexpr int beats_to_wait = 4, beats_at_most = 20;
+
+  void play() {
+    for (; !end_; by_.wait(20ms))
+      while (const auto l = by_.receive()) {
+        const std::string text(reinterpret_cast<const char*>(l->content.data()), l->content.size());
+        control message;
+        if (decode(l->topic, text, message) != nullptr) continue;
+        from_ = l->from;
+        std::visit([this](const auto& m) { on(m); }, message);
+      }
+  }
+  bool is_resting() const { return !asked.empty() && when_ != rests::never; }
+  void on(const who&) {
+    if (!is_resting()) sites::send(by_, from_, offer{"program", "1f", workers_, false, {}});
+  }
+  void on(const start& m) {
+    if (asked.empty() || asked.back() != m.job) asked.push_back(m.job);
+    if (when_ != rests::when_asked_to_start) sites::send(by_, from_, alive{m.job, 0});
+  }
+  void on(const beat& m) {
+    if (is_resting()) return;
+    sites::send(by_, from_, alive{m.job, 0});
+    if (another_->was_told_) ++beats_after_;
+    if (beats_after_ >= beats_to_wait || ++beats_ >= beats_at_most)
+      sites::send(by_, from_, part{m.job, 0, part::of::end, 0, ""});
+  }
+  void on(const cancel& m) {
+    cancelled.push_back(m.job);
+    was_told_ = true;
+    sites::send(by_, from_, refusal{m.job, "the job is cancelled"});
+  }
+  template <class Other>
+  void on(const Other&) {}
+
+  connection by_;
+  const unsigned workers_;
+  const rests when_;
+  const played* const another_;
+  endpoint from_;
+  int beats_ = 0, beats_after_ = 0;
+  std::atomic<bool> was_told_{false}, end_{false};
+  std::thread thread_;
+};
+
+class submitted : public testing::TestWithParam<rests> {};
+INSTANTIATE_TEST_SUITE_P(, submitted,
+                         testing::Values(rests::when_asked_to_start, rests::when_it_has_started),
+                         [](const auto& of) {
+                           return of.param == rests::when_it_has_started ? "that_has_the_root"
+                                                                         : "that_does_not_answer";
+                         });
+
+TEST_P(submitted, tells_a_server_that_it_is_given_up_until_it_knows) {
+  if (!cleave::tests::relay::installed()) GTEST_SKIP() << "no nats-server (Debian: nats-server)";
+  cleave::tests::relay by;
+  cleave::tests::temporary_folder folder;
+  const auto file = folder.path / "me.cleave";
+  write_access(file, by.machine("me"));
+  played first(by.machine("m1"), 9, GetParam());  // more workers: it is asked first
+  played other(by.machine("m2"), 2, rests::never, &first);
+  EXPECT_EQ(sites::submit({file.string(), "program", {}, "", 3s, 1, false}), 0);
+  first.end(), other.end();
+  ASSERT_EQ(first.asked.size(), 1u);
+  ASSERT_EQ(other.asked.size(), 1u);
+  EXPECT_NE(first.asked, other.asked) << "there could be two roots of one job";
+  EXPECT_EQ(first.cancelled, first.asked);
+  EXPECT_TRUE(other.cancelled.empty());
+}
+
+}  // namespace
