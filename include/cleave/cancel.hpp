@@ -23,6 +23,7 @@ class cancel_scope : detail::scope {
 public:
   /// Opens inside the scope that the calling thread works for.
   cancel_scope() noexcept : scope(detail::here.current) {}
+  ~cancel_scope() { end(); }
   cancel_scope(const cancel_scope&) = delete;
   cancel_scope& operator=(const cancel_scope&) = delete;
 
@@ -78,7 +79,7 @@ private:
     running& operator=(const running&) = delete;
 
     void set_parent(detail::scope* p) noexcept {
-      if (of.parent != p) of.parent = p;  // others may read it
+      if (of.parent != p) of.put_below(p);  // others may read it
     }
     void set_sequential(detail::local* thread) noexcept {
       const std::lock_guard lock(of.sequential_mutex_);

@@ -134,7 +134,7 @@ private:
     auto call = [&f] { return f(); };
     using closure = detail::closure_task<decltype(call)>;
     detail::task_of<closure> root([&call] { return closure{call}; });
-    root.parent = detail::here.current;
+    root.put_below(detail::here.current);
     run_root(root);
     if (root.error) std::rethrow_exception(root.error);
     if constexpr (!std::is_void_v<std::invoke_result_t<F&>>) return std::move(*root.result);

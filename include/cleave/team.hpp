@@ -73,7 +73,7 @@ auto run_by_team(const Work& work, Run run) {
     auto call = [own = part{work}]() mutable { return own.result(); };
     using closure = closure_task<decltype(call)>;
     task_of<closure> root([&call] { return closure{std::move(call)}; });
-    root.parent = here.current;
+    root.put_below(here.current);
     if (!run(root, input)) continue;
     if constexpr (std::is_void_v<decltype(call())>) {
       return;

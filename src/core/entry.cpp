@@ -24,7 +24,16 @@ void end_timing(std::uint64_t since, std::uintptr_t construct) noexcept {
   here.self->end_timing(since, construct);
 }
 
+namespace {
+
+/// How many scopes are marked. While there are none, which is nearly always, nobody need walk up.
+std::atomic<std::uint32_t> marked{0};
+
+}  // namespace
+
+// Acquire: partner of stop().
 bool stopped(const scope* s) noexcept {
+  if (marked.load(std::memory_order_acquire) == 0) return false;
   for (; s != nullptr; s = s->parent) {
     if (s->stopped.load(std::memory_order_acquire)) return true;
   }
@@ -32,10 +41,14 @@ bool stopped(const scope* s) noexcept {
 }
 
 void stop(scope& s) noexcept {
-  s.stopped.store(true, std::memory_order_seq_cst);
+  marked.fetch_add(1, std::memory_order_seq_cst);  // before the mark, which is looked for only then
+  if (s.stopped.exchange(true, std::memory_order_seq_cst))
+    marked.fetch_sub(1, std::memory_order_relaxed);
   if (here.self == nullptr) interruption_of(here).remind();
   pool::interrupt_all();
 }
+
+void scope::forget_mark() noexcept { marked.fetch_sub(1, std::memory_order_relaxed); }
 
 void interrupt(local& thread) noexcept { interruption_of(thread).ring(); }
 

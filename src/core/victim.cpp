@@ -7,8 +7,18 @@
 /// What a worker does for those that ask.
 namespace cleave::detail {
 
+namespace {
+
+/// So many times as long as an answer took, a worker computes before the next: then a fifth of its
+/// time is the most that those who ask can take, however small the parts are and however many ask.
+constexpr unsigned computes_after = 4;
+
+}  // namespace
+
 void worker::answer(std::uintptr_t construct) {
   if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
+  const std::uint64_t begin = ticks();
+  if (begin < computes_until_ && (signals() & ~(asked | parked | news)) == 0) return;
   if (cutoff_.answers_later(box_.insisted())) {
     if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
       throw cancelled{};
@@ -18,11 +28,13 @@ void worker::answer(std::uintptr_t construct) {
   if (strands_ != nullptr) strands_->next_branch(construct);
   struct set_cutoff_at_exit {
     worker& w;
+    std::uint64_t begin;
     ~set_cutoff_at_exit() {
+      w.computes_until_ = ticks() + computes_after * w.cutoff_.time_since(begin);
       w.set_cutoff();
       if (w.interrupted_) w.box_.remind(attention);  // a put threw before it was looked at
     }
-  } at_exit{*this};
+  } at_exit{*this, begin};
   cutoff_.begin_division();
   const std::uint32_t signals = box_.take_signals();
   interrupted_ = interrupted_ || (signals & attention) != 0;
@@ -51,16 +63,16 @@ void worker::answer_while_waiting() noexcept {
 void worker::serve() {
   if (serving_) return box_.remind(parked);
   trace::recorded serving(recorder_, trace::activity::divide);
+  update_frames();
   frame* oldest = nullptr;  // null: a ready task
   const scope* of_whom = nullptr;
   std::exception_ptr error;
-  auto find = [&](const scope* wanted, bool outside) {
+  auto find = [&](const scope* wanted, std::uint32_t depth, bool outside) {
     oldest = nullptr, of_whom = wanted;
     if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
       return outcome::given;
-    update_frames();
     bool mine = false;
-    oldest = frames_.oldest(wanted, outside, mine);
+    oldest = frames_.oldest(wanted, depth, outside, mine);
     if (!mine) return outcome::not_mine;
     return oldest == nullptr ? outcome::nothing : outcome::given;
   };
@@ -103,7 +115,7 @@ task& worker::split(frame& f) {
   set(undone, frames_.undone);
   redo_at_exit redo{*this, f};
   task& t = *f.type().split(f);
-  t.parent = frames_.scope_of(f);
+  t.put_below(frames_.scope_of(f));
   t.owner = this;
   t.wire = f.type().wire;
   t.generation = generation_ + 1;

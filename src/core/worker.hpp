@@ -112,6 +112,7 @@ private:
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
   bool serving_ = false;                // a split is under way
+  std::uint64_t computes_until_ = 0;    // ticks: so long nobody is answered
   bool interrupted_ = false;            // an attention arrived while this worker could not throw
   std::uint32_t generation_ = 0;        // of the task that runs
   std::uint32_t random_;

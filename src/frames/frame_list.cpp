@@ -24,9 +24,11 @@ void frame_list::update(frame* innermost) {
   make_room(seen_, total);
   make_room(steps_, total);
   make_room(scopes_, scopes_.size() + fresh_frames);
+  make_room(chains_, chains_.size() + fresh_frames);
 
   while (!steps_.empty() && steps_.back() >= standing) steps_.pop_back();
   while (!scopes_.empty() && scopes_.back() >= standing) scopes_.pop_back();
+  while (!chains_.empty() && chains_.back() >= scopes_.size()) chains_.pop_back();
   const auto limit = static_cast<std::uint32_t>(standing);
   for (std::size_t k = 0; k < scopes_.size(); ++k)
     for (std::uint32_t& cursor : scope_at(k).cursors) cursor = std::min(cursor, limit);
@@ -43,6 +45,9 @@ void frame_list::update(frame* innermost) {
     if (role != frame_role::work) g.unlisted = i == 0 ? 0 : seen_[i - 1]->unlisted;
     if (role == frame_role::step) steps_.push_back(g.index);
     if (role == frame_role::scope) {
+      const scope* const above = scopes_.empty() ? nullptr : scope_at(scopes_.size() - 1).self;
+      if (above == nullptr || !is_within(static_cast<scope_frame&>(g).self, above, above->depth))
+        chains_.push_back(static_cast<std::uint32_t>(scopes_.size()));
       scopes_.push_back(g.index);
       for (std::uint32_t& cursor : static_cast<scope_frame&>(g).cursors) cursor = g.index + 1;
     }
@@ -50,17 +55,28 @@ void frame_list::update(frame* innermost) {
   searched += fresh_frames;
 }
 
-frame* frame_list::oldest(const scope* wanted, bool outside, bool& mine) {
-  mine = false;
-  for (std::size_t k = 0; k < scopes_.size(); ++k) {
-    scope_frame& base = scope_at(k);
-    const scope* s = base.self;
-    while (wanted != nullptr && s != nullptr && s != wanted) s = s->parent;
-    if (wanted != nullptr && s == nullptr) continue;
-    mine = true;
-    return oldest_from(base.cursors[outside ? 1 : 0], outside);
+frame* frame_list::oldest(const scope* wanted, std::uint32_t depth, bool outside, bool& mine) {
+  const std::size_t k = outermost_within(wanted, depth);
+  mine = k < scopes_.size();
+  return mine ? oldest_from(scope_at(k).cursors[outside ? 1 : 0], outside) : nullptr;
+}
+
+/// The scopes of a chain are each below the one before. So if its last is within `wanted`, those
+/// are that are not less deep.
+std::size_t frame_list::outermost_within(const scope* wanted, std::uint32_t depth) const {
+  if (wanted == nullptr) return 0;
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    const std::size_t end = c + 1 < chains_.size() ? chains_[c + 1] : scopes_.size();
+    if (!is_within(scope_at(end - 1).self, wanted, depth)) continue;
+    std::size_t first = chains_[c], n = end - first;
+    while (n > 0) {
+      const std::size_t half = n / 2;
+      if (scope_at(first + half).self->depth < depth) first += half + 1, n -= half + 1;
+      else n = half;
+    }
+    return first;
   }
-  return nullptr;
+  return scopes_.size();
 }
 
 /// What has nothing left to give never will again, so the cursor only moves inward. What may not be

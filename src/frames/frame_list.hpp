@@ -17,9 +17,9 @@ public:
   void update(frame* innermost);
 
   /// The oldest frame that may be given (see work_frame), has something to give, and belongs to
-  /// `wanted` or below (null: any); `outside`: whose task may leave the process. Sets `mine` to
-  /// whether there is such a scope on this stack.
-  frame* oldest(const scope* wanted, bool outside, bool& mine);
+  /// `wanted`, which has that depth, or below (null: any); `outside`: whose task may leave the
+  /// process. Sets `mine` to whether there is such a scope on this stack.
+  frame* oldest(const scope* wanted, std::uint32_t depth, bool outside, bool& mine);
 
   /// The same in the innermost scope on this stack, which there must be, however deep others nest.
   frame* oldest_of_innermost_scope() {
@@ -42,10 +42,13 @@ private:
     return *static_cast<scope_frame*>(seen_[scopes_[k]]);
   }
   frame* oldest_from(std::uint32_t& cursor, bool outside);
+  /// Which of scopes_ is the first within `wanted`; their number if none is.
+  std::size_t outermost_within(const scope* wanted, std::uint32_t depth) const;
 
   std::vector<frame*> seen_;
   std::vector<std::uint32_t> steps_;   // where in seen_ the steps are
   std::vector<std::uint32_t> scopes_;  // and the scopes
+  std::vector<std::uint32_t> chains_;  // of scopes_, those not below the one before
 };
 
 }  // namespace cleave::detail

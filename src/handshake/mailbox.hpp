@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/frame.hpp>
+#include <cleave/detail/task.hpp>
 
 #include <cstdint>
 
@@ -27,6 +27,9 @@ inline constexpr request reclaimed = 4;
 
 inline request request_for(const scope* wanted) noexcept {
   return reinterpret_cast<request>(wanted) | 1;
+}
+inline std::uint32_t depth_of(const scope* wanted) noexcept {
+  return wanted != nullptr ? wanted->depth : 0;
 }
 inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
 inline const scope* wanted_by(request r) noexcept {
@@ -64,6 +67,8 @@ public:
   }
 
   request posted() const noexcept { return request_.load(std::memory_order_acquire); }
+  /// The depth of the scope wanted by the request that was seen last, or by a later one.
+  std::uint32_t wanted_depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
 
   /// Takes on a request seen before: nobody else will answer it, and the asker waits for the
   /// answer. Acquire: from the asker's post.
@@ -91,7 +96,10 @@ public:
   // The owner only.
 
   /// seq_cst: partner of the victims' look at the board after they begin to work (README.md).
-  void post(request what) noexcept { request_.store(what, std::memory_order_seq_cst); }
+  void post(request what, std::uint32_t depth) noexcept {
+    depth_.store(depth, std::memory_order_relaxed);
+    request_.store(what, std::memory_order_seq_cst);
+  }
   /// Withdraws; false if a victim has claimed the request meanwhile.
   bool withdraw(request what) noexcept {
     return request_.compare_exchange_strong(what, resting, std::memory_order_acq_rel,
@@ -160,6 +168,7 @@ private:
   cutoff_type* cutoff_;
   [[no_unique_address]] typename Platform::bell bell_;
   alignas(64) typename Platform::template atomic<request> request_{resting};
+  typename Platform::depth depth_{0};
 };
 
 /// The word and the cutoff of a thread that is no worker: only a cancellation rings it. Whoever

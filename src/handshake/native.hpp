@@ -12,6 +12,7 @@ struct native {
   template <class T>
   using atomic = std::atomic<T>;
   using cutoff = std::atomic<std::uintptr_t>;
+  using depth = std::atomic<std::uint32_t>;
   static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                     bool nap) noexcept;
   /// Wakes a thread that does not block on a word of its own.

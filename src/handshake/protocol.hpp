@@ -55,19 +55,22 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 ///     rung_one --press--> rung_all --press(insist)--> insisted --ask_outside--> asked_outside
 ///         +-------------------press(insist)--------------^
 ///
-/// It rings one worker that computes, then all, insists, and asks other nodes before it blocks for
-/// long; at once where nobody else computes. Whatever is rung finds the request on the board: it
-/// was posted before.
+/// It rings one worker that computes (and insists, where each has a CPU: what else would keep it
+/// from an answer is a construct that runs undivided, and that may be a long one), then all,
+/// insists, and asks other nodes before it blocks for long; at once where nobody else computes.
+/// Whatever is rung finds the request on the board: it was posted before.
 template <class Platform>
 class open_request {
 public:
-  /// Asks for `what`: the worker `first`, or if that is not another one, some worker that computes.
-  open_request(member<Platform> self, request what, unsigned first) noexcept
+  /// Asks for `what`, a scope of that depth: the worker `first`, or if that is not another one,
+  /// some worker that computes.
+  open_request(member<Platform> self, request what, std::uint32_t depth, unsigned first,
+               bool insist) noexcept
       : self_(self), what_(what) {
-    self_.box.post(what);
+    self_.box.post(what, depth);
     self_.of.askers.set(self_.id);
     self_.of.computing.visit(first, [&](unsigned i) {
-      if (i != self_.id) self_.of.box(i).ring(asked);
+      if (i != self_.id) ring(i, insist);
       return i != self_.id;
     });
   }
@@ -82,7 +85,7 @@ public:
   void press(bool insist) noexcept {
     stage_ = insist ? stage::insisted : stage::rung_all;
     self_.of.computing.visit(0, [&](unsigned i) {
-      if (i != self_.id) insist ? self_.of.box(i).insist(asked) : self_.of.box(i).ring(asked);
+      if (i != self_.id) ring(i, insist);
       return false;
     });
   }
@@ -139,6 +142,9 @@ public:
   }
 
 private:
+  void ring(unsigned i, bool insist) noexcept {
+    insist ? self_.of.box(i).insist(asked) : self_.of.box(i).ring(asked);
+  }
   bool anybody_to_ask() const noexcept {
     return self_.of.computing.visit(0, [&](unsigned i) { return i != self_.id; });
   }
@@ -176,15 +182,16 @@ struct shown_request {
   bit_board<Platform>& board;
   unsigned place, asker;
   request seen;
+  std::uint32_t depth;  // of what is wanted
 };
 
 /// Serves that request, if it can.
-/// find(wanted, outside) says whether there is something to give (given), nothing now, or nothing
-/// of what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
+/// find(wanted, depth, outside) says whether there is something to give (given), nothing now, or
+/// nothing of what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
 template <class Platform, class Find, class Make>
 outcome serve(member<Platform> self, const shown_request<Platform>& r, Find find, Make make) {
   const bool outside = &r.board == &self.of.slots;
-  if (const outcome o = find(wanted_by(r.seen), outside); o != outcome::given) return o;
+  if (const outcome o = find(wanted_by(r.seen), r.depth, outside); o != outcome::given) return o;
   auto& box = self.of.box(r.asker);
   if (!box.claim(r.seen)) return outcome::not_mine;
   r.board.clear(r.place);
@@ -207,9 +214,11 @@ outcome serve_one(member<Platform> self, Find find, Make make) {
   outcome last = outcome::not_mine;
   auto visit = [&](bit_board<Platform>& board, unsigned first) {
     board.visit(self.id % board.size(), [&](unsigned i) {
-      const request seen = self.of.box(first + i).posted();
+      const mailbox<Platform>& box = self.of.box(first + i);
+      const request seen = box.posted();
       if (first + i == self.id || !is_asking(seen)) return false;
-      last = serve(self, shown_request<Platform>{board, i, first + i, seen}, find, make);
+      last = serve(self, shown_request<Platform>{board, i, first + i, seen, box.wanted_depth()},
+                   find, make);
       nothing_now |= last == outcome::nothing;
       return last == outcome::given || last == outcome::failed;
     });

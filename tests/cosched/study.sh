@@ -8,7 +8,7 @@ source "$CLEAVE_SOURCE_DIR/tests/cosched/jobs.bash"
 
 export TMPDIR=$work/scratch  # names the processes of these studies, and no others
 mkdir "$TMPDIR"
-study() { timeout 200 "$bin/cleave" study cosched --quick "$@" >"$work/out" 2>"$work/err"; }
+study() { timeout 200 "$bin/cleave" study cosched --quick --ranks 2 "$@" >"$work/out" 2>"$work/err"; }
 # shows MPI WHAT: the page of that study has it. False where no Chromium is.
 shows() {
   opens "$work/$1/cosched.html" "$1" || return
@@ -66,6 +66,7 @@ pgrep -f -- "$bin/(cg|ft|bsp)-.*$TMPDIR/cleave-study-" >"$work/left" && fail "le
 
 refuses "cleave: --parts: expected some of copies, spin, mixed, staggered, outsider, bsp, idle, timeline, got 'gangs'" \
   cleave study cosched --parts gangs
+refuses "cleave: --ranks: expected a power of two, got '3'" cleave study cosched --ranks 3
 refuses "cleave: --ways: expected some of plain, yield, gang, block, two-phase, logp, adaptive, got 'gangs'" \
   cleave study cosched --ways gangs
 refuses "cleave: unexpected argument 'quick' (see --help)" cleave study quick

@@ -63,7 +63,7 @@ protected:
   void push(frame_role role) {
     entry& e = *stack.emplace_back(std::make_unique<entry>(role));
     if (role == frame_role::scope) {
-      e.opened = std::make_unique<scope>(detail::here.current);
+      e.opened = std::make_unique<scope>(draw(4) != 0 ? detail::here.current : any_scope());
       new (e.memory) scope_frame(*e.opened);
       return;
     }
@@ -77,6 +77,11 @@ protected:
       detail::begin_frame(w, detail::here.innermost, test_work::type);
     }
     detail::here.innermost = &e.as<frame>();
+  }
+  /// Of those on the stack, or none: a task of an outer group runs on top of an inner scope.
+  scope* any_scope() {
+    const std::size_t i = draw(stack.size() + 1);
+    return i == stack.size() ? nullptr : scope_of(i);
   }
   void pop() {
     entry& e = *stack.back();
@@ -131,7 +136,7 @@ protected:
     ASSERT_EQ(list.size(), stack.size());
     bool mine = false, is_mine = false;
     const std::size_t expected = oldest(wanted, is_mine);
-    frame* const found = list.oldest(wanted, false, mine);
+    frame* const found = list.oldest(wanted, wanted != nullptr ? wanted->depth : 0, false, mine);
     ASSERT_EQ(mine, is_mine);
     ASSERT_EQ(found, expected == stack.size() ? nullptr : &stack[expected]->as<frame>())
         << "of " << stack.size() << ", expected number " << expected;
@@ -164,7 +169,7 @@ TEST_F(frame_list, of_an_empty_stack) {
   bool mine = true;
   list.update(nullptr);
   EXPECT_EQ(list.size(), 0u);
-  EXPECT_EQ(list.oldest(nullptr, false, mine), nullptr);
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), nullptr);
   EXPECT_FALSE(mine);
 }
 
@@ -189,12 +194,12 @@ TEST_F(frame_list, what_is_blocked_by_an_unlisted_step_is_given_after_it) {
   outer.left = inner.left = 1;
   list.update(detail::here.innermost);
   bool mine = false;
-  EXPECT_EQ(list.oldest(nullptr, false, mine), &inner);
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &inner);
   inner.left = 0;
-  EXPECT_EQ(list.oldest(nullptr, false, mine), nullptr);
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), nullptr);
   EXPECT_TRUE(mine);
   detail::here.unlisted = 0;
-  EXPECT_EQ(list.oldest(nullptr, false, mine), &outer);
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &outer);
 }
 
 TEST_F(frame_list, does_what_a_search_of_the_whole_stack_does) {

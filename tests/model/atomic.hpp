@@ -111,4 +111,12 @@ private:
   }
 };
 
+/// An atomic that no scenario reads, and no step: the depth of what is wanted. Who takes it with an
+/// older request fails to find that one, which is withdrawn.
+struct unread {
+  constexpr unread(std::uint32_t) {}
+  void store(std::uint32_t, std::memory_order) {}
+  std::uint32_t load(std::memory_order) const { return 0; }
+};
+
 }  // namespace model

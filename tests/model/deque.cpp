@@ -194,7 +194,7 @@ private:
   [[gnu::noinline]] void respond(unsigned i) {  // worker::answer
     using cleave::detail::outcome;
     if ((workers[i].box.take_signals() & (asked | parked)) == 0) return;
-    auto find = [&](const scope* wanted, bool) {
+    auto find = [&](const scope* wanted, std::uint32_t, bool) {
       if (i == 0 && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
         return outcome::given;
       return wanted == nullptr ? outcome::nothing : outcome::not_mine;
@@ -205,7 +205,8 @@ private:
   template <class Finished>
   real_task* obtain(unsigned i, const scope* wanted, Finished finished) {
     worker::persistence at_once{0, 0};
-    cleave::detail::open_request<platform> asking(workers[i].self(), request_for(wanted), 1 - i);
+    cleave::detail::open_request<platform> asking(workers[i].self(), request_for(wanted), 0, 1 - i,
+                                                  true);
     return reinterpret_cast<real_task*>(asking.wait(
         finished, [&] { respond(i); }, at_once));
   }

@@ -53,6 +53,7 @@ std::uint64_t& note() { return explorer::running()->note(); }
 struct platform {
   static constexpr unsigned most_workers = 2, most_slots = 1;
   struct bell {};
+  using depth = model::unread;
 
   template <class T>
   struct atomic : model::atomic<T> {
@@ -145,7 +146,7 @@ struct worker {
   member<platform> self() { return {of, box, id}; }
 
   void serve() {  // worker::serve
-    auto find = [&](const scope*, bool) {
+    auto find = [&](const scope*, std::uint32_t, bool) {
       const bool any = to_give != nullptr && !to_give->handed;
       return any ? cleave::detail::outcome::given : cleave::detail::outcome::nothing;
     };
@@ -173,7 +174,7 @@ struct worker {
   template <class Finished>
   part* obtain(const scope* wanted, Finished finished) {  // worker::obtain
     impatient with;
-    open_request<platform> asking(self(), request_for(wanted), id);
+    open_request<platform> asking(self(), request_for(wanted), 0, id, true);
     return as_part(asking.wait(
         finished, [this] { respond(); }, with));
   }

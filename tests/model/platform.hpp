@@ -66,6 +66,7 @@ inline fault broken = fault::none;
 struct platform {
   static constexpr unsigned most_workers = 4, most_slots = 1;
   struct bell {};
+  using depth = unread;
 
   template <class T>
   struct atomic : model::atomic<T> {

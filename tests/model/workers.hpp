@@ -95,7 +95,7 @@ struct worker {
   [[gnu::noinline]] void serve() {  // worker::serve
     using cleave::detail::outcome;
     task* from = nullptr;
-    auto find = [&](const scope* wanted, bool) {
+    auto find = [&](const scope* wanted, std::uint32_t, bool) {
       bool mine = false;
       from = oldest(wanted, mine);
       if (!mine) return outcome::not_mine;
@@ -139,7 +139,8 @@ struct worker {
     if (wanted == nullptr && of.most_askers != 0 && waits_in_vain(finished)) return nullptr;
     persistence with{of.spins, of.patience};
     cleave::detail::open_request<platform> asking(
-        self(), request_for(wanted), likely != nullptr ? likely->id : (id + 1) % of.size);
+        self(), request_for(wanted), 0, likely != nullptr ? likely->id : (id + 1) % of.size,
+        of.patience == 0);
     return reinterpret_cast<task*>(asking.wait(
         finished, [this] { respond(); }, with));
   }

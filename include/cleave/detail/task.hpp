@@ -22,10 +22,45 @@ struct cancelled {};
 /// A node in the tree of who works for whom: a task, a task group or a cancellation scope.
 /// A scope outlives all that is below it, because whoever opened it waits for that.
 struct scope {
-  explicit scope(scope* up) noexcept : parent(up) {}
+  explicit scope(scope* up) noexcept { put_below(up); }
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+
+  /// Only while nothing is below it.
+  void put_below(scope* up) noexcept {
+    parent = up;
+    if (up == nullptr) {
+      depth = 0, leap = this;
+      return;
+    }
+    const scope *one = up->leap, *two = one->leap;
+    depth = up->depth + 1;
+    leap = up->depth - one->depth == one->depth - two->depth ? two : up;
+  }
+
   scope* parent;
+  /// Some scope above it, itself if none is: so that any above it is found in O(log depth) steps
+  /// (E. W. Myers, An applicative random-access stack, 1983).
+  const scope* leap;
+  std::uint32_t depth;  // how many are above it
   std::atomic<bool> stopped{false};
+
+protected:
+  /// For destructors: it is marked no more. Who forgets that makes stopped() slow.
+  void end() noexcept {
+    if (stopped.load(std::memory_order_relaxed)) [[unlikely]]
+      forget_mark();
+  }
+
+private:
+  static void forget_mark() noexcept;
 };
+
+/// Whether s is the scope `wanted`, which has that depth, or below it. `wanted` may be gone.
+inline bool is_within(const scope* s, const scope* wanted, std::uint32_t depth) noexcept {
+  while (s->depth > depth) s = s->leap->depth >= depth ? s->leap : s->parent;
+  return s == wanted;
+}
 
 /// True if s or anything above it was cancelled.
 bool stopped(const scope* s) noexcept;
@@ -59,7 +94,7 @@ struct task : scope {
   enum class kept : std::uint8_t { by_owner, by_itself, by_proxy };
 
   task() noexcept : scope(nullptr) {}
-  virtual ~task() = default;
+  virtual ~task() { end(); }
   virtual void execute() noexcept = 0;  // runs the work, keeps its result or its exception
 
   worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
@@ -99,6 +134,7 @@ protected:
 /// A task group as others see it. Its tasks free themselves.
 struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
+  ~group_scope() { end(); }
 
   worker* const owner;                    // who waits; null: a thread that is no worker
   local* const thread = &here;            // that made it
@@ -111,7 +147,7 @@ struct group_scope : scope {
 
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
-  explicit group_task(group_scope& g) noexcept { parent = &g, is_kept = kept::by_itself; }
+  explicit group_task(group_scope& g) noexcept { put_below(&g), is_kept = kept::by_itself; }
   std::uint64_t path = 0;  // of a profile: it begins there, if not later
 };
 

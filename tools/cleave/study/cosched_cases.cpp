@@ -11,8 +11,6 @@
 namespace study::sharing {
 namespace {
 
-constexpr int ranks = 2;
-
 using names = std::vector<std::string>;
 
 bool has(const names& some, const std::string& name) {
@@ -65,6 +63,7 @@ private:
 
 // What the goals are about, and nothing else.
 void add_figures(list& to, const kernels& k, double seconds) {
+  const int ranks = k.cg.ranks;
   const names ways = {"plain", "yield", "gang", "two-phase", "adaptive"};
   for (const job& j : {k.cg, k.ft}) to.add("alone", {j}, {"plain", "two-phase", "adaptive"});
   // A few per cent of a job alone are asked for: twice as many runs.
@@ -75,13 +74,15 @@ void add_figures(list& to, const kernels& k, double seconds) {
   to.add("mixed", {k.cg, k.ft}, ways);
   to.add("outsider", {k.cg}, ways, true);
   for (const int grain : {100, 1000, 10'000})
-    to.add("bsp", copies(bsp(grain, 100, ranks, seconds), 2), {"gang", "two-phase", "adaptive"});
+    to.add("bsp", copies(bsp(grain, 100, ranks, ranks, seconds), 2),
+           {"gang", "two-phase", "adaptive"});
   for (const int grain : {1000, 10'000})
-    to.add("idle", {bsp(grain, 100, ranks, seconds / 2)},
+    to.add("idle", {bsp(grain, 100, ranks, ranks, seconds / 2)},
            {"yield", "block", "two-phase", "adaptive"});
 }
 
 void add_all(list& to, const choice& what, const kernels& k, double seconds) {
+  const int ranks = k.cg.ranks;
   for (const job& j : {k.cg, k.ft}) to.add("alone", {j}, all_ways);
   for (int n = 2; n <= (what.quick ? 2 : 4); ++n)
     for (const job& j : {k.cg, k.ft}) to.add("copies", copies(j, n), all_ways);
@@ -97,13 +98,14 @@ void add_all(list& to, const choice& what, const kernels& k, double seconds) {
   to.add("staggered", later, all_ways);
   to.add("outsider", {k.cg}, all_ways, true);
   const names ways = {"gang", "yield", "two-phase", "adaptive"};
-  for (const int of_ranks : what.quick ? std::vector<int>{2} : std::vector<int>{2, 4})
+  for (const int of_ranks :
+       what.quick ? std::vector<int>{ranks} : std::vector<int>{ranks, 2 * ranks})
     for (const int grain :
          what.quick ? std::vector<int>{1000} : std::vector<int>{100, 1000, 10'000})
       for (const int imbalance : what.quick ? std::vector<int>{100} : std::vector<int>{0, 50, 100})
-        to.add("bsp", copies(bsp(grain, imbalance, of_ranks, seconds / 3), 2), ways);
+        to.add("bsp", copies(bsp(grain, imbalance, of_ranks, ranks, seconds / 3), 2), ways);
   for (const int grain : {1000, 10'000})
-    to.add("idle", {bsp(grain, 100, ranks, seconds / 3)}, all_ways);
+    to.add("idle", {bsp(grain, 100, ranks, ranks, seconds / 3)}, all_ways);
 }
 
 }  // namespace
@@ -112,7 +114,7 @@ const names all_parts = {"copies",   "spin", "mixed", "staggered",
                          "outsider", "bsp",  "idle",  "timeline"};
 const names all_ways = {"plain", "yield", "gang", "block", "two-phase", "logp", "adaptive"};
 
-kernels::kernels(bool quick)
+kernels::kernels(bool quick, int ranks)
     : cg{"cg", {quick ? "W" : "A"}, ranks}, ft{"ft", {quick ? "S" : "A"}, ranks} {}
 
 void make_last(job& j, double once, double seconds) {
@@ -121,17 +123,17 @@ void make_last(job& j, double once, double seconds) {
   j.expected = once * times;
 }
 
-job bsp(int grain, int imbalance, int of_ranks, double seconds) {
+job bsp(int grain, int imbalance, int ranks, int fill, double seconds) {
   // A step takes what the slowest rank takes: of numbers from 0 to 1, the mean of the largest.
-  const double largest = static_cast<double>(of_ranks) / (of_ranks + 1);
+  const double largest = static_cast<double>(ranks) / (ranks + 1);
   const double step = 1e-6 * grain * (1 + 0.01 * imbalance * (2 * largest - 1));
   const int steps = std::max(20, static_cast<int>(seconds / step));
   return {"bsp",
           {std::to_string(grain), "--imbalance", std::to_string(imbalance), "--steps",
            std::to_string(steps)},
-          of_ranks,
+          ranks,
           0,
-          step * steps * of_ranks / ranks};
+          step * steps * ranks / fill};
 }
 
 cases cases_of(const choice& what, const std::string& mpi, const kernels& k, double seconds) {

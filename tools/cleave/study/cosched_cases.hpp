@@ -13,6 +13,7 @@ struct choice {
   std::vector<std::string> ways;   // empty: all; plain is always there, as what a fair share is of
   bool quick = false;
   bool figures = false;  // only what figures_of() needs
+  int ranks = 0;         // of a job, a power of two; 0: as many as there are CPUs, but two at least
 };
 
 extern const std::vector<std::string> all_parts, all_ways;
@@ -20,12 +21,13 @@ extern const std::vector<std::string> all_parts, all_ways;
 // The two kernels. How long they take is not known yet: job::expected is 0.
 struct kernels {
   job cg, ft;
-  explicit kernels(bool quick);
+  kernels(bool quick, int ranks);
 };
 // So that it takes about so long alone; `once`: what it takes as it is.
 void make_last(job& j, double once, double seconds);
 
-job bsp(int grain, int imbalance, int of_ranks, double seconds);
+// `fill`: the ranks that fill the machine.
+job bsp(int grain, int imbalance, int ranks, int fill, double seconds);
 
 struct cases {
   std::vector<cell> cells;

@@ -1,16 +1,18 @@
 #include "cosched_run.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <ctime>
 #include <fstream>
 #include <limits>
 
+#include "common/command_line.hpp"
 #include "common/processor.hpp"
 #include "cosched_jobs.hpp"
+#include "cpus.hpp"
 #include "interrupt.hpp"
 #include "measured.hpp"
 
@@ -53,9 +55,19 @@ double load() {
   return one;
 }
 
-int cpus_here() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+// CG and FT take powers of two.
+int ranks_of(int asked, std::size_t cpus) {
+  if (asked == 0) return std::max(2, static_cast<int>(std::bit_floor(cpus)));
+  if (std::has_single_bit(static_cast<unsigned>(asked))) return asked;
+  throw apps::usage_error(fmt::format("--ranks: expected a power of two, got '{}'", asked));
+}
+
+// A job is to fill the CPUs that the study runs on.
+void run_on_as_many(int ranks) {
+  std::vector<int> cpus = cpus_allowed();
+  if (cpus.size() <= static_cast<std::size_t>(ranks)) return;
+  cpus.resize(static_cast<std::size_t>(ranks));
+  run_only_on(cpus);
 }
 
 double seconds_since(clock::time_point begin) {
@@ -157,7 +169,8 @@ public:
         gang_(with_, work_.path()) {
     last_ =
         asked.time_limit > 0 ? begin_ + std::chrono::seconds(asked.time_limit) : deadline::max();
-    m_.date = today(), m_.machine = apps::processor(), m_.cpus = cpus_here(), m_.mpi = with_.mpi;
+    m_.date = today(), m_.machine = apps::processor(), m_.mpi = with_.mpi;
+    m_.cpus = static_cast<int>(cpus_allowed().size());
     m_.size = quick_ ? "quick" : "full";
     m_.seconds = asked.seconds > 0 ? asked.seconds : quick_ ? 0.2 : 1.2;
     m_.passes = asked.passes > 0 ? asked.passes : quick_ ? 1 : 3;
@@ -220,7 +233,7 @@ private:
   double drawing(const kernels& k) const { return draws_ ? 40 * k.cg.expected : 0; }
 
   void measure(const choice& what) {
-    kernels k(quick_);
+    kernels k(quick_, what.ranks);
     const double to_start = calibrate(k);
     const cases all = cases_of(what, with_.mpi, k, m_.seconds);
     m_.cells = all.cells;
@@ -276,7 +289,7 @@ private:
   }
 
   void draw(const kernels& k) {
-    job steps = bsp(5'000, 50, k.cg.ranks, quick_ ? 0.3 : 1.2);
+    job steps = bsp(5'000, 50, k.cg.ranks, k.cg.ranks, quick_ ? 0.3 : 1.2);
     steps.arguments.insert(steps.arguments.end(), {"--marks", "200"});
     std::vector<std::vector<job>> shown = {{steps, steps, steps}};
     if (!quick_) shown.insert(shown.begin(), {k.cg, k.cg, k.cg});
@@ -322,8 +335,12 @@ private:
 
 }  // namespace
 
-measured run(const plan& asked, const listener& to) {
-  (void)cases_of(asked.what, asked.mpi, kernels(true), 1);  // names that are none: before all else
+measured run(const plan& as_asked, const listener& to) {
+  plan asked = as_asked;
+  // What is asked for wrongly is said before all else.
+  asked.what.ranks = ranks_of(asked.what.ranks, cpus_allowed().size());
+  (void)cases_of(asked.what, asked.mpi, kernels(true, asked.what.ranks), 1);
+  run_on_as_many(asked.what.ranks);
   const until_interrupted watching;
   return experiment(asked, to).run(asked.what);
 }
