@@ -3,6 +3,7 @@
 #include <cleave/detail/clock.hpp>
 
 #include <cassert>
+#include <utility>
 
 /// What a worker does for those that ask.
 namespace cleave::detail {
@@ -63,14 +64,15 @@ void worker::answer_while_waiting() noexcept {
 void worker::serve() {
   if (serving_) return box_.remind(parked);
   trace::recorded serving(recorder_, trace::activity::divide);
-  update_frames();
   frame* oldest = nullptr;  // null: a ready task
+  bool updated = false;     // once for all that ask: it is some of what an answer takes
   const scope* of_whom = nullptr;
   std::exception_ptr error;
   auto find = [&](const scope* wanted, std::uint32_t depth, bool outside) {
     oldest = nullptr, of_whom = wanted;
     if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
       return outcome::given;
+    if (!std::exchange(updated, true)) update_frames();
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, outside, mine);
     if (!mine) return outcome::not_mine;
