@@ -63,30 +63,31 @@ public:
 private:
   /// While a run() is under way. On a thread that is no worker, cancel() has to ring that thread.
   struct running {
-    explicit running(cancel_scope& s) : of(s), outside(s.parent) {
+    explicit running(cancel_scope& s) : of(s), outside(s.parent), leap(s.leap), depth(s.depth) {
       if (of.running_) throw std::logic_error("cleave::cancel_scope::run: it is running already");
       of.running_ = true;
-      set_parent(detail::here.current);
+      if (of.parent != detail::here.current)
+        of.put_below(detail::here.current);  // others may read it
       // Either cancel() rings this thread, or cancelled() is true.
       if (detail::here.self == nullptr) set_sequential(&detail::here);
     }
     ~running() {
       of.running_ = false;
-      set_parent(outside);
+      // What it was made in may be gone.
+      if (of.parent != outside) of.parent = outside, of.leap = leap, of.depth = depth;
       if (detail::here.self == nullptr) set_sequential(nullptr);
     }
     running(const running&) = delete;
     running& operator=(const running&) = delete;
 
-    void set_parent(detail::scope* p) noexcept {
-      if (of.parent != p) of.put_below(p);  // others may read it
-    }
     void set_sequential(detail::local* thread) noexcept {
       const std::lock_guard lock(of.sequential_mutex_);
       of.sequential_ = thread;
     }
     cancel_scope& of;
     detail::scope* const outside;
+    const detail::scope* const leap;
+    const std::uint32_t depth;
   };
 
   bool running_ = false;

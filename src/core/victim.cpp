@@ -2,6 +2,7 @@
 
 #include <cleave/detail/clock.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -10,16 +11,30 @@ namespace cleave::detail {
 
 namespace {
 
-/// So many times as long as an answer took, a worker computes before the next: then a fifth of its
-/// time is the most that those who ask can take, however small the parts are and however many ask.
-constexpr unsigned computes_after = 4;
+/// The share of a worker's time that answers may take, one in so many.
+constexpr unsigned share = 5;
+/// Microseconds: what answers may take at once, as a poll may be the last for long.
+constexpr unsigned at_once = 100;
+/// What one of them counts at most: going back can take long, and then what is given is large.
+constexpr unsigned counted = 50;
 
 }  // namespace
+
+bool worker::answered_enough(std::uint64_t now) const noexcept {
+  return computes_until_ > now + share * at_once * ticks_per_microsecond();
+}
+
+/// Each answer puts off, by `share` times what it took, when their share is used up no more.
+void worker::count_answer(std::uint64_t begin) noexcept {
+  const std::uint64_t most = counted * ticks_per_microsecond();
+  computes_until_ =
+      std::max(computes_until_, begin) + share * std::min(cutoff_.time_since(begin), most);
+}
 
 void worker::answer(std::uintptr_t construct) {
   if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
   const std::uint64_t begin = ticks();
-  if (begin < computes_until_ && (signals() & ~(asked | parked | news)) == 0) return;
+  if (answered_enough(begin) && (signals() & ~(asked | parked | news)) == 0) return;
   if (cutoff_.answers_later(box_.insisted())) {
     if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
       throw cancelled{};
@@ -31,7 +46,7 @@ void worker::answer(std::uintptr_t construct) {
     worker& w;
     std::uint64_t begin;
     ~set_cutoff_at_exit() {
-      w.computes_until_ = ticks() + computes_after * w.cutoff_.time_since(begin);
+      w.count_answer(begin);
       w.set_cutoff();
       if (w.interrupted_) w.box_.remind(attention);  // a put threw before it was looked at
     }

@@ -15,10 +15,6 @@
 namespace cleave::detail {
 namespace {
 
-/// So many microseconds a worker computes at a task before it answers: very short ones are over by
-/// then, and not divided.
-constexpr unsigned begins_with = 2;
-
 /// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
 unsigned maker_of(const task& t) noexcept {
   if (t.is_kept == task::kept::by_proxy) return t.made_by;
@@ -156,7 +152,6 @@ void worker::execute(task& t) noexcept {
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const std::uint64_t since = ticks();
-    computes_until_ = std::max(computes_until_, since + begins_with * ticks_per_microsecond());
     const bool first = begin_to_compute(self_, inside.previous == nullptr);
     if (first && of.others() != nullptr) of.others()->begun();
     if (stopped(&t)) {
@@ -245,7 +240,9 @@ void worker::spawn(group_task& t) {
   if (recorder_ != nullptr) t.ticks = ticks();
   ready.push(t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
-  if (here.word.load(std::memory_order_seq_cst) != 0) answer(stack_pointer());
+  if (here.word.load(std::memory_order_seq_cst) == 0) return;
+  computes_until_ = 0;  // a new task is there, and who asks may sleep
+  answer(stack_pointer());
 }
 
 /// A profile: at once, so that how long it takes is known when it is waited for.

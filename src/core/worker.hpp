@@ -79,6 +79,8 @@ private:
 
   // As a victim.
   void answer_while_waiting() noexcept;
+  bool answered_enough(std::uint64_t now) const noexcept;
+  void count_answer(std::uint64_t begin) noexcept;
   void serve();
   /// Brings the frame list up to date.
   void update_frames();
@@ -112,7 +114,7 @@ private:
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
   bool serving_ = false;                // a split is under way
-  std::uint64_t computes_until_ = 0;    // ticks: so long nobody is answered
+  std::uint64_t computes_until_ = 0;    // ticks: then no answer counts any more
   bool interrupted_ = false;            // an attention arrived while this worker could not throw
   std::uint32_t generation_ = 0;        // of the task that runs
   std::uint32_t random_;

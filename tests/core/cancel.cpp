@@ -2,6 +2,7 @@
 #include "core/requests.hpp"
 
 #include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -396,6 +397,18 @@ TEST(cancel_outside, another_thread_cancels_a_sequential_program) {
     }
   }));
   other.join();
+}
+
+/// What it was made in may be gone when it runs, and afterwards.
+TEST(cancel, a_scope_outlives_the_one_that_it_was_made_in) {
+  runtime rt(options{.workers = 2});
+  std::unique_ptr<cancel_scope> made;
+  rt.run([&made] {
+    auto outer = std::make_unique<cancel_scope>();
+    outer->run([&made] { made = std::make_unique<cancel_scope>(); });
+  });
+  EXPECT_TRUE(rt.run([&made] { return made->run([] {}); }));
+  EXPECT_TRUE(rt.run([&made] { return made->run([] {}); }));
 }
 
 }  // namespace

@@ -49,6 +49,39 @@ TEST(idle, workers_beside_a_long_sequential_stretch) {
             1.02);
 }
 
+/// Of so many runs, in how many two leaves of 2 ms ran at once. `before`: what comes before them.
+template <class F>
+int run_at_once(int runs, F before) {
+  runtime rt(options{.workers = 2});
+  int at_once = 0;
+  for (int k = 0; k < runs; ++k) {
+    at_once += rt.run([&before] {
+      before();
+      const auto begin = clock::now();
+      const auto leaf = [] {
+        for (const auto end = clock::now() + 2ms; clock::now() < end;) {}
+        return 1;
+      };
+      both(leaf, leaf);
+      return clock::now() - begin < 3ms ? 1 : 0;
+    });
+  }
+  return at_once;
+}
+
+long many_short_parts(int n) {
+  if (n < 2) return n;
+  const auto [a, b] =
+      both([n] { return many_short_parts(n - 1); }, [n] { return many_short_parts(n - 2); });
+  return a + b;
+}
+
+/// The first poll of a task may be the last for long, also after many that gave short parts.
+TEST(idle, two_long_leaves_run_at_once) {
+  EXPECT_GE(run_at_once(40, [] {}), 30);
+  EXPECT_GE(run_at_once(40, [] { many_short_parts(22); }), 30);
+}
+
 TEST(idle, workers_beside_one_that_polls_and_has_nothing_to_give) {
   EXPECT_LE(cost(8,
                  [](clock::time_point end) {
