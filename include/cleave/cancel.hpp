@@ -66,15 +66,15 @@ private:
     explicit running(cancel_scope& s) : of(s), outside(s.parent), leap(s.leap), depth(s.depth) {
       if (of.running_) throw std::logic_error("cleave::cancel_scope::run: it is running already");
       of.running_ = true;
-      if (of.parent != detail::here.current)
-        of.put_below(detail::here.current);  // others may read it
+      of.put_below(detail::here.current);
       // Either cancel() rings this thread, or cancelled() is true.
       if (detail::here.self == nullptr) set_sequential(&detail::here);
     }
     ~running() {
       of.running_ = false;
       // What it was made in may be gone.
-      if (of.parent != outside) of.parent = outside, of.leap = leap, of.depth = depth;
+      of.leap = leap, of.depth = depth;
+      if (of.parent != outside) of.parent = outside;  // others may read it
       if (detail::here.self == nullptr) set_sequential(nullptr);
     }
     running(const running&) = delete;

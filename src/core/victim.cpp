@@ -21,7 +21,9 @@ constexpr unsigned counted = 50;
 }  // namespace
 
 bool worker::answered_enough(std::uint64_t now) const noexcept {
-  return computes_until_ > now + share * at_once * ticks_per_microsecond();
+  const std::uint64_t ahead = computes_until_ - now,
+                      allowed = share * at_once * ticks_per_microsecond();
+  return ahead > allowed && ahead < 2 * allowed;  // more is a clock that was set back
 }
 
 /// Each answer puts off, by `share` times what it took, when their share is used up no more.
@@ -34,7 +36,11 @@ void worker::count_answer(std::uint64_t begin) noexcept {
 void worker::answer(std::uintptr_t construct) {
   if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
   const std::uint64_t begin = ticks();
-  if (answered_enough(begin) && (signals() & ~(asked | parked | news)) == 0) return;
+  if (answered_enough(begin) && (signals() & ~(asked | parked | news)) == 0) {
+    // Who is parked looks again where it has pushed a frame. That is now, and put off.
+    if ((signals() & parked) != 0) box_.remind(asked);
+    return;
+  }
   if (cutoff_.answers_later(box_.insisted())) {
     if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
       throw cancelled{};

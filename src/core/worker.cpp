@@ -241,8 +241,10 @@ void worker::spawn(group_task& t) {
   ready.push(t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
-  computes_until_ = 0;  // a new task is there, and who asks may sleep
+  // At once: a new task is there, and who asks may sleep.
+  const std::uint64_t until = std::exchange(computes_until_, 0);
   answer(stack_pointer());
+  computes_until_ = std::max(computes_until_, until);
 }
 
 /// A profile: at once, so that how long it takes is known when it is waited for.

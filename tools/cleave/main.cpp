@@ -252,9 +252,9 @@ int run(int argc, char** argv) {
   };
   shared.option_list("--parts", "NAME", sharing.what.parts, some(study::sharing::all_parts));
   shared.option_list("--ways", "NAME", sharing.what.ways, some(study::sharing::all_ways));
-  shared.option_number("--ranks", sharing.what.ranks, 1, 1024,
-                       "Ranks of a job, a power of two, and CPUs that it all runs on (default: as "
-                       "many as there are CPUs)");
+  shared.option_number("--ranks", sharing.what.ranks, 1, 64,
+                       "Ranks of a job, a power of two; no more CPUs are used (default: as many as "
+                       "there are CPUs, rounded down)");
   shared.option_number("--seconds", sharing.seconds, 1, 1000,
                        "Seconds that a job takes alone, about (default: 1.2; quick: 0.2)");
   shared.option_number("--passes", sharing.passes, 1, 1000,

@@ -28,7 +28,7 @@ struct scope {
 
   /// Only while nothing is below it.
   void put_below(scope* up) noexcept {
-    parent = up;
+    if (parent != up) parent = up;  // others may read it
     if (up == nullptr) {
       depth = 0, leap = this;
       return;
@@ -38,7 +38,7 @@ struct scope {
     leap = up->depth - one->depth == one->depth - two->depth ? two : up;
   }
 
-  scope* parent;
+  scope* parent = nullptr;
   /// Some scope above it, itself if none is: so that any above it is found in O(log depth) steps
   /// (E. W. Myers, An applicative random-access stack, 1983).
   const scope* leap;
@@ -59,7 +59,7 @@ private:
 /// Whether s is the scope `wanted`, which has that depth, or below it. `wanted` may be gone.
 inline bool is_within(const scope* s, const scope* wanted, std::uint32_t depth) noexcept {
   while (s->depth > depth) s = s->leap->depth >= depth ? s->leap : s->parent;
-  return s == wanted;
+  return s == wanted && s->depth == depth;
 }
 
 /// True if s or anything above it was cancelled.

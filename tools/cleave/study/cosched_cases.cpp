@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/command_line.hpp"
+#include "cpus.hpp"
 
 namespace study::sharing {
 namespace {
@@ -74,10 +75,10 @@ void add_figures(list& to, const kernels& k, double seconds) {
   to.add("mixed", {k.cg, k.ft}, ways);
   to.add("outsider", {k.cg}, ways, true);
   for (const int grain : {100, 1000, 10'000})
-    to.add("bsp", copies(bsp(grain, 100, ranks, ranks, seconds), 2),
+    to.add("bsp", copies(bsp(grain, 100, ranks, k.fill, seconds), 2),
            {"gang", "two-phase", "adaptive"});
   for (const int grain : {1000, 10'000})
-    to.add("idle", {bsp(grain, 100, ranks, ranks, seconds / 2)},
+    to.add("idle", {bsp(grain, 100, ranks, k.fill, seconds / 2)},
            {"yield", "block", "two-phase", "adaptive"});
 }
 
@@ -103,9 +104,9 @@ void add_all(list& to, const choice& what, const kernels& k, double seconds) {
     for (const int grain :
          what.quick ? std::vector<int>{1000} : std::vector<int>{100, 1000, 10'000})
       for (const int imbalance : what.quick ? std::vector<int>{100} : std::vector<int>{0, 50, 100})
-        to.add("bsp", copies(bsp(grain, imbalance, of_ranks, ranks, seconds / 3), 2), ways);
+        to.add("bsp", copies(bsp(grain, imbalance, of_ranks, k.fill, seconds / 3), 2), ways);
   for (const int grain : {1000, 10'000})
-    to.add("idle", {bsp(grain, 100, ranks, ranks, seconds / 3)}, all_ways);
+    to.add("idle", {bsp(grain, 100, ranks, k.fill, seconds / 3)}, all_ways);
 }
 
 }  // namespace
@@ -115,7 +116,9 @@ const names all_parts = {"copies",   "spin", "mixed", "staggered",
 const names all_ways = {"plain", "yield", "gang", "block", "two-phase", "logp", "adaptive"};
 
 kernels::kernels(bool quick, int ranks)
-    : cg{"cg", {quick ? "W" : "A"}, ranks}, ft{"ft", {quick ? "S" : "A"}, ranks} {}
+    : cg{"cg", {quick ? "W" : "A"}, ranks},
+      ft{"ft", {quick ? "S" : "A"}, ranks},
+      fill(std::min(ranks, static_cast<int>(cpus_allowed().size()))) {}
 
 void make_last(job& j, double once, double seconds) {
   const int times = std::max(1, static_cast<int>(std::lround(seconds / once)));

@@ -13,7 +13,7 @@ struct choice {
   std::vector<std::string> ways;   // empty: all; plain is always there, as what a fair share is of
   bool quick = false;
   bool figures = false;  // only what figures_of() needs
-  int ranks = 0;         // of a job, a power of two; 0: as many as there are CPUs, but two at least
+  int ranks = 0;         // of a job, a power of two; 0: as many as there are CPUs, rounded down
 };
 
 extern const std::vector<std::string> all_parts, all_ways;
@@ -21,6 +21,7 @@ extern const std::vector<std::string> all_parts, all_ways;
 // The two kernels. How long they take is not known yet: job::expected is 0.
 struct kernels {
   job cg, ft;
+  int fill;  // the ranks that fill the machine
   kernels(bool quick, int ranks);
 };
 // So that it takes about so long alone; `once`: what it takes as it is.

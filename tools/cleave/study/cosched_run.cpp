@@ -55,9 +55,9 @@ double load() {
   return one;
 }
 
-// CG and FT take powers of two.
+// CG and FT take powers of two, and the smallest FT 64 at most.
 int ranks_of(int asked, std::size_t cpus) {
-  if (asked == 0) return std::max(2, static_cast<int>(std::bit_floor(cpus)));
+  if (asked == 0) return std::clamp(static_cast<int>(std::bit_floor(cpus)), 2, 64);
   if (std::has_single_bit(static_cast<unsigned>(asked))) return asked;
   throw apps::usage_error(fmt::format("--ranks: expected a power of two, got '{}'", asked));
 }
@@ -289,7 +289,7 @@ private:
   }
 
   void draw(const kernels& k) {
-    job steps = bsp(5'000, 50, k.cg.ranks, k.cg.ranks, quick_ ? 0.3 : 1.2);
+    job steps = bsp(5'000, 50, k.cg.ranks, k.fill, quick_ ? 0.3 : 1.2);
     steps.arguments.insert(steps.arguments.end(), {"--marks", "200"});
     std::vector<std::vector<job>> shown = {{steps, steps, steps}};
     if (!quick_) shown.insert(shown.begin(), {k.cg, k.cg, k.cg});
