@@ -26,7 +26,7 @@ bool worker::answered_enough(std::uint64_t now) const noexcept {
   return ahead > allowed && ahead < 2 * allowed;  // more is a clock that was set back
 }
 
-/// Each answer puts off, by `share` times what it took, when their share is used up no more.
+/// `share` times what an answer took has to pass before it counts no more.
 void worker::count_answer(std::uint64_t begin) noexcept {
   const std::uint64_t most = counted * ticks_per_microsecond();
   computes_until_ =
