@@ -22,7 +22,7 @@ constexpr unsigned counted = 50;
 
 bool worker::answered_enough(std::uint64_t now) const noexcept {
   const std::uint64_t ahead = computes_until_ - now,
-                      allowed = share * at_once * ticks_per_microsecond();
+                      allowed = ticks_per_microsecond() * share * at_once;
   return ahead > allowed && ahead < 2 * allowed;  // more is a clock that was set back
 }
 
