@@ -134,8 +134,7 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
   random_ = random_ * 1664525u + 1013904223u;
   const unsigned first = likely < of.size() ? likely : (random_ >> 8) % of.size();
   persistence with(*this);
-  open_request<native> asking(self_, request_for(wanted), depth_of(wanted), first,
-                              !of.oversubscribed);
+  open_request<native> asking(self_, wanted, first, !of.oversubscribed);
   auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
   joining.found = t != nullptr;
   return t;

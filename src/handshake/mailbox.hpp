@@ -28,9 +28,6 @@ inline constexpr request reclaimed = 4;
 inline request request_for(const scope* wanted) noexcept {
   return reinterpret_cast<request>(wanted) | 1;
 }
-inline std::uint32_t depth_of(const scope* wanted) noexcept {
-  return wanted != nullptr ? wanted->depth : 0;
-}
 inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
 inline const scope* wanted_by(request r) noexcept {
   return reinterpret_cast<const scope*>(r & ~request{1});
@@ -96,9 +93,9 @@ public:
   // The owner only.
 
   /// seq_cst: partner of the victims' look at the board after they begin to work (README.md).
-  void post(request what, std::uint32_t depth) noexcept {
-    depth_.store(depth, std::memory_order_relaxed);
-    request_.store(what, std::memory_order_seq_cst);
+  void post(const scope* wanted) noexcept {
+    depth_.store(wanted != nullptr ? wanted->depth : 0, std::memory_order_relaxed);
+    request_.store(request_for(wanted), std::memory_order_seq_cst);
   }
   /// Withdraws; false if a victim has claimed the request meanwhile.
   bool withdraw(request what) noexcept {

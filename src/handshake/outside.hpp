@@ -15,7 +15,7 @@ public:
 
   /// Asks for a part of `within` (null: of anything) for slot k: all that compute.
   void ask(unsigned k, const scope* within) noexcept {
-    box(k).post(request_for(within), depth_of(within));
+    box(k).post(within);
     of_.slots.set(k);
     press(false);
   }

@@ -62,12 +62,11 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 template <class Platform>
 class open_request {
 public:
-  /// Asks for `what`, a scope of that depth: the worker `first`, or if that is not another one,
-  /// some worker that computes.
-  open_request(member<Platform> self, request what, std::uint32_t depth, unsigned first,
-               bool insist) noexcept
-      : self_(self), what_(what) {
-    self_.box.post(what, depth);
+  /// Asks for a part of `wanted` (null: for anything): the worker `first`, or if that is not
+  /// another one, some worker that computes.
+  open_request(member<Platform> self, const scope* wanted, unsigned first, bool insist) noexcept
+      : self_(self), what_(request_for(wanted)) {
+    self_.box.post(wanted);
     self_.of.askers.set(self_.id);
     self_.of.computing.visit(first, [&](unsigned i) {
       if (i != self_.id) ring(i, insist);

@@ -205,8 +205,7 @@ private:
   template <class Finished>
   real_task* obtain(unsigned i, const scope* wanted, Finished finished) {
     worker::persistence at_once{0, 0};
-    cleave::detail::open_request<platform> asking(workers[i].self(), request_for(wanted), 0, 1 - i,
-                                                  true);
+    cleave::detail::open_request<platform> asking(workers[i].self(), wanted, 1 - i, true);
     return reinterpret_cast<real_task*>(asking.wait(
         finished, [&] { respond(i); }, at_once));
   }

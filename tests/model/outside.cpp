@@ -174,7 +174,7 @@ struct worker {
   template <class Finished>
   part* obtain(const scope* wanted, Finished finished) {  // worker::obtain
     impatient with;
-    open_request<platform> asking(self(), request_for(wanted), 0, id, true);
+    open_request<platform> asking(self(), wanted, id, true);
     return as_part(asking.wait(
         finished, [this] { respond(); }, with));
   }

@@ -16,7 +16,6 @@ using cleave::detail::is_asking;
 using cleave::detail::news;
 using cleave::detail::parked;
 using cleave::detail::request;
-using cleave::detail::request_for;
 using cleave::detail::scope;
 
 /// What is broken on purpose.

@@ -55,7 +55,7 @@ struct room : crew<2 * Leaving> {
   void run(unsigned i) {
     auto self = this->workers[i].self();
     if (i < Leaving) {
-      cleave::detail::open_request<platform> asking(self, request_for(nullptr), 0, i, true);
+      cleave::detail::open_request<platform> asking(self, nullptr, i, true);
       require(asking.withdraw(), "somebody took on what nobody saw");
     } else {
       cleave::detail::wait_for_room(

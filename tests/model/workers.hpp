@@ -139,8 +139,7 @@ struct worker {
     if (wanted == nullptr && of.most_askers != 0 && waits_in_vain(finished)) return nullptr;
     persistence with{of.spins, of.patience};
     cleave::detail::open_request<platform> asking(
-        self(), request_for(wanted), 0, likely != nullptr ? likely->id : (id + 1) % of.size,
-        of.patience == 0);
+        self(), wanted, likely != nullptr ? likely->id : (id + 1) % of.size, of.patience == 0);
     return reinterpret_cast<task*>(asking.wait(
         finished, [this] { respond(); }, with));
   }
