@@ -105,7 +105,7 @@ TEST(figures, useful_cpu_seconds_are_those_of_block_alone) {
 }
 
 TEST(cases, figures_of_the_goals) {
-  kernels k(false);
+  kernels k(false, 2);
   make_last(k.cg, 0.25, 1.5), make_last(k.ft, 2, 1.5);
   EXPECT_EQ(k.cg.name(), "cg A --times 6");
   EXPECT_EQ(k.ft.name(), "ft A");
@@ -120,7 +120,7 @@ TEST(cases, figures_of_the_goals) {
 }
 
 TEST(cases, plain_alone_is_always_there) {
-  const auto all = cases_of({{"mixed"}, {"gang"}, true, false}, "openmpi", kernels(true), 1);
+  const auto all = cases_of({{"mixed"}, {"gang"}, true, false}, "openmpi", kernels(true, 2), 1);
   int plain = 0;
   for (const cell& c : all.cells) plain += c.by.mode == "plain" ? 1 : 0;
   EXPECT_EQ(plain, 2);
