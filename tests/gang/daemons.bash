@@ -107,7 +107,14 @@ gone() {  # FILE WHAT
   local pid
   pid=$(head -1 "$work/$1")
   is_gone() { [[ $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) != [^Z]* ]]; }
-  patiently is_gone || { fail "$2: process $pid of $1 is left"; kill -9 "$pid"; }
+  patiently is_gone && return
+  fail "$2: process $pid of $1 is left"
+  while ((pid > 1 && pid != $$)); do  # it, its keeper, whoever began that
+    grep -E '^(Name|State|Pid|PPid|SigPnd|ShdPnd|SigBlk|SigIgn):' "/proc/$pid/status" || break
+    pid=$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status")
+  done
+  grep -n '' "$work/started" "$work/${1#*.}.out"
+  kill -9 "$(head -1 "$work/$1")"
 }
 ps_says() {  # NODE REGEX
   on "$1" "${gang[@]}" ps --json >"$work/ps" 2>&1 && grep -qE -- "$2" "$work/ps"

@@ -34,7 +34,7 @@ namespace {
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
 // Whether a process of a stopped job has had a child nevertheless: a moment later, and then now and
-// then.
+// then. And whether one that was to go on was missed, because others ended meanwhile: once.
 constexpr std::chrono::milliseconds first_look_again{20}, look_again_each{1000};
 // Whether a daemon is there again.
 constexpr std::chrono::milliseconds between_looks{200};
@@ -201,7 +201,7 @@ private:
     if (phase_ == before) return;
     const moment done = now();
     by_.finish();
-    look_again_at_ = done + first_look_again;
+    look_again_at_ = phase_ == phase::stopped ? done + first_look_again : moment::max();
     if (!connected_) return;
     daemon_.send({{"did", plan_.front().run ? "go" : "stop"},
                   {"turn", plan_.front().number},
@@ -211,9 +211,11 @@ private:
   }
 
   void look_again() {
-    if (phase_ != phase::stopped || now() < look_again_at_) return;
+    if (now() < look_again_at_) return;
+    const bool stopped = phase_ == phase::stopped || held_;
+    if (!stopped) by_.go();
     by_.finish();
-    look_again_at_ = now() + look_again_each;
+    look_again_at_ = stopped ? now() + look_again_each : moment::max();
   }
 
   // Until the next change, or until those that shall end are looked at again.
@@ -222,9 +224,9 @@ private:
     const moment at = now();
     for (const change& c : plan_)
       if (c.at > at) until = std::min(until, c.at);
-    if (phase_ == phase::stopped) until = std::min(until, look_again_at_);
     if (phase_ == phase::ending) until = moment::max();
     if (phase_ == phase::alone) until = at + between_looks;
+    until = std::min(until, look_again_at_);
     if (expects_word()) until = std::min(until, heard_ + longest_silence);
     if (deadline_) until = std::min(until, at + std::chrono::milliseconds(100));
     if (until == moment::max()) return std::nullopt;
@@ -252,7 +254,7 @@ private:
 
   void let_run() {
     if (phase_ == phase::queued) start();
-    if (phase_ == phase::stopped || held_) by_.go(), by_.finish();
+    else by_.go(), by_.finish(), look_again_at_ = now() + first_look_again;
     held_ = false;
   }
 
@@ -346,8 +348,8 @@ private:
   std::optional<int> status_;  // the first process's, once it has ended
   bool connected_ = true;
   moment heard_ = now();
-  moment look_again_at_{};  // when it is stopped
-  bool held_ = false;       // by its terminal
+  moment look_again_at_ = moment::max();
+  bool held_ = false;  // by its terminal
   std::optional<moment> deadline_;
 };
 
