@@ -65,7 +65,8 @@ public:
 
 private:
   friend class graph;
-  explicit subtask(detail::vertex_ref v) noexcept : vertex_(v) {}
+  subtask(const graph& of, detail::vertex_ref v) noexcept : graph_(&of), vertex_(v) {}
+  const graph* graph_ = nullptr;
   detail::vertex_ref vertex_;
 };
 
@@ -234,8 +235,8 @@ public:
   /// of the graph meanwhile.
   ///
   /// Polls, so it may throw if the graph's scope was cancelled. Throws std::logic_error on a thread
-  /// that did not make the graph, and std::invalid_argument for a datum that is not of this graph;
-  /// std::bad_alloc, and what moving f throws: there is no such subtask then.
+  /// that did not make the graph, and std::invalid_argument for a datum or a subtask that is not of
+  /// this graph; std::bad_alloc, and what moving f throws: there is no such subtask then.
   template <class F, class... Uses>
     requires(!std::is_convertible_v<F, const char*>)
   subtask run(F f, const Uses&... uses) { return run(nullptr, std::move(f), uses...); }
@@ -261,10 +262,16 @@ public:
       (list(uses, to), ...);
       detail::vertex_ref elsewhere;
       if (nodes != nullptr && !place(name, of_data, before, rank, elsewhere))
-        return subtask(elsewhere);
-      std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
+        return subtask(*this, elsewhere);
+      std::unique_ptr<call> made;
+      try {
+        made.reset(new (memory) call(*this, std::move(f), std::move(data)));
+      } catch (...) {
+        not_made(of_data, before);
+        throw;
+      }
       made->name = name;
-      return subtask(enter(std::move(made), of_data, before));
+      return subtask(*this, enter(std::move(made), of_data, before));
     }
   }
 
@@ -374,7 +381,10 @@ private:
   void require_own(const data_uses<T, Mode>& all) const {
     for (const datum<T>& each : all.of) require_own(data_use<T, Mode>{each});
   }
-  void require_own(const precedence&) const noexcept {}
+  void require_own(const precedence& p) const {
+    if (p.before.graph_ != nullptr && p.before.graph_ != this)
+      throw std::invalid_argument("cleave::graph::run: after() a subtask of another graph");
+  }
   void require_own(const placement&) const noexcept {}
   void require_no_team() const {
     if (nodes != nullptr)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -51,12 +52,13 @@ private:
 
 class distribution::receive_value final : public subtask {
 public:
-  receive_value(graph_scope& g, any_datum* d) noexcept : subtask(g, kind::receive), datum_(d) {
+  receive_value(distribution& by, any_datum* d) noexcept
+      : subtask(by.graph_, kind::receive), by_(by), datum_(d) {
     name = "receive";
   }
   void call() override {
     bytes = here.message.size();
-    if (!here.has_value) return;
+    if (!here.has_value) return by_.keep_reason(here);
     if (here.datum != number_of(datum_)) throw distribution::different_graphs();
     if (datum_ == nullptr) return;
     byte_reader r(std::span<const std::byte>(here.message).subspan(here.first));
@@ -68,6 +70,7 @@ public:
   std::size_t bytes = 0;
 
 private:
+  distribution& by_;
   any_datum* datum_;
 };
 
@@ -100,13 +103,27 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   if (const auto* const u = deciding(uses); planned && !asked && u != nullptr)
     u->of->place.home = to;
   // Each transfer that there may be has a number, so that all nodes count alike.
-  std::uint64_t number = graph_.made_;
+  const std::uint64_t before = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;
-  if (recorder_ != nullptr) recorder_->place(graph_.made_, name, uses, after, asked, to);
   made_all_.add(entry::subtask), made_all_.add(to), made_all_.add(after.size());
+  for (const datum_use& u : uses)
+    made_all_.add(u.of->place.number), made_all_.add(static_cast<std::uint64_t>(u.mode));
+  for (const vertex_ref& v : after) made_all_.add(v.number);
+  try {
+    if (recorder_ != nullptr) recorder_->place(graph_.made_, name, uses, after, asked, to);
+    begin_transfers(uses, after, to, before);
+  } catch (...) {
+    graph_.not_made(uses, after);
+    throw;
+  }
+  flush();
+  return to;
+}
+
+void distribution::begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after,
+                                   unsigned to, std::uint64_t number) {
   for (const datum_use& u : uses) {
     ++number;
-    made_all_.add(u.of->place.number), made_all_.add(static_cast<std::uint64_t>(u.mode));
     if (u.mode != access_mode::out) transfer(*u.of, to, number);
   }
   for (vertex_ref& v : after) {
@@ -115,11 +132,39 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   }
   for (const datum_use& u : uses) {
     if (u.mode == access_mode::in) continue;
+    log(u.of->place, graph_.made_, to);
     u.of->place.holders.assign(1, to);
     u.of->place.is_here = to == rank();
   }
-  flush();
-  return to;
+}
+
+void distribution::log(datum_place& of, std::uint64_t number, std::optional<unsigned> writer) {
+  held_.insert(held_.end(), of.holders.begin(), of.holders.end());
+  changes_.push_back({number, &of, held_.size() - of.holders.size(), writer});
+}
+
+/// What came after the error has not been done, or in vain: not all nodes have what they would have
+/// otherwise. A node that may have written in vain is no holder if there are others.
+void distribution::take_back(std::uint64_t error) {
+  const auto is_undone = [&](const change& c) {
+    return c.number > error || (c.number == error && !c.writer);
+  };
+  const auto first = std::ranges::find_if(changes_, is_undone);
+  std::size_t end = held_.size();
+  for (auto c = changes_.end(); c != first;) {
+    const auto held = held_.begin() + static_cast<std::ptrdiff_t>((--c)->held_from);
+    c->of->holders.assign(held, held_.begin() + static_cast<std::ptrdiff_t>(end));
+    end = c->held_from;
+  }
+  for (auto c = first; c != changes_.end(); ++c) {
+    auto& holders = c->of->holders;
+    if (c->writer && holders.empty()) {  // all have it
+      holders.resize(size());
+      std::iota(holders.begin(), holders.end(), 0u);
+    }
+    if (c->writer && holders.size() > 1) std::erase(holders, *c->writer);
+    c->of->is_here = c->of->has(rank());
+  }
 }
 
 void distribution::run(subtask& s) {
@@ -138,7 +183,13 @@ void distribution::run(subtask& s) {
 void distribution::bring(any_datum& d, unsigned to) {
   check(to);
   made_all_.add(entry::copy), made_all_.add(d.place.number), made_all_.add(to);
-  transfer(d, to, ++graph_.made_);
+  ++graph_.made_;
+  try {
+    transfer(d, to, graph_.made_);
+  } catch (...) {
+    graph_.not_made({}, {});
+    throw;
+  }
   flush();
 }
 
@@ -157,6 +208,7 @@ void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   if (d.place.has(to)) return;
   auto& holders = d.place.holders;
   const unsigned from = holders[(holders.size() - 1) / branches];
+  log(d.place, number, std::nullopt);
   holders.push_back(to);
   if (from == rank()) make_send(&d, {}, to, number);
   if (to == rank()) {
@@ -180,7 +232,7 @@ vertex_ref distribution::make_send(any_datum* d, std::span<const vertex_ref> aft
 
 vertex_ref distribution::make_receive(any_datum* d, std::uint64_t number) {
   const datum_use writes{d, access_mode::out};
-  std::unique_ptr<subtask> s(new (graph_.memory) receive_value(graph_, d));
+  std::unique_ptr<subtask> s(new (graph_.memory) receive_value(*this, d));
   return graph_.link(std::move(s), {&writes, d != nullptr ? 1u : 0u}, {}, number);
 }
 
@@ -203,6 +255,14 @@ void distribution::put_state(std::vector<std::byte>& message) {
 
 void distribution::get_state(byte_reader& r) {
   const bool is_cancelled = r.get<bool>();
+  get_error(r);
+  if (is_cancelled && !released_) {
+    detail::stop(graph_);
+    release();
+  }
+}
+
+void distribution::get_error(byte_reader& r) {
   if (const auto number = r.get<std::uint64_t>(); number != 0) {
     const auto error = r.raw(r.left());
     keep(number, {error.begin(), error.end()});
@@ -213,10 +273,14 @@ void distribution::get_state(byte_reader& r) {
     } catch (...) { thrown = std::current_exception(); }  // its type cannot be made of this
     graph_.error.keep(number, std::move(thrown));
   }
-  if (is_cancelled && !released_) {
-    detail::stop(graph_);
-    release();
-  }
+}
+
+/// It was told when the message came, and may have been another one's of an earlier round then.
+void distribution::keep_reason(const arrived& a) {
+  if (a.message.empty()) return;  // nothing is waited for any more
+  byte_reader r(std::span<const std::byte>(a.message).subspan(a.first));
+  r.get<bool>();  // that it is cancelled holds from when it was told
+  get_error(r);
 }
 
 void distribution::note(std::uint64_t number, const std::exception_ptr& e) noexcept {
@@ -279,7 +343,6 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
     case kind::timed_value:
     case kind::absent: {
       const auto number = r.get<std::uint64_t>();
-      if (what == kind::absent) get_state(r);
       if (what == kind::timed_value) {
         const auto from = r.get<std::uint32_t>();
         const auto sent_at = r.get<double>();
@@ -289,6 +352,7 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       a.has_value = what != kind::absent;
       if (a.has_value) a.datum = r.get<std::uint32_t>();
       a.first = message.size() - r.left();
+      if (!a.has_value) get_state(r);
       a.message = std::move(message);
       if (const auto at = awaited_.extract(number)) arrives(*at.mapped(), std::move(a));
       else early_[number] = std::move(a);
@@ -337,6 +401,12 @@ bool graph_scope::place(const char* name, std::span<const datum_use> uses,
   of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
   return of.rank == nodes->rank();
+}
+
+void graph_scope::not_made(std::span<const datum_use> uses,
+                           std::span<const vertex_ref> after) noexcept {
+  // The number of its first transfer: nothing of it counts.
+  if (nodes != nullptr) keep(made_ - uses.size() - after.size(), std::current_exception());
 }
 
 void graph_scope::give_home(any_datum& d) noexcept {

@@ -78,10 +78,13 @@ bool distribution::agree(std::exception_ptr& thrown) {
   auto message = begin(kind::go_on);
   byte_writer(message).put(was_cancelled_);
   put_state(message);
+  std::uint64_t error = 0;
   {  // All throw it now. Before the others go on: they may tell of the next one.
     const std::lock_guard lock(error_mutex_);
-    if (error_number_ <= graph_.made_) error_number_ = 0, error_.clear();
+    if (error_number_ <= graph_.made_) error = std::exchange(error_number_, 0), error_.clear();
   }
+  if (error != 0) take_back(error);
+  changes_.clear(), held_.clear();
   thrown = graph_.error.take(graph_.made_);
   for (unsigned child = left; child < end; ++child) node_.send(child, message);
   node_.flush();

@@ -91,6 +91,8 @@ void distribution::gather_measured() {
 
 void distribution::close_plan() noexcept try {
   if (rank() != 0 || plan_file_.empty()) return;
+  if (recorder_ != nullptr && !recorder_->is_whole())
+    throw std::runtime_error(plan_file_ + ": not written: wait() did not see all subtasks done");
   if (recorder_ != nullptr) write_recorded_graph(recorder_->result(), plan_file_);
   if (plan_ != nullptr && plan_->differs_at())
     throw std::runtime_error(plan_file_ + ": it is the plan of another graph: from subtask " +

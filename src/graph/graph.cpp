@@ -87,18 +87,21 @@ void graph_memory::give_back(void* subtask) noexcept {
 
 namespace {
 
-/// Room for one more, without those that nobody needs to come after any more.
-void make_room_in(std::vector<vertex_ref>& list) {
-  if (list.size() < list.capacity()) return;
+/// Room for so many more, without those that nobody needs to come after any more.
+void make_room_in(std::vector<vertex_ref>& list, std::size_t more) {
+  if (list.size() + more <= list.capacity()) return;
   std::erase_if(list, [](const vertex_ref& v) { return v.get() == nullptr; });
   constexpr std::size_t least = 4;
-  if (2 * list.size() >= list.capacity()) list.reserve(std::max(least, 2 * list.size()));
+  const std::size_t needed = std::max(2 * list.size(), list.size() + more);
+  if (needed >= list.capacity()) list.reserve(std::max(least, needed));
 }
 
 }  // namespace
 
-void datum_uses::make_room() {
-  make_room_in(readers_), make_room_in(writers_), make_room_in(before_);
+void datum_uses::make_room(std::uint64_t link) {
+  if (std::exchange(named_by_, link) != link) uses_ = 0;
+  ++uses_;
+  make_room_in(readers_, uses_), make_room_in(writers_, uses_), make_room_in(before_, uses_);
 }
 
 /// A subtask that reads what another wrote often also writes what that one read.
@@ -202,7 +205,7 @@ vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_u
                              std::span<const vertex_ref> after, std::uint64_t number) {
   before_.clear();
   ++links_;
-  for (const datum_use& u : uses) u.of->uses.make_room();
+  for (const datum_use& u : uses) u.of->uses.make_room(links_);
   for (const datum_use& u : uses) u.of->uses.collect(u.mode, links_, before_);
   for (const vertex_ref& v : after) append_once(v, links_, before_);
   const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);

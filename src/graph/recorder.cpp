@@ -130,6 +130,11 @@ void recorder::add(byte_reader& r) {
   }
 }
 
+bool recorder::is_whole() {
+  const std::lock_guard lock(mutex_);
+  return durations_.size() >= graph_.subtasks.size();
+}
+
 const recorded_graph& recorder::result() {
   const std::lock_guard lock(mutex_);
   for (const auto& [subtask, time] : durations_)

@@ -35,6 +35,8 @@ public:
   void put_measured(byte_writer& to);
   /// What another node has put. Throws malformed.
   void add(byte_reader& from);
+  /// Whether it is known of each subtask how long it took.
+  bool is_whole();
   /// The whole of it.
   const recorded_graph& result();
 

@@ -140,7 +140,9 @@ TEST(out_of_memory, anywhere_in_a_graph) {
           const auto a = g.make(0), b = g.make(0), c = g.make(0);
           const auto count = [&ran, here = counted()](int&, int&, const int&) { ++ran; };
           for (int i = 0; i < 30; ++i, ++made) {
+            const auto read = [&ran, here = counted()](const int&, const int&) { ++ran; };
             if (i % 3 == 0) g.run(count, inout(a), add(b), in(c));
+            else if (i % 3 == 1) g.run(read, in(c), in(c));
             else g.run(count, add(c), add(b), in(a));
           }
         } catch (const std::bad_alloc&) {}

@@ -38,10 +38,12 @@ server_of() {  # NODE
 }
 trap 'end_started; end_all; rm -rf "$work"' EXIT
 end_started() {  # their keepers end what they have started
-  local pid
-  for pid in $(cat "$work/started" 2>/dev/null); do kill "$pid" 2>/dev/null; done
-  for pid in $(cat "$work/started" 2>/dev/null); do
+  local pid k pids=()
+  [[ ! -e $work/started ]] || mapfile -t pids <"$work/started"
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
+  for pid in "${pids[@]}"; do
     for ((k = 0; k < 100; ++k)); do [[ -e /proc/$pid ]] || break; sleep 0.05; done
+    [[ ! -e /proc/$pid ]] || echo "after SIGTERM and 5 s there is still process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
   done
 }
 
@@ -104,7 +106,7 @@ stays() {  # FILE WHAT: it makes none, once it has stopped
   patiently stood "$1" || fail "$2: $1 is not stopped"
 }
 gone() {  # FILE WHAT
-  local pid
+  local pid how
   pid=$(head -1 "$work/$1")
   is_gone() { [[ $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) != [^Z]* ]]; }
   patiently is_gone && return
@@ -114,7 +116,11 @@ gone() {  # FILE WHAT
     pid=$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status")
   done
   grep -n '' "$work/started" "$work/${1#*.}.out"
-  kill -9 "$(head -1 "$work/$1")"
+  tail -5 "$work/${1#*.}.log"
+  pid=$(head -1 "$work/$1")
+  for how in CONT TERM KILL; do
+    kill "-$how" "$pid" && sleep 1 && is_gone && echo "it is gone after SIG$how" && break
+  done
 }
 ps_says() {  # NODE REGEX
   on "$1" "${gang[@]}" ps --json >"$work/ps" 2>&1 && grep -qE -- "$2" "$work/ps"

@@ -424,6 +424,9 @@ TEST_P(graph_with, wrong_data_and_threads_are_refused) {
     auto a = g.make(1), b = other.make(2);
     EXPECT_THROW(g.run([](int&) {}, inout(b)), std::invalid_argument);
     EXPECT_THROW(g.run([](int&, int&) {}, inout(a), inout(datum<int>{})), std::invalid_argument);
+    const auto first = other.run([](int&) {}, inout(b));
+    EXPECT_THROW(g.run([](int&) {}, inout(a), after(first)), std::invalid_argument);
+    other.run([](int&) {}, inout(b), after(first), after(cleave::subtask()));
     EXPECT_TRUE(g.wait());
     EXPECT_EQ(*a, 1);
     std::thread([&] {

@@ -604,6 +604,39 @@ TEST_P(team_of, what_comes_after_an_exception_does_not_run) {
   }
 }
 
+/// What is used after an exception is what was there before it, wherever it is asked for.
+struct goes_on_after_throwing {
+  bool in_vain = false;  // something after it writes, too
+  auto input() { return std::tie(in_vain); }
+  void run(team& all) const {
+    const unsigned last = all.size() - 1;
+    team_graph g(all);
+    auto x = g.make(0), y = g.make(0), r = g.make(0);
+    g.bring(x);
+    g.run([](int& v) { v = 1; }, out(x), on(0));
+    g.run([](int&) { throw std::range_error(""); }, inout(y), on(0));
+    if (in_vain) g.run([](int& v) { v = 7; }, out(x), on(last));
+    else g.run([](const int&) {}, in(x), on(last));
+    EXPECT_THROW(g.wait(), std::range_error);
+    g.run([](const int& v, int& o) { o = v; }, in(x), out(r), on(last));
+    g.bring(r), g.bring(x);
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(*r, *x);
+    noted.add(all.rank(), std::to_string(*r));
+  }
+};
+
+TEST_P(team_of, what_was_written_before_an_exception_is_there) {
+  for (int round = 0; round < 60; ++round)
+    for (const bool in_vain : {false, true}) {
+      if (in_vain && size == 1) continue;
+      noted.clear();
+      j.root().run_on_all(goes_on_after_throwing{in_vain});
+      for (const auto& [rank, lines] : noted.all())
+        EXPECT_EQ(lines, std::vector<std::string>{"1"}) << rank << ' ' << in_vain;
+    }
+}
+
 /// Two waits. Nodes pass the first one at different times, and what happens after it on one of them
 /// is not of the first one on another.
 struct waits_twice {
@@ -724,7 +757,7 @@ struct picky : std::runtime_error {
 };
 const travels<picky> picky_travels;
 
-enum class differ_by { nothing, one_more, other_datum, other_node };
+enum class differ_by { nothing, one_more, other_datum, other_node, other_subtask };
 struct differs {
   int how = 0, waits = 0;
   auto input() { return std::tie(how, waits); }
@@ -739,6 +772,8 @@ struct differs {
       g.wait();
     }
     if (by == differ_by::one_more && other) g.run(add, in(y), inout(x));
+    const auto s = g.run([] {}, on(1 % all.size())), t = g.run([] {}, on(0));
+    g.run([] {}, after(by == differ_by::other_subtask && other ? s : t), on(0));
     g.run(add, in(by == differ_by::other_datum && other ? x : y), inout(z));
     g.run(add, in(z), inout(x), on(by == differ_by::other_node && other ? 1 : 0));
     g.bring(x);
@@ -749,7 +784,7 @@ struct differs {
 };
 
 TEST_P(team_of, nodes_that_make_different_graphs_are_told) {
-  for (int how = 0; how < 4; ++how)
+  for (int how = 0; how < 5; ++how)
     for (const int waits : {0, 3}) {
       noted.clear();
       j.root().run_on_all(differs{how, waits});
@@ -917,7 +952,8 @@ TEST_P(team_of, a_graph_is_made_where_the_task_began) {
   if (size > 1 && GetParam().workers > 1) j.root().run_on_all(made_elsewhere{});
 }
 
-/// Each round has its error, whoever is behind in the one before.
+/// Each round has its error, whoever is behind in the one before; and nobody reads what was not
+/// written.
 struct throws_each_round {
   int rounds = 0;
   auto input() { return std::tie(rounds); }
@@ -925,8 +961,12 @@ struct throws_each_round {
     team_graph g(all);
     auto x = g.make(0);
     for (int i = 0; i < rounds; ++i) {
-      g.run([i](int&) { throw std::range_error(std::to_string(i)); }, inout(x),
-            on(static_cast<unsigned>(i) % all.size()));
+      const unsigned here = static_cast<unsigned>(i) % all.size();
+      auto v = g.make<std::vector<int>>();
+      g.run([i](int&) { throw std::range_error(std::to_string(i)); }, inout(x), on(here));
+      g.run([](int&, std::vector<int>& to) { to = {1}; }, inout(x), out(v), on(here));
+      for (unsigned rank = 0; rank < all.size(); ++rank)
+        g.run([](const std::vector<int>& from) { EXPECT_FALSE(from.empty()); }, in(v), on(rank));
       try {
         g.wait();
         noted.add(all.rank(), "nothing thrown");

@@ -120,11 +120,23 @@ private:
     std::uint32_t datum = 0;
   };
 
+  /// Of who holds a datum. `writer`: nobody else does from then on; none: one more does.
+  struct change {
+    std::uint64_t number;
+    datum_place* of;
+    std::size_t held_from;  // in held_: those before it
+    std::optional<unsigned> writer;
+  };
+
   std::vector<std::byte> read_plan() const;
   void use_plan(std::span<const std::byte> told);
   void gather_measured();
   void close_plan() noexcept;
   unsigned home_of(std::span<const datum_use> uses) noexcept;
+  void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
+                       std::uint64_t number);
+  void log(datum_place& of, std::uint64_t number, std::optional<unsigned> writer);
+  void take_back(std::uint64_t error);
   void transfer(any_datum& d, unsigned to, std::uint64_t number);
   vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
   vertex_ref make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
@@ -143,6 +155,8 @@ private:
   bool agree(std::exception_ptr& thrown);
   void abandon() noexcept;
   void get_state(byte_reader& r);
+  void get_error(byte_reader& r);
+  void keep_reason(const arrived& a);
   void tell(unsigned to, std::vector<std::byte> message) noexcept;
   void tell_all(const std::vector<std::byte>& message) noexcept;
   void release() noexcept;
@@ -159,6 +173,8 @@ private:
   unsigned made_data_ = 0;
   unsigned made_placeless_ = 0;
   hash made_all_;
+  std::vector<change> changes_;  // since all have agreed; the same on all nodes
+  std::vector<unsigned> held_;
   std::string plan_file_;                 // the first node's; empty: none
   std::unique_ptr<placement_plan> plan_;  // that is followed
   std::unique_ptr<recorder> recorder_;    // of a graph that is recorded; set with the team's mutex

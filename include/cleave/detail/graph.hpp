@@ -106,8 +106,9 @@ public:
     subtask *first = nullptr, *last = nullptr;  // of those that are ready but for this
   } turn_of;
 
-  /// Room for a new use; forgets some of those that are done. Throws std::bad_alloc.
-  void make_room();
+  /// Room for one more use by this link(); forgets some of those that are done. Throws
+  /// std::bad_alloc.
+  void make_room(std::uint64_t link);
   /// Appends those that a new use must come after, are not done, and were not yet appended by this
   /// link(). Throws std::bad_alloc.
   void collect(access_mode mode, std::uint64_t link, std::vector<vertex*>& before) const;
@@ -120,6 +121,8 @@ private:
   bool goes_on_adding() const noexcept { return adding_ && readers_.empty(); }
 
   list writers_, readers_, before_;
+  std::uint64_t named_by_ = 0;  // the last link() that made room,
+  std::size_t uses_ = 0;        // for so many uses
   bool adding_ = false;
 };
 
@@ -232,6 +235,8 @@ protected:
   /// Decides who runs the subtask that is made next, which is `of`. Whether it is this node.
   bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
              std::optional<unsigned> rank, vertex_ref& of);
+  /// It could not be made here, and was placed: wait() throws why, on all nodes. In the handler.
+  void not_made(std::span<const datum_use> uses, std::span<const vertex_ref> after) noexcept;
   void give_home(any_datum& d) noexcept;
   void home(any_datum& d, unsigned rank) const;
   void bring_to(any_datum& d, unsigned rank);

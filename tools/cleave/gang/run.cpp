@@ -34,7 +34,7 @@ namespace {
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
 // Whether a process of a stopped job has had a child nevertheless: a moment later, and then now and
-// then. And whether one that was to go on was missed, because others ended meanwhile: once.
+// then. And whether one was missed that is to go on for good, because others ended meanwhile: once.
 constexpr std::chrono::milliseconds first_look_again{20}, look_again_each{1000};
 // Whether a daemon is there again.
 constexpr std::chrono::milliseconds between_looks{200};
@@ -127,7 +127,7 @@ public:
 
   int keep(int signals) {
     for (;;) {
-      if (phase_ == phase::alone && !connected_) look_for_daemon();
+      if (phase_ == phase::alone && !connected_ && now() >= next_try_) look_for_daemon();
       follow_plan();
       look_again();
       pollfd polled[] = {{signals, POLLIN, 0}, {daemon_.descriptor(), POLLIN, 0}};
@@ -183,6 +183,7 @@ private:
 
   // Asks to be taken in, under the name that the job has on other nodes, too.
   void look_for_daemon() {
+    next_try_ = now() + between_looks;
     try {
       daemon_ = connect_to(job_.socket);
       auto request = request_for(job_, as_.name);
@@ -349,6 +350,7 @@ private:
   bool connected_ = true;
   moment heard_ = now();
   moment look_again_at_ = moment::max();
+  moment next_try_{};  // to be taken in by another daemon
   bool held_ = false;  // by its terminal
   std::optional<moment> deadline_;
 };
