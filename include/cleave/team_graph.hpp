@@ -41,7 +41,8 @@ namespace cleave {
 /// In a team of one this is a graph.
 class team_graph : public graph {
 public:
-  /// Only on the worker that the team's task began on. Throws std::logic_error elsewhere.
+  /// Only on the worker that the team's task began on, and in no subtask of another one. Throws
+  /// std::logic_error elsewhere.
   ///
   /// `plan`: a file of node 0. If it is not there, this run is recorded in it: what subtasks use,
   /// how long they and messages take. If it is, subtasks run where a schedule made of it says, on

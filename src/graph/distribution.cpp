@@ -7,6 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "graph/placement.hpp"
 #include "graph/recorder.hpp"
@@ -17,6 +18,9 @@ namespace {
 
 /// A value goes to so many by its writer; then those that have it pass it on to as many each.
 constexpr std::size_t branches = 4;
+
+/// Whether this thread is in a subtask of a graph of several nodes.
+thread_local bool is_in_subtask = false;
 
 /// Of no datum: only that something is done.
 constexpr std::uint32_t no_datum = std::numeric_limits<std::uint32_t>::max();
@@ -168,6 +172,10 @@ void distribution::take_back(std::uint64_t error) {
 }
 
 void distribution::run(subtask& s) {
+  struct in_subtask {
+    const bool was = std::exchange(is_in_subtask, true);
+    ~in_subtask() { is_in_subtask = was; }
+  } const running;
   if (recorder_ == nullptr) return s.call();
   const double began = recorder::now();
   s.call();
@@ -388,9 +396,11 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
 
 void graph_scope::distribute(team_node& of, const std::string& plan) {
   if (of.size == 1 && plan.empty()) return;
-  // Graphs of two workers could be made in one order here and in another one there.
-  if (owner == nullptr || owner != of.began_on)
-    throw std::logic_error("cleave::team_graph: not made by the worker that began the team's task");
+  // Graphs of two workers could be made in one order here and in another one there; of a subtask on
+  // one node only.
+  if (owner == nullptr || owner != of.began_on || is_in_subtask)
+    throw std::logic_error(
+        "cleave::team_graph: not made by the worker that began the team's task, or in a subtask");
   nodes = std::make_unique<distribution>(*this, of, plan);
   from_nodes = of.watch();
   if (!plan.empty()) nodes->open_plan();

@@ -952,6 +952,23 @@ TEST_P(team_of, a_graph_is_made_where_the_task_began) {
   if (size > 1 && GetParam().workers > 1) j.root().run_on_all(made_elsewhere{});
 }
 
+struct made_in_a_subtask {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    g.run([&all](int&) { team_graph inner(all); }, inout(x), on(all.size() - 1));
+    EXPECT_THROW(g.wait(), std::logic_error);
+    team_graph after_it(all);
+    EXPECT_TRUE(after_it.wait());
+  }
+};
+
+TEST_P(team_of, no_graph_is_made_in_a_subtask_of_one) {
+  if (size > 1) j.root().run_on_all(made_in_a_subtask{});
+}
+
 /// Each round has its error, whoever is behind in the one before; and nobody reads what was not
 /// written.
 struct throws_each_round {
