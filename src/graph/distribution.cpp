@@ -415,8 +415,15 @@ bool graph_scope::place(const char* name, std::span<const datum_use> uses,
 
 void graph_scope::not_made(std::span<const datum_use> uses,
                            std::span<const vertex_ref> after) noexcept {
-  // The number of its first transfer: nothing of it counts.
-  if (nodes != nullptr) keep(made_ - uses.size() - after.size(), std::current_exception());
+  if (nodes == nullptr) return;
+  try {
+    throw;
+  } catch (const cancelled&) {
+    // The graph, or a scope around it: wait() tells.
+  } catch (...) {
+    // The number of its first transfer: nothing of it counts.
+    keep(made_ - uses.size() - after.size(), std::current_exception());
+  }
 }
 
 void graph_scope::give_home(any_datum& d) noexcept {

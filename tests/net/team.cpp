@@ -952,6 +952,34 @@ TEST_P(team_of, a_graph_is_made_where_the_task_began) {
   if (size > 1 && GetParam().workers > 1) j.root().run_on_all(made_elsewhere{});
 }
 
+/// Of a subtask that one node could not make all are told.
+struct cannot_be_moved {
+  cannot_be_moved() = default;
+  cannot_be_moved(const cannot_be_moved&) = default;
+  cannot_be_moved(cannot_be_moved&&) { throw std::range_error("moved"); }
+  void operator()(int& v) const { v = 5; }
+};
+struct makes_one_in_vain {
+  int n = 0;
+  auto input() { return std::tie(n); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(1);
+    const cannot_be_moved f;
+    if (all.rank() == 0) EXPECT_THROW(g.run("f", f, inout(x), on(0)), std::range_error);
+    else g.run("f", f, inout(x), on(0));
+    g.run([](int& v) { v = 7; }, inout(x), on(all.size() - 1));
+    EXPECT_THROW(g.wait(), std::range_error);
+    g.bring(x);
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(*x, 1);
+  }
+};
+
+TEST_P(team_of, a_subtask_that_cannot_be_made) {
+  for (int round = 0; size > 2 && round < 20; ++round) j.root().run_on_all(makes_one_in_vain{});
+}
+
 struct made_in_a_subtask {
   int n = 0;
   auto input() { return std::tie(n); }
