@@ -111,6 +111,7 @@ public:
                   int line = __builtin_LINE()) noexcept
       : value_(initial) {
     if constexpr (travels) know_if_static(functions::all, typeid(shared), file, line);
+    else know_if_static(of_no_form, typeid(shared), file, line);
   }
   ~shared() { forget(); }
 
@@ -160,6 +161,7 @@ public:
                   int line = __builtin_LINE()) noexcept
       : value_(initial) {
     if constexpr (travels) know_if_static(functions::all, typeid(shared), file, line);
+    else know_if_static(of_no_form, typeid(shared), file, line);
   }
   ~shared() { forget(); }
 

@@ -65,6 +65,8 @@ thread_local bool reading_published::is_under_way = false;
 
 }  // namespace
 
+thread_local bool travelling::is_under_way = false;
+
 replicas& replicas_of_process() noexcept {
   // Outlives all that is static.
   static auto* const all = new replicas;  // NOLINT(bugprone-unhandled-exception-at-new)
@@ -77,6 +79,10 @@ const void* publication::fetch() {
   if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
   // True if this thread is to fetch it; false: it is here.
   bool mine = false;
+  if (travelling::is_under_way)
+    throw std::logic_error(
+        "cleave::published: a datum that is not on this node is used where a task or a result is "
+        "read or written");
   c->await([&] {
     const std::lock_guard lock(mutex_);
     if (state_ == state::fetching) return false;
@@ -107,6 +113,16 @@ const void* publication::fetch() {
   end(state::arrived);
   return keep_.get();
 }
+
+[[noreturn]] static void refuse_shared() {
+  throw std::logic_error(
+      "cleave::shared: a variable of static storage whose value or witness cannot be serialized "
+      "has been improved on several nodes, or on another one");
+}
+const shared_base::functions shared_base::of_no_form{
+    [](const shared_base&, byte_writer&) { refuse_shared(); },
+    [](shared_base&, byte_reader&) -> bool { refuse_shared(); },
+    [](byte_reader&) -> std::shared_ptr<shared_base> { refuse_shared(); }};
 
 void shared_base::know_if_static(const functions& f, const std::type_info& type, const char* file,
                                  int line) noexcept {

@@ -241,6 +241,57 @@ TEST(archive, objects_within_objects_do_not_take_the_stack) {
   EXPECT_THROW(get<tree_node>(deep), malformed);
 }
 
+TEST(archive, what_is_too_deep_to_be_read_is_not_written) {
+  tree_node tree{0, {}};
+  for (int i = 1; i < 3'000; i++) {
+    tree_node above{i, {}};
+    above.children.push_back(std::move(tree));
+    tree = std::move(above);
+  }
+  bytes out;
+  byte_writer w(out);
+  EXPECT_THROW(cleave::detail::put_value(w, tree), std::length_error);
+}
+
+// Cereal takes a type for its base. What it adds must not be lost.
+struct path : std::vector<int> {
+  int cost = 0;
+  auto fields() { return std::tie(static_cast<std::vector<int>&>(*this), cost); }
+};
+struct silent_path : std::vector<int> {
+  int cost = 0;
+};
+struct silent_name : std::string {
+  int length = 0;
+};
+struct holds_silent {
+  silent_path way;
+};
+struct rather_two : std::pair<int, int> {
+  int third = 0;
+};
+static_assert(can_travel<path>() && can_travel<std::vector<path>>());
+static_assert(!can_travel<silent_path>() && !can_travel<std::vector<silent_path>>());
+static_assert(!can_travel<silent_name>() && !can_travel<holds_silent>());
+static_assert(!can_travel<rather_two>());
+
+TEST(archive, what_a_container_is_extended_by_travels) {
+  path there;
+  there.push_back(3), there.push_back(4), there.cost = 7;
+  bytes out;
+  byte_writer w(out);
+  cleave::detail::put_value(w, std::vector<path>{there, there});
+  byte_reader r(out);
+  std::vector<path> here;
+  cleave::detail::get_value(r, here);
+  r.expect_end();
+  ASSERT_EQ(here.size(), 2u);
+  for (const path& p : here) {
+    EXPECT_EQ(p, there);
+    EXPECT_EQ(p.cost, 7);
+  }
+}
+
 // Whatever bytes come: a value, or malformed.
 TEST(archive, any_bytes) {
   std::mt19937 random(1);

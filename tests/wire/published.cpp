@@ -73,6 +73,35 @@ TEST(published, handle_alone_travels_and_finds_its_way_home) {
   EXPECT_FALSE(static_cast<task_of<total>&>(*tests::sent(none, home, away)).work.of);
 }
 
+// Who reads a task may be the only one who could receive what it waits for.
+struct looks_at_it {
+  data of;
+  int first = 0;
+  template <class Archive>
+  void save(Archive& to) const {
+    to(of);
+  }
+  template <class Archive>
+  void load(Archive& from) {
+    from(of);
+    first = of->front();
+  }
+};
+struct uses_what_looks {
+  looks_at_it at;
+  auto input() { return std::tie(at); }
+  int run() { return at.first; }
+};
+
+TEST(published, is_not_awaited_by_who_reads_a_task) {
+  tests::node home, away(&home);
+  const data d(numbers{1, 2});
+  EXPECT_THROW(tests::run_away(uses_what_looks{{d, 0}}, home, away), std::logic_error);
+  EXPECT_EQ(away.fetched, 0);
+  EXPECT_EQ(tests::run_away(total{d, 0, 2}, home, away), 3);
+  EXPECT_EQ(tests::run_away(uses_what_looks{{d, 0}}, home, away), 1);
+}
+
 TEST(published, many_threads_fetch_it_once) {
   tests::node home, away(&home);
   for (int round = 0; round < 20; round++) {

@@ -350,4 +350,25 @@ TEST(shared, witness_that_cannot_travel_stays_in_its_process) {
   EXPECT_TRUE(best.offer(1, no_form{}));
 }
 
+using formless = cleave::shared<int, cleave::max, no_form>;
+std::optional<formless> formless_variable;
+
+// Another node's work was pruned by it: without it, a result may be wrong.
+TEST(shared, variable_that_cannot_travel_makes_an_error_of_what_improved_it) {
+  replicas& node = replicas_of_process();
+  formless_variable.emplace(0);
+  for (const bool improved : {false, true}) {
+    if (improved) formless_variable->offer(1, no_form{});
+    tests::bytes message;
+    byte_writer w(message);
+    std::exception_ptr failed;
+    node.put_improved(0, w, &failed);
+    EXPECT_EQ(failed != nullptr, improved);
+    byte_reader r(message);
+    if (improved) EXPECT_THROW(node.merge_improved(r), std::logic_error);
+    else node.merge_improved(r);
+  }
+  formless_variable.reset();
+}
+
 }  // namespace

@@ -77,10 +77,55 @@ template <class T>
 concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value &&
     cereal::traits::is_input_serializable<T, bare_input>::value;
 
+/// Of the standard's types that cereal knows, the one that a type is or derives from.
+template <class... A>
+std::vector<A...> standard_part(const std::vector<A...>*);
+template <class... A>
+std::deque<A...> standard_part(const std::deque<A...>*);
+template <class... A>
+std::list<A...> standard_part(const std::list<A...>*);
+template <class... A>
+std::map<A...> standard_part(const std::map<A...>*);
+template <class... A>
+std::multimap<A...> standard_part(const std::multimap<A...>*);
+template <class... A>
+std::set<A...> standard_part(const std::set<A...>*);
+template <class... A>
+std::multiset<A...> standard_part(const std::multiset<A...>*);
+template <class... A>
+std::unordered_map<A...> standard_part(const std::unordered_map<A...>*);
+template <class... A>
+std::unordered_multimap<A...> standard_part(const std::unordered_multimap<A...>*);
+template <class... A>
+std::unordered_set<A...> standard_part(const std::unordered_set<A...>*);
+template <class... A>
+std::unordered_multiset<A...> standard_part(const std::unordered_multiset<A...>*);
+template <class... A>
+std::basic_string<A...> standard_part(const std::basic_string<A...>*);
+template <class A, std::size_t N>
+std::array<A, N> standard_part(const std::array<A, N>*);
+template <class... A>
+std::tuple<A...> standard_part(const std::tuple<A...>*);
+template <class A, class B>
+std::pair<A, B> standard_part(const std::pair<A, B>*);
+template <class... A>
+std::variant<A...> standard_part(const std::variant<A...>*);
+template <class A>
+std::optional<A> standard_part(const std::optional<A>*);
+
+/// Cereal would take it for its base, and leave out what it adds.
+template <class T>
+concept extends_standard = requires(const T* t) {
+  standard_part(t);
+  requires !std::is_same_v<decltype(standard_part(t)), T>;
+};
+
 /// A struct whose fields are put one after the other.
 template <class T>
-concept has_fields = std::is_class_v<T> && !travels_itself<T> && !known_to_cereal<T> &&
-                     (names_fields<T> || plain_aggregate<T>);
+concept has_fields =
+    std::is_class_v<T> && !travels_itself<T> &&
+    (extends_standard<T> ? names_fields<T>
+                         : !known_to_cereal<T> && (names_fields<T> || plain_aggregate<T>));
 
 template <class Fields>
 struct common_number {
@@ -137,6 +182,7 @@ private:
   }
   template <has_fields T>
   friend void save(output_archive& ar, const T& value) {
+    const byte_writer::nested inside(ar.bytes_);
     // fields() gives references that could be changed, as input() does, and nothing changes.
     std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(const_cast<T&>(value)));
   }
@@ -295,7 +341,7 @@ constexpr bool can_travel() {
     return T::travels;
   } else if constexpr (!std::is_class_v<T> || std::is_const_v<T> ||
                        !std::is_default_constructible_v<T> ||
-                       (!has_fields<T> && !known_to_cereal<T>)) {
+                       (!has_fields<T> && (!known_to_cereal<T> || extends_standard<T>))) {
     return false;
   } else if constexpr (has_fields<T>) {
     using fields = decltype(fields_of(std::declval<T&>()));

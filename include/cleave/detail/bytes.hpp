@@ -31,6 +31,9 @@ replicas& replicas_of_process() noexcept;
 template <class T>
 concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, long double>;
 
+/// Objects within objects: a node of a tree and its list are two.
+constexpr int deepest = 2048;
+
 /// Appends to a message that `node` sends.
 class byte_writer {
 public:
@@ -73,20 +76,31 @@ public:
       out_[at + i] = static_cast<std::byte>(length & 0xff);
   }
 
+  /// Around the writing of what contains other things, which nobody could read if it were deeper.
+  struct [[nodiscard]] nested {
+    explicit nested(byte_writer& w) : writer(w) {
+      if (writer.depth_ >= deepest)
+        throw std::length_error("cleave: more objects within objects than can travel");
+      writer.depth_++;
+    }
+    ~nested() { writer.depth_--; }
+    nested(const nested&) = delete;
+    nested& operator=(const nested&) = delete;
+    byte_writer& writer;
+  };
+
   replicas& node() const noexcept { return node_; }
 
 private:
   std::vector<std::byte>& out_;
   replicas& node_;
+  int depth_ = 0;
 };
 
 /// Reads a message that `node` received, from its beginning. Throws malformed rather than read
 /// past its end, and believes no length that is more than what is left.
 class byte_reader {
 public:
-  /// Objects within objects: a node of a tree and its list are two.
-  static constexpr int deepest = 2048;
-
   explicit byte_reader(std::span<const std::byte> bytes,
                        replicas& node = replicas_of_process()) noexcept
       : left_(bytes), node_(node) {}

@@ -102,6 +102,21 @@ private:
   std::atomic<const void*> value_{nullptr};
 };
 
+/// While it lives, this thread reads or writes a task or a result, maybe for all of the node: it
+/// awaits nothing that comes from others.
+class travelling {
+public:
+  travelling() noexcept : before_(std::exchange(is_under_way, true)) {}
+  ~travelling() { is_under_way = before_; }
+  travelling(const travelling&) = delete;
+  travelling& operator=(const travelling&) = delete;
+
+  static thread_local bool is_under_way;
+
+private:
+  const bool before_;
+};
+
 /// What all shared values have in common. While a node knows it by name, `node_` is that node.
 class shared_base {
 public:
@@ -114,6 +129,9 @@ public:
   shared_base& operator=(const shared_base&) = delete;
 
 protected:
+  /// Of a type that cannot be serialized: who has improved it has no result for another node.
+  static const functions of_no_form;
+
   shared_base() noexcept = default;
   ~shared_base() = default;
 

@@ -3,6 +3,7 @@
 #include <cleave/detail/archive.hpp>
 #include <cleave/detail/bytes.hpp>
 #include <cleave/detail/fields.hpp>
+#include <cleave/detail/replicas.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/task.hpp>
 
@@ -47,14 +48,26 @@ public:
   std::string name() const;
 
   /// Appends the input of a task that has not run here.
-  void put_input(task& t, byte_writer& w) const { f_.put_input(t, w); }
+  void put_input(task& t, byte_writer& w) const {
+    const travelling now;
+    f_.put_input(t, w);
+  }
   /// A task from the bytes of an input, all of them. Throws malformed, and what the user's types
   /// throw.
-  std::unique_ptr<task> make(byte_reader& r) const { return f_.make(r); }
+  std::unique_ptr<task> make(byte_reader& r) const {
+    const travelling now;
+    return f_.make(r);
+  }
   /// Appends the result of a task that ran, and did not throw.
-  void put_result(task& t, byte_writer& w) const { f_.put_result(t, w); }
+  void put_result(task& t, byte_writer& w) const {
+    const travelling now;
+    f_.put_result(t, w);
+  }
   /// Stores a result in a task that waits for it. Throws malformed; the task is then as it was.
-  void get_result(task& t, byte_reader& r) const { f_.get_result(t, r); }
+  void get_result(task& t, byte_reader& r) const {
+    const travelling now;
+    f_.get_result(t, r);
+  }
 
   const wire_type* next() const noexcept { return next_; }
 
