@@ -392,7 +392,8 @@ private:
   }
   void require_owner() const {
     if (!detail::is_mine(*this))
-      throw std::logic_error("cleave::graph: not the thread that made the graph");
+      throw std::logic_error(
+          "cleave::graph: not the thread that made the graph, or in a subtask of it");
   }
 
   const int uncaught_ = std::uncaught_exceptions();

@@ -43,10 +43,12 @@ public:
 
   /// Blocks until all tasks are done, helping with them and with nothing else. Returns false if the
   /// group was cancelled. Throws what the earliest spawned of the tasks that threw did; the others
-  /// have run all the same. Throws std::logic_error on a thread that did not make the group.
+  /// have run all the same. Throws std::logic_error on a thread that did not make the group,
+  /// and in a task of it.
   bool wait() {
     if (!detail::is_mine(*this))
-      throw std::logic_error("cleave::task_group::wait: not the thread that made the group");
+      throw std::logic_error(
+          "cleave::task_group::wait: not the thread that made the group, or in a task of it");
     detail::wait(*this);
     error_.rethrow();
     return !detail::stopped(this);

@@ -113,7 +113,9 @@ void help(group_scope& g, std::int64_t if_more) noexcept {
 
 bool help(group_scope& g) noexcept { return here.self != nullptr && here.self->help(g); }
 
-bool is_mine(const group_scope& g) noexcept { return g.thread == &here; }
+bool is_mine(const group_scope& g) noexcept {
+  return g.thread == &here && (here.current == nullptr || !is_within(here.current, &g, g.depth));
+}
 
 void cancel(group_scope& g) noexcept {
   stop(g);

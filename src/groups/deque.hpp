@@ -2,6 +2,7 @@
 
 #include <cleave/detail/task.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -112,11 +113,11 @@ public:
     return item;
   }
 
-  /// Owner only: whether a task of the group is in it, at any place.
-  bool holds(const scope* group) const noexcept {
+  /// Owner only: whether a task of the group is in it, at the place `from` or above.
+  bool holds(const scope* group, std::int64_t from) const noexcept {
     const ring_type* const r = ring_.load(std::memory_order_relaxed);
     const std::int64_t end = bottom_.load(std::memory_order_relaxed);
-    for (std::int64_t i = top_.load(std::memory_order_acquire); i < end; ++i) {
+    for (std::int64_t i = std::max(from, top_.load(std::memory_order_acquire)); i < end; ++i) {
       if (r->at(i).group.load(std::memory_order_relaxed) == group) return true;
     }
     return false;

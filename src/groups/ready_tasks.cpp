@@ -9,7 +9,6 @@ namespace cleave::detail {
 void ready_tasks::push(task& t) noexcept {
   auto& group = static_cast<group_scope&>(*t.parent);
   if (group.owner == here.self) group.lowest = std::min(group.lowest, deque_.bottom());
-  ++pushes_;
   deque_.push(t);
 }
 
@@ -24,6 +23,7 @@ task* ready_tasks::take(const group_scope& group, bool& moved) noexcept {
     if (t->parent == &group) found = t;
     else t->before = std::exchange(others, t);
   }
+  absent_below_ = std::min(absent_below_, deque_.bottom());
   moved = others != nullptr;
   while (others != nullptr) {
     task& t = *others;
@@ -34,10 +34,10 @@ task* ready_tasks::take(const group_scope& group, bool& moved) noexcept {
 }
 
 bool ready_tasks::holds(const scope* group) noexcept {
-  if (group == absent_ && pushes_ == absent_at_) return false;
-  const bool found = deque_.holds(group);
-  if (!found) absent_ = group, absent_at_ = pushes_;
-  return found;
+  if (std::exchange(absent_, group) != group) absent_below_ = 0;
+  if (deque_.holds(group, absent_below_)) return true;
+  absent_below_ = deque_.bottom();
+  return false;
 }
 
 }  // namespace cleave::detail

@@ -29,9 +29,8 @@ public:
 
 private:
   deque<native_deque> deque_;
-  std::uint64_t pushes_ = 0;
-  const scope* absent_ = nullptr;  // the group that holds() did not find
-  std::uint64_t absent_at_ = 0;    // and after how many pushes
+  const scope* absent_ = nullptr;  // holds() has not found this group,
+  std::int64_t absent_below_ = 0;  // and none of its tasks is below that place
 };
 
 }  // namespace cleave::detail

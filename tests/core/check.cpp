@@ -169,6 +169,17 @@ TEST(check, runs_what_cannot_be_compared) {
   EXPECT_EQ(rt.run([&call] { return incomparable{call++}; }).n, 0);
   rt.run([&call] { ++call; });
   EXPECT_EQ(call, 4);
+  EXPECT_EQ(rt.run([] { return std::vector<incomparable>(3); }).size(), 3u);
+  EXPECT_EQ(rt.run([] { return std::pair(incomparable{1}, 2); }).second, 2);
+  EXPECT_EQ(rt.run([] { return std::vector<std::tuple<int, incomparable>>(1); }).size(), 1u);
+  // By addresses nothing is the same.
+  using pointers = std::vector<std::unique_ptr<int>>;
+  auto make = [] {
+    pointers all;
+    all.push_back(std::make_unique<int>(1));
+    return all;
+  };
+  EXPECT_EQ(rt.run(make).size(), 1u);
 }
 
 TEST(check, an_exception_comes_from_the_divided_run) {

@@ -55,6 +55,25 @@ TEST_P(task_group_with, task_structs_and_closures_that_only_move) {
   });
 }
 
+TEST_P(task_group_with, a_task_does_not_wait_for_its_own_group) {
+  rt.run([] {
+    std::atomic<int> refused{0};
+    task_group g;
+    for (int i = 0; i < 20; ++i)
+      g.spawn([&] {
+        task_group inner;
+        inner.spawn([] {});
+        inner.wait();
+        try {
+          cancel_scope within;
+          within.run([&] { g.wait(); });
+        } catch (const std::logic_error&) { ++refused; }
+      });
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(refused, 20);
+  });
+}
+
 TEST_P(task_group_with, tasks_spawn_into_their_group) {
   rt.run([] {
     std::atomic<int> n{0};

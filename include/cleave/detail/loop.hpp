@@ -205,7 +205,7 @@ template <std::integral I, class R, class Step>
   I i = first;
   while (i < last) {
     const auto n = std::min<std::uint64_t>(remaining(i, last), block);
-    const auto stop = static_cast<I>(i + static_cast<I>(n));
+    const auto stop = static_cast<I>(static_cast<std::uint64_t>(i) + n);  // may pass what I holds
     for (; i != stop; ++i) step(so_far, i);
     if (i == last || insisted()) [[unlikely]]
       break;
@@ -308,6 +308,10 @@ struct add_parts {
 /// Takes what one iteration returns into the total of a reduce.
 template <class Wind, class T, class Body, class Merge, class I>
 [[gnu::always_inline]] inline void merge_term(T& total, Body& body, Merge& merge, I i) {
+  using merged = decltype(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
+  static_assert(!std::is_rvalue_reference_v<merged>,
+                "cleave::reduce: the merge returns an rvalue reference, perhaps to its argument, "
+                "which would be moved to itself: let it return a value");
   total = as_term<T>(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
 }
 

@@ -169,7 +169,7 @@ void wait(group_scope& g) noexcept;
 void help(group_scope& g, std::int64_t if_more) noexcept;
 /// Runs one that is ready, on whichever worker. False if there is none.
 bool help(group_scope& g) noexcept;
-/// Whether the calling thread made the group.
+/// Whether the calling thread made the group, and is not in a task of it.
 bool is_mine(const group_scope& g) noexcept;
 
 /// What a call contributes: a copy of what a reference refers to, `nothing` for nothing.
