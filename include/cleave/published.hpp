@@ -7,6 +7,7 @@
 #include <cassert>
 #include <concepts>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -70,5 +71,12 @@ private:
 
   std::shared_ptr<detail::publication> data_;
 };
+
+#if CLEAVE_HAVE_CEREAL
+template <class T>
+struct detail::parts_of<published<T>> {
+  using type = std::tuple<T>;
+};
+#endif
 
 }  // namespace cleave

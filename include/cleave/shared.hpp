@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -250,5 +251,12 @@ private:
   using functions = detail::shared_functions<Shared>;
   std::shared_ptr<Shared> meant_;
 };
+
+#if CLEAVE_HAVE_CEREAL
+template <class T, class Merge, class Witness>
+struct detail::parts_of<shared_ref<shared<T, Merge, Witness>>> {
+  using type = std::conditional_t<std::is_void_v<Witness>, std::tuple<T>, std::tuple<T, Witness>>;
+};
+#endif
 
 }  // namespace cleave

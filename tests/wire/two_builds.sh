@@ -18,6 +18,7 @@ same() { [[ $1 == "$2" ]] || fail "$3: got '$1', expected '$2'"; }
 build plain "$CXX" -O0
 build fast "$CXX" -O2 -DNDEBUG
 build other "$CXX" -O0 -DOTHER_FIELD
+build element "$CXX" -O0 -DOTHER_ELEMENT
 build alone "$CXX" -O0 -DCLEAVE_NO_CEREAL
 
 hash=$(./plain hash)
@@ -25,6 +26,7 @@ hash=$(./plain hash)
 same "$(./plain hash)" "$hash" "the same build again"
 same "$(./fast hash)" "$hash" "an optimised build"
 [[ $(./other hash) != "$hash" ]] || fail "another field type, and the same hash"
+[[ $(./element hash) != "$hash" ]] || fail "another type of field in what a container holds, and the same hash"
 same "$(./alone hash | cut -d' ' -f1)" stays "without cereal"
 
 answer="one1two-2a1b27"

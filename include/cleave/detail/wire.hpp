@@ -103,22 +103,32 @@ private:
   std::uint64_t value_ = 14695981039346656037u;
 };
 
-/// Compilers agree on these names, unlike on those they print.
-template <class T>
+/// What a type is made of, down to numbers: compilers agree on these names, unlike on those they
+/// print. `Around` are the types that this one is a part of.
+template <class T, class... Around>
 void add_layout(name_hash& h);
-template <class... Field>
+template <class... Around, class... Field>
 void add_fields(name_hash& h, std::type_identity<std::tuple<Field...>>) {
-  (add_layout<std::remove_cvref_t<Field>>(h), ...);
+  (add_layout<std::remove_cvref_t<Field>, Around...>(h), ...);
 }
-template <class T>
-void add_layout(name_hash& h) {
+template <class T, class... Around>
+void add_layout([[maybe_unused]] name_hash& h) {
 #if CLEAVE_HAVE_CEREAL
   h.add(typeid(T).name());
-  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) h.add(sizeof(T));
-  if constexpr (has_fields<T>)
-    add_fields(h, std::type_identity<decltype(fields_of(std::declval<T&>()))>());
-#else
-  (void)h;
+  if constexpr ((std::is_same_v<T, Around> || ...)) {
+    // It is being added.
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    h.add(sizeof(T));
+  } else if constexpr (std::is_bounded_array_v<T>) {
+    add_layout<std::remove_extent_t<T>, T, Around...>(h);
+  } else if constexpr (has_fields<T>) {
+    using fields = decltype(fields_of(std::declval<T&>()));
+    add_fields<T, Around...>(h, std::type_identity<fields>());
+  } else if constexpr (!travels_itself<T> && requires { typename T::value_type; }) {
+    add_layout<std::remove_cv_t<typename T::value_type>, T, Around...>(h);
+  } else {
+    add_fields<T, Around...>(h, std::type_identity<typename parts_of<T>::type>());
+  }
 #endif
 }
 

@@ -17,7 +17,11 @@ using count = int;
 
 struct entry {
   char name[8];
+#ifdef OTHER_ELEMENT
+  float weight;
+#else
   double weight;
+#endif
 };
 struct piece {
   count from, to;
