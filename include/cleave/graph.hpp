@@ -235,8 +235,9 @@ public:
   /// of the graph meanwhile.
   ///
   /// Polls, so it may throw if the graph's scope was cancelled. Throws std::logic_error on a thread
-  /// that did not make the graph, and std::invalid_argument for a datum or a subtask that is not of
-  /// this graph; std::bad_alloc, and what moving f throws: there is no such subtask then.
+  /// that did not make the graph or in a subtask of it, and std::invalid_argument for a datum or a
+  /// subtask that is not of this graph; std::bad_alloc, and what moving f throws: there is no such
+  /// subtask then.
   template <class F, class... Uses>
     requires(!std::is_convertible_v<F, const char*>)
   subtask run(F f, const Uses&... uses) { return run(nullptr, std::move(f), uses...); }
@@ -278,7 +279,7 @@ public:
   /// Blocks until all subtasks are done, helping with them and with nothing else. Returns false if
   /// the graph was cancelled. Throws what the subtask did that is the first in program order of
   /// those that threw: what the program would have thrown if each run() were a call. Those after it
-  /// have not run, or in vain. Throws std::logic_error on a thread that did not make the graph.
+  /// have not run, or in vain. Throws std::logic_error as run() does.
   bool wait() {
     require_owner();
     return finish();
