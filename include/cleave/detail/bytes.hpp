@@ -32,7 +32,7 @@ template <class T>
 concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, long double>;
 
 /// Objects within objects: a node of a tree and its list are two.
-constexpr int deepest = 2048;
+constexpr int most_nested = 2048;
 
 /// Appends to a message that `node` sends.
 class byte_writer {
@@ -79,7 +79,7 @@ public:
   /// Around the writing of what contains other things, which nobody could read if it were deeper.
   struct [[nodiscard]] nested {
     explicit nested(byte_writer& w) : writer(w) {
-      if (writer.depth_ >= deepest)
+      if (writer.depth_ >= most_nested)
         throw std::length_error("cleave: more objects within objects than can travel");
       writer.depth_++;
     }
@@ -162,7 +162,7 @@ public:
   /// takes.
   struct [[nodiscard]] nested {
     explicit nested(byte_reader& r) : reader(r) {
-      if (reader.depth_ >= deepest) reader.fail("fewer objects within objects");
+      if (reader.depth_ >= most_nested) reader.fail("fewer objects within objects");
       reader.depth_++;
     }
     ~nested() { reader.depth_--; }
