@@ -195,7 +195,7 @@ private:
     using cleave::detail::outcome;
     if ((workers[i].box.take_signals() & (asked | parked)) == 0) return;
     auto find = [&](const scope* wanted, std::uint32_t, bool) {
-      if (i == 0 && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
+      if (i == 0 && (wanted == nullptr ? !ready.empty() : ready.holds(wanted, 0)))
         return outcome::given;
       return wanted == nullptr ? outcome::nothing : outcome::not_mine;
     };
