@@ -1,6 +1,7 @@
 #include <cleave/detail/distribution.hpp>
 
 #include <cleave/detail/bytes.hpp>
+#include <cleave/detail/set_while.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -172,10 +173,7 @@ void distribution::take_back(std::uint64_t error) {
 }
 
 void distribution::run(subtask& s) {
-  struct in_subtask {
-    const bool was = std::exchange(is_in_subtask, true);
-    ~in_subtask() { is_in_subtask = was; }
-  } const running;
+  const set_while running(is_in_subtask);
   if (recorder_ == nullptr) return s.call();
   const double began = recorder::now();
   s.call();

@@ -34,7 +34,7 @@ task* ready_tasks::take(const group_scope& group, bool& moved) noexcept {
 }
 
 bool ready_tasks::holds(const scope* group) noexcept {
-  if (std::exchange(absent_, group) != group) absent_below_ = 0;
+  if (std::exchange(sought_, group) != group) absent_below_ = 0;
   if (deque_.holds(group, absent_below_)) return true;
   absent_below_ = deque_.bottom();
   return false;

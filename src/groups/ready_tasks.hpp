@@ -29,7 +29,7 @@ public:
 
 private:
   deque<native_deque> deque_;
-  const scope* absent_ = nullptr;  // holds() has not found this group,
+  const scope* sought_ = nullptr;  // the group that holds() has looked for last,
   std::int64_t absent_below_ = 0;  // and none of its tasks is below that place
 };
 

@@ -1,4 +1,5 @@
 #include <cleave/detail/replicas.hpp>
+#include <cleave/detail/set_while.hpp>
 #include <cleave/detail/wire.hpp>
 
 #include "machine/random.hpp"
@@ -48,24 +49,12 @@ bool is_static(const void* address) noexcept {
 /// A lost node is missed after ten seconds; then what it had here is cancelled.
 constexpr std::chrono::seconds longest_unwinding{15};
 
-/// While it lives, this thread reads what was published.
-class reading_published {
-public:
-  reading_published() noexcept : before_(std::exchange(is_under_way, true)) {}
-  ~reading_published() { is_under_way = before_; }
-  reading_published(const reading_published&) = delete;
-  reading_published& operator=(const reading_published&) = delete;
-
-  static thread_local bool is_under_way;
-
-private:
-  const bool before_;
-};
-thread_local bool reading_published::is_under_way = false;
+/// This thread reads what was published.
+thread_local bool is_reading_published = false;
 
 }  // namespace
 
-thread_local bool travelling::is_under_way = false;
+thread_local bool is_travelling = false;
 
 replicas& replicas_of_process() noexcept {
   // Outlives all that is static.
@@ -77,12 +66,12 @@ const void* publication::fetch() {
   // acquire: partner of install().
   carrier* const c = node_->carrier_.load(std::memory_order_acquire);
   if (c == nullptr) throw std::runtime_error("cleave: a published datum of a node that is gone");
-  // True if this thread is to fetch it; false: it is here.
-  bool mine = false;
-  if (travelling::is_under_way)
+  if (is_travelling)
     throw std::logic_error(
         "cleave::published: a datum that is not on this node is used where a task or a result is "
         "read or written");
+  // True if this thread is to fetch it; false: it is here.
+  bool mine = false;
   c->await([&] {
     const std::lock_guard lock(mutex_);
     if (state_ == state::fetching) return false;
@@ -104,7 +93,7 @@ const void* publication::fetch() {
   try {
     const std::vector<std::byte> bytes = c->fetch(name_);
     byte_reader reader(bytes, *node_);
-    const reading_published now;
+    const set_while now(is_reading_published);
     arrived = functions_->get(reader);
   } catch (...) {
     end(state::absent);
@@ -263,8 +252,7 @@ std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base:
   }
   if (entry.keep) return entry.keep;
   // What was published is kept until the job ends, and would be waited for so long.
-  if (name.maker == 0 || reading_published::is_under_way)
-    return {std::shared_ptr<void>(), entry.value};
+  if (name.maker == 0 || is_reading_published) return {std::shared_ptr<void>(), entry.value};
   if (entry.users == nullptr) entry.users = std::make_shared<char>();
   return {entry.users, entry.value};
 }

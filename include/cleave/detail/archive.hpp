@@ -73,10 +73,6 @@ struct bare_input : cereal::InputArchive<bare_input, cereal::AllowEmptyClassElis
   template <class T>
   friend void load(bare_input&, cereal::BinaryData<T>&) {}
 };
-template <class T>
-concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value &&
-    cereal::traits::is_input_serializable<T, bare_input>::value;
-
 /// Of the standard's types that cereal knows, the one that a type is or derives from.
 template <class... A>
 std::vector<A...> standard_part(const std::vector<A...>*);
@@ -120,12 +116,14 @@ concept extends_standard = requires(const T* t) {
   requires !std::is_same_v<decltype(standard_part(t)), T>;
 };
 
+template <class T>
+concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value &&
+    cereal::traits::is_input_serializable<T, bare_input>::value && !extends_standard<T>;
+
 /// A struct whose fields are put one after the other.
 template <class T>
-concept has_fields =
-    std::is_class_v<T> && !travels_itself<T> &&
-    (extends_standard<T> ? names_fields<T>
-                         : !known_to_cereal<T> && (names_fields<T> || plain_aggregate<T>));
+concept has_fields = std::is_class_v<T> && !travels_itself<T> && !known_to_cereal<T> &&
+                     (names_fields<T> || plain_aggregate<T>);
 
 template <class Fields>
 struct common_number {
@@ -182,7 +180,7 @@ private:
   }
   template <has_fields T>
   friend void save(output_archive& ar, const T& value) {
-    const byte_writer::nested inside(ar.bytes_);
+    const nested inside(ar.bytes_);
     // fields() gives references that could be changed, as input() does, and nothing changes.
     std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(const_cast<T&>(value)));
   }
@@ -226,7 +224,7 @@ private:
   }
   template <has_fields T>
   friend void load(input_archive& ar, T& value) {
-    const byte_reader::nested inside(ar.bytes_);
+    const nested inside(ar.bytes_);
     std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(value));
   }
 
@@ -259,7 +257,7 @@ private:
   void load_elements(Sequence& to) {
     static_assert(!std::is_empty_v<typename Sequence::value_type>,
                   "cleave: a sequence of objects without fields cannot leave the process");
-    const byte_reader::nested inside(bytes_);
+    const nested inside(bytes_);
     to.clear();
     for (std::size_t n = bytes_.get_length(); n > 0; n--) {
       to.emplace_back();
@@ -303,7 +301,7 @@ void get_value(byte_reader& r, T& value) {
   } catch (const std::bad_alloc&) { r.fail("a length that fits into memory"); }
 }
 
-/// What a value of T is made of, besides the elements of a container.
+/// What a value of T is made of that has neither fields nor elements.
 template <class T>
 struct parts_of {
   using type = std::tuple<>;
@@ -321,6 +319,18 @@ struct parts_of<std::variant<A...>> {
   using type = std::tuple<A...>;
 };
 
+/// What a value of T is made of.
+template <class T>
+constexpr auto components() {
+  if constexpr (std::is_bounded_array_v<T>)
+    return std::type_identity<std::tuple<std::remove_extent_t<T>>>();
+  else if constexpr (has_fields<T>)
+    return std::type_identity<decltype(fields_of(std::declval<T&>()))>();
+  else if constexpr (!travels_itself<T> && requires { typename T::value_type; })
+    return std::type_identity<std::tuple<typename T::value_type>>();
+  else return std::type_identity<typename parts_of<T>::type>();
+}
+
 template <class T, class... Around>
 constexpr bool can_travel();
 template <class T, class... Around, class... Part>
@@ -334,22 +344,17 @@ constexpr bool can_travel() {
   if constexpr ((std::is_same_v<T, Around> || ...)) {
     return true;
   } else if constexpr (std::is_bounded_array_v<T>) {
-    return can_travel<std::remove_extent_t<T>, Around...>();
+    return parts_can_travel<T, Around...>(components<T>());
   } else if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
     return !std::is_const_v<T> && !std::is_same_v<T, long double>;
   } else if constexpr (travels_itself<T> && !std::is_const_v<T>) {
     return T::travels;
   } else if constexpr (!std::is_class_v<T> || std::is_const_v<T> ||
                        !std::is_default_constructible_v<T> ||
-                       (!has_fields<T> && (!known_to_cereal<T> || extends_standard<T>))) {
+                       (!has_fields<T> && !known_to_cereal<T>)) {
     return false;
-  } else if constexpr (has_fields<T>) {
-    using fields = decltype(fields_of(std::declval<T&>()));
-    return parts_can_travel<T, Around...>(std::type_identity<fields>());
-  } else if constexpr (requires { typename T::value_type; }) {
-    return can_travel<typename T::value_type, T, Around...>();
   } else {
-    return parts_can_travel<T, Around...>(std::type_identity<typename parts_of<T>::type>());
+    return parts_can_travel<T, Around...>(components<T>());
   }
 }
 

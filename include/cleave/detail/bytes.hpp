@@ -34,6 +34,23 @@ concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, long double>;
 /// Objects within objects: a node of a tree and its list are two.
 constexpr int most_nested = 2048;
 
+/// Around the writing or reading of what contains other things: bytes must not decide how much
+/// stack that takes, and what nobody could read is not written.
+template <class Bytes>
+class [[nodiscard]] nested {
+public:
+  explicit nested(Bytes& in) : in_(in) {
+    if (in.depth_ >= most_nested) in.refuse_deeper();
+    in.depth_++;
+  }
+  ~nested() { in_.depth_--; }
+  nested(const nested&) = delete;
+  nested& operator=(const nested&) = delete;
+
+private:
+  Bytes& in_;
+};
+
 /// Appends to a message that `node` sends.
 class byte_writer {
 public:
@@ -76,22 +93,14 @@ public:
       out_[at + i] = static_cast<std::byte>(length & 0xff);
   }
 
-  /// Around the writing of what contains other things, which nobody could read if it were deeper.
-  struct [[nodiscard]] nested {
-    explicit nested(byte_writer& w) : writer(w) {
-      if (writer.depth_ >= most_nested)
-        throw std::length_error("cleave: more objects within objects than can travel");
-      writer.depth_++;
-    }
-    ~nested() { writer.depth_--; }
-    nested(const nested&) = delete;
-    nested& operator=(const nested&) = delete;
-    byte_writer& writer;
-  };
-
   replicas& node() const noexcept { return node_; }
 
 private:
+  friend class nested<byte_writer>;
+  [[noreturn]] void refuse_deeper() const {
+    throw std::length_error("cleave: more objects within objects than can travel");
+  }
+
   std::vector<std::byte>& out_;
   replicas& node_;
   int depth_ = 0;
@@ -158,19 +167,6 @@ public:
     if (!left_.empty()) fail("the end");
   }
 
-  /// Around the reading of what contains other things: bytes must not decide how much stack that
-  /// takes.
-  struct [[nodiscard]] nested {
-    explicit nested(byte_reader& r) : reader(r) {
-      if (reader.depth_ >= most_nested) reader.fail("fewer objects within objects");
-      reader.depth_++;
-    }
-    ~nested() { reader.depth_--; }
-    nested(const nested&) = delete;
-    nested& operator=(const nested&) = delete;
-    byte_reader& reader;
-  };
-
   [[noreturn]] void fail(const std::string& expected) const {
     throw malformed("malformed bytes: expected " + expected + " where " + std::to_string(left()) +
                     " bytes are left");
@@ -179,6 +175,9 @@ public:
   replicas& node() const noexcept { return node_; }
 
 private:
+  friend class nested<byte_reader>;
+  [[noreturn]] void refuse_deeper() const { fail("fewer objects within objects"); }
+
   std::span<const std::byte> left_;
   replicas& node_;
   int depth_ = 0;

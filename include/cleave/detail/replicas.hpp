@@ -102,20 +102,9 @@ private:
   std::atomic<const void*> value_{nullptr};
 };
 
-/// While it lives, this thread reads or writes a task or a result, maybe for all of the node: it
-/// awaits nothing that comes from others.
-class travelling {
-public:
-  travelling() noexcept : before_(std::exchange(is_under_way, true)) {}
-  ~travelling() { is_under_way = before_; }
-  travelling(const travelling&) = delete;
-  travelling& operator=(const travelling&) = delete;
-
-  static thread_local bool is_under_way;
-
-private:
-  const bool before_;
-};
+/// This thread reads or writes a task or a result, maybe for all of the node: it awaits nothing
+/// that comes from others.
+extern thread_local bool is_travelling;
 
 /// What all shared values have in common. While a node knows it by name, `node_` is that node.
 class shared_base {

@@ -4,6 +4,7 @@
 #include <cleave/detail/bytes.hpp>
 #include <cleave/detail/fields.hpp>
 #include <cleave/detail/replicas.hpp>
+#include <cleave/detail/set_while.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/task.hpp>
 
@@ -49,23 +50,23 @@ public:
 
   /// Appends the input of a task that has not run here.
   void put_input(task& t, byte_writer& w) const {
-    const travelling now;
+    const set_while now(is_travelling);
     f_.put_input(t, w);
   }
   /// A task from the bytes of an input, all of them. Throws malformed, and what the user's types
   /// throw.
   std::unique_ptr<task> make(byte_reader& r) const {
-    const travelling now;
+    const set_while now(is_travelling);
     return f_.make(r);
   }
   /// Appends the result of a task that ran, and did not throw.
   void put_result(task& t, byte_writer& w) const {
-    const travelling now;
+    const set_while now(is_travelling);
     f_.put_result(t, w);
   }
   /// Stores a result in a task that waits for it. Throws malformed; the task is then as it was.
   void get_result(task& t, byte_reader& r) const {
-    const travelling now;
+    const set_while now(is_travelling);
     f_.get_result(t, r);
   }
 
@@ -119,15 +120,8 @@ void add_layout([[maybe_unused]] name_hash& h) {
     // It is being added.
   } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
     h.add(sizeof(T));
-  } else if constexpr (std::is_bounded_array_v<T>) {
-    add_layout<std::remove_extent_t<T>, T, Around...>(h);
-  } else if constexpr (has_fields<T>) {
-    using fields = decltype(fields_of(std::declval<T&>()));
-    add_fields<T, Around...>(h, std::type_identity<fields>());
-  } else if constexpr (!travels_itself<T> && requires { typename T::value_type; }) {
-    add_layout<std::remove_cv_t<typename T::value_type>, T, Around...>(h);
   } else {
-    add_fields<T, Around...>(h, std::type_identity<typename parts_of<T>::type>());
+    add_fields<T, Around...>(h, components<T>());
   }
 #endif
 }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <utility>
+
+namespace cleave::detail {
+
+/// A flag of this thread is set while it lives.
+class [[nodiscard]] set_while {
+public:
+  explicit set_while(bool& flag) noexcept : flag_(flag), before_(std::exchange(flag, true)) {}
+  ~set_while() { flag_ = before_; }
+  set_while(const set_while&) = delete;
+  set_while& operator=(const set_while&) = delete;
+
+private:
+  bool& flag_;
+  const bool before_;
+};
+
+}  // namespace cleave::detail
