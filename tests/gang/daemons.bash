@@ -57,11 +57,11 @@ serve() {
   daemons[$1]=$daemon
   until_said "$1.out" 'serves .*'
 }
-# As a launcher of MPI does: its own part here, and others through the agent that is set.
+# As a launcher of MPI does: its own part here, and others through the agent that is set. There a shell stays around it.
 cat >"$work/launch" <<'END'
 file=$1 script=$2
 shift 2
-for node; do "$OMPI_MCA_plm_rsh_agent" -x "$node" "file='$file' bash -c '$script'" & done
+for node; do "$OMPI_MCA_plm_rsh_agent" -x "$node" "file='$file' bash -c '$script'; exit" & done
 file=$file bash -c "$script" &
 wait
 END

@@ -343,18 +343,16 @@ template <class T, class... Around>
 constexpr bool can_travel() {
   if constexpr ((std::is_same_v<T, Around> || ...)) {
     return true;
-  } else if constexpr (std::is_bounded_array_v<T>) {
-    return parts_can_travel<T, Around...>(components<T>());
   } else if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
     return !std::is_const_v<T> && !std::is_same_v<T, long double>;
   } else if constexpr (travels_itself<T> && !std::is_const_v<T>) {
     return T::travels;
-  } else if constexpr (!std::is_class_v<T> || std::is_const_v<T> ||
-                       !std::is_default_constructible_v<T> ||
-                       (!has_fields<T> && !known_to_cereal<T>)) {
-    return false;
-  } else {
+  } else if constexpr (std::is_bounded_array_v<T> || (std::is_class_v<T> && !std::is_const_v<T> &&
+                                                      std::is_default_constructible_v<T> &&
+                                                      (has_fields<T> || known_to_cereal<T>))) {
     return parts_can_travel<T, Around...>(components<T>());
+  } else {
+    return false;
   }
 }
 

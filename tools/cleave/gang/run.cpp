@@ -269,6 +269,7 @@ private:
     let_run();
     phase_ = phase::ending;
     if (signal == 0) return;
+    ends_ = true;
     if (status_) signal_descendants(signal);  // its first process has ended before the others
     else kill(first_, signal);
     if (has_to && !deadline_) deadline_ = now() + patience;
@@ -320,7 +321,7 @@ private:
     while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
       if (ended == first_) status_ = status_of(status);
     const bool rest = ended == 0;
-    return job_.all && rest && !deadline_ ? std::nullopt : status_;
+    return job_.all && rest && !ends_ ? std::nullopt : status_;
   }
 
   // The terminal reaches its process group only, and launchers' ranks may have groups of their own.
@@ -347,6 +348,7 @@ private:
   phase phase_ = phase::queued;
   pid_t first_ = 0;
   std::optional<int> status_;  // the first process's, once it has ended
+  bool ends_ = false;          // by a signal: what the first process leaves behind, too
   bool connected_ = true;
   moment heard_ = now();
   moment look_again_at_ = moment::max();
