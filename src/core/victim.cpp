@@ -97,7 +97,9 @@ void worker::serve() {
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, outside, mine);
     if (!mine) return outcome::not_mine;
-    return oldest == nullptr ? outcome::nothing : outcome::given;
+    if (oldest == nullptr && wanted != nullptr && !outside)
+      of_whom = ready.filled_within(wanted, depth);
+    return oldest == nullptr && of_whom == nullptr ? outcome::nothing : outcome::given;
   };
   auto make = [&](unsigned asker) -> request {
     try {
@@ -147,6 +149,14 @@ task& worker::split(frame& f) {
   cutoff_.shared(t.ticks);
   add(splits);
   return t;
+}
+
+void worker::answer_between_tasks() noexcept {
+  if (here.word.load(std::memory_order_relaxed) == 0) return;
+  const std::uint64_t begin = ticks();
+  if (answered_enough(begin)) return;
+  answer_while_waiting();
+  count_answer(begin);
 }
 
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as

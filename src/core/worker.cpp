@@ -64,11 +64,12 @@ void worker::work() {
 task* worker::next_task() noexcept {
   trace::recorded waiting(recorder_, trace::activity::wait);
   auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
-  while (!stopping()) {
+  for (;;) {
     waiting.found = true;
     if (task* t = of.ready_for_any.take()) return t;
     if (task* t = steal_ready(nullptr)) return t;
-    waiting.found = false;  // a new run is nothing that was there
+    waiting.found = false;           // a new run is nothing that was there
+    if (stopping()) return nullptr;  // a group that was made elsewhere may outlive the pool
     if (task* t = of.roots.take()) {
       if (strands_ != nullptr) box_.remind(profiling);
       if (of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) box_.remind(checking);
@@ -86,7 +87,6 @@ task* worker::next_task() noexcept {
       return t;
     }
   }
-  return nullptr;
 }
 
 task* worker::steal_ready(const scope* group) noexcept {
@@ -143,6 +143,23 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
 // ---- running it
 
 void worker::execute(task& t) noexcept {
+  run(t);
+  finish(t);
+}
+
+void worker::execute_part(task& t, const scope& awaited) noexcept {
+  task* next = &t;
+  while (next != nullptr) {
+    task& one = *std::exchange(next, nullptr);
+    run(one);
+    // Until it is finished its group is there.
+    const bool further_in = one.is_kept == task::kept::by_itself && one.parent != &awaited;
+    if (further_in) next = steal_ready(one.parent);
+    finish(one);
+  }
+}
+
+void worker::run(task& t) noexcept {
   {
     scope_frame inside(t);
     trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t), t.made_at,
@@ -168,7 +185,6 @@ void worker::execute(task& t) noexcept {
   }
   // A poll in t may have taken an attention that was meant for what goes on here.
   if (stopped(here.current)) box_.remind(attention);
-  finish(t);
 }
 
 /// Tells whoever waits for it. Then it may be gone.
@@ -203,7 +219,7 @@ void worker::join(task& t) noexcept {
   // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
   if (reclaim(t)) return execute(t);
   while (!t.done()) {
-    if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
+    if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute_part(*part, t);
   }
   cutoff_.add_piece(t.depth, t.ticks);
   if (interrupted_) box_.remind(attention);
@@ -293,9 +309,10 @@ void worker::wait(group_scope& group) noexcept {
       t = obtain(&group, task::nobody,
                  [&] { return finished() || of.ready_for_any.holds(&group); });
     }
-    if (t != nullptr) messages.around([&] { execute(*t); });
+    if (t != nullptr) messages.around([&] { execute_part(*t, group); });
+    answer_between_tasks();  // who joins what this group is in cannot look into it
   }
-  group.lowest = std::numeric_limits<std::int64_t>::max();
+  if (group.owner == this) ready.emptied(group);
   if (interrupted_) box_.remind(attention);
 }
 

@@ -34,6 +34,8 @@ public:
 
   /// Runs a task here and tells whoever waits for it.
   void execute(task& t) noexcept;
+  /// A part of what this worker waits for; and if it is of a group further in, others of that.
+  void execute_part(task& t, const scope& awaited) noexcept;
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
   /// Waits until the task is done, without helping, unless nobody had begun it.
@@ -79,6 +81,7 @@ private:
 
   // As a victim.
   void answer_while_waiting() noexcept;
+  void answer_between_tasks() noexcept;
   bool answered_enough(std::uint64_t now) const noexcept;
   void count_answer(std::uint64_t begin) noexcept;
   void serve();
@@ -101,6 +104,7 @@ private:
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
 
   void run_as_spawned(group_task& t);
+  void run(task& t) noexcept;
   void finish(task& t) noexcept;
   bool reclaim(task& t) noexcept;
   void set_cutoff() noexcept { box_.set_cutoff(cutoff_.address()); }

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <span>
 #include <tuple>
@@ -109,6 +111,7 @@ public:
 private:
   static constexpr std::size_t starts = 8;
   static constexpr int passes = 8;
+  static constexpr std::size_t looked_at = 8;
   static constexpr double tolerance = 0.02;
 
   struct candidate {
@@ -160,36 +163,51 @@ private:
   /// halves stay even; what was best of all that is kept. Whether it is better than before.
   bool improve(const std::vector<std::uint32_t>& homes, double wanted, double all) {
     double has = 0;
-    std::priority_queue<candidate> next;
+    std::array<std::priority_queue<candidate>, 2> sides;  // that they are on: the second, the first
     for (const std::uint32_t h : homes) {
       if (in_first_[h]) has += a_.work[h];
       gain_[h] = gain_of(h);
-      next.push({gain_[h], h});
+      sides[in_first_[h]].push({gain_[h], h});
     }
     std::vector<bool> moved(a_.work.size());
     std::vector<std::uint32_t> moves;
-    std::vector<candidate> too_heavy;
     double sum = 0, most = 0;
     std::size_t kept = 0;
-    while (!next.empty()) {
-      const auto [gain, h] = next.top();
-      next.pop();
-      if (moved[h] || gain != gain_[h]) continue;
-      const double then = has + (in_first_[h] ? -a_.work[h] : a_.work[h]);
-      if (std::abs(then - wanted) > std::max(tolerance * all, std::abs(has - wanted))) {
-        too_heavy.push_back({gain, h});
-        continue;
+    const auto with = [&](std::uint32_t h) { return has + (in_first_[h] ? -1 : 1) * a_.work[h]; };
+    const auto keeps_even = [&](std::uint32_t h) {
+      return std::abs(with(h) - wanted) <= std::max(tolerance * all, std::abs(has - wanted));
+    };
+    // Where it is full, of a thousand none may come: only the first few are looked at.
+    const auto best_of = [&](std::priority_queue<candidate>& side) {
+      std::vector<candidate> too_heavy;
+      std::optional<candidate> best;
+      while (!best && !side.empty() && too_heavy.size() < looked_at) {
+        const candidate c = side.top();
+        if (moved[c.home] || c.gain != gain_[c.home]) {
+          side.pop();
+        } else if (keeps_even(c.home)) {
+          best = c;
+        } else {
+          too_heavy.push_back(c);
+          side.pop();
+        }
       }
-      moved[h] = true, has = then, sum += gain;
+      for (const candidate& c : too_heavy) side.push(c);
+      return best;
+    };
+    for (;;) {
+      const auto best = std::max(best_of(sides[0]), best_of(sides[1]));  // nothing is less than one
+      if (!best) break;
+      const std::uint32_t h = best->home;
+      moved[h] = true, has = with(h), sum += best->gain;
       in_first_[h] = !in_first_[h];
       moves.push_back(h);
       if (sum > most) most = sum, kept = moves.size();
       for (const auto& l : a_.links(h)) {
         if (!inside_[l.to] || moved[l.to]) continue;
         gain_[l.to] = gain_of(l.to);
-        next.push({gain_[l.to], l.to});
+        sides[in_first_[l.to]].push({gain_[l.to], l.to});
       }
-      for (const candidate& c : std::exchange(too_heavy, {})) next.push(c);
     }
     while (moves.size() > kept) {
       in_first_[moves.back()] = !in_first_[moves.back()];

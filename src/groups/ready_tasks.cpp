@@ -8,7 +8,10 @@ namespace cleave::detail {
 
 void ready_tasks::push(task& t) noexcept {
   auto& group = static_cast<group_scope&>(*t.parent);
-  if (group.owner == here.self) group.lowest = std::min(group.lowest, deque_.bottom());
+  if (group.owner == here.self) {
+    if (group.lowest == never) group.filled_before = std::exchange(filled_last_, &group);
+    group.lowest = std::min(group.lowest, deque_.bottom());
+  }
   deque_.push(t);
 }
 
@@ -38,6 +41,22 @@ bool ready_tasks::holds(const scope* group) noexcept {
   if (deque_.holds(group, absent_below_)) return true;
   absent_below_ = deque_.bottom();
   return false;
+}
+
+const group_scope* ready_tasks::filled_within(const scope* wanted, std::uint32_t depth) noexcept {
+  for (group_scope* g = filled_last_; g != nullptr; g = g->filled_before) {
+    if (!is_within(g, wanted, depth)) continue;
+    if (deque_.holds(g, g->lowest)) return g;
+    g->lowest = deque_.bottom();
+  }
+  return nullptr;
+}
+
+void ready_tasks::emptied(group_scope& group) noexcept {
+  if (std::exchange(group.lowest, never) == never) return;
+  group_scope** of = &filled_last_;
+  while (*of != &group) of = &(*of)->filled_before;
+  *of = group.filled_before;
 }
 
 }  // namespace cleave::detail

@@ -2,6 +2,9 @@
 
 #include "groups/deque.hpp"
 
+#include <cstdint>
+#include <limits>
+
 namespace cleave::detail {
 
 /// The tasks of task groups that are ready on one worker: it pushes and takes the newest, anybody
@@ -24,13 +27,21 @@ public:
 
   /// Owner only: whether a task of the group is in here, at any place.
   bool holds(const scope* group) noexcept;
+  /// Owner only: of the groups that it made inside that scope, whose depth this is, one of which a
+  /// task is in here; or null.
+  const group_scope* filled_within(const scope* wanted, std::uint32_t depth) noexcept;
+  /// Owner only: its group has no tasks any more.
+  void emptied(group_scope& group) noexcept;
   /// Anybody.
   bool empty() const noexcept { return deque_.empty(); }
 
 private:
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
   deque<native_deque> deque_;
-  const scope* sought_ = nullptr;  // the group that holds() has looked for last,
-  std::int64_t absent_below_ = 0;  // and none of its tasks is below that place
+  group_scope* filled_last_ = nullptr;  // of the owner's groups that are filled, a list
+  const scope* sought_ = nullptr;       // the group that holds() has looked for last,
+  std::int64_t absent_below_ = 0;       // and none of its tasks is below that place
 };
 
 }  // namespace cleave::detail

@@ -214,6 +214,12 @@ private:
     std::optional<bytes> contents;
   };
 
+  struct written {
+    std::uint64_t id = 0;  // 0: nothing
+    bytes contents;
+    instant until{};
+  };
+
   const settings how_;
   identity self_;
   std::thread thread_;
@@ -237,6 +243,7 @@ private:
   instant asked_at_ = instant::max();                 // slots, and nobody has insisted since
   bool restless_ = false;                             // something was given back in this step
   std::uint64_t sent_version_ = 0;                    // of the shared values
+  mutable written last_published_;                    // others will ask for the same
   std::uint64_t tasks_in_ = 0;
   instant show_at_{};
 

@@ -12,6 +12,9 @@ namespace {
 
 detail::replicas& values() noexcept { return detail::replicas_of_process(); }
 
+/// So long after somebody has asked for it, what was written is kept.
+constexpr std::chrono::seconds published_kept{5};
+
 /// One line, with what an exception says.
 void complain(const std::string& line, const std::exception_ptr& thrown) {
   std::string why;
@@ -37,6 +40,7 @@ void driver::carry_values() {
 
 /// Data to be fetched, and shared values that have improved.
 void driver::tell_requests(instant at) {
+  if (at > last_published_.until) last_published_ = {};
   std::vector<std::pair<address, std::uint64_t>> to_fetch;
   bool better = false;
   {
@@ -97,12 +101,18 @@ bytes driver::merge(std::span<const std::byte> from) {
   return why;
 }
 
+/// Kept for a while: where many nodes ask, to write it for each would keep this thread from all
+/// else, and others would take this node for lost.
 std::optional<bytes> driver::publication(std::uint64_t id) const {
-  bytes contents;
   try {
-    if (!values().put_published({maker_of(carries_->self()), id}, contents)) return std::nullopt;
-    check_length(contents, "published data");
-    return contents;
+    if (last_published_.id != id) {
+      bytes contents;
+      if (!values().put_published({maker_of(carries_->self()), id}, contents)) return std::nullopt;
+      check_length(contents, "published data");
+      last_published_ = {id, std::move(contents), {}};
+    }
+    last_published_.until = now() + published_kept;
+    return last_published_.contents;
   } catch (...) { complain("published data cannot be written", std::current_exception()); }
   return std::nullopt;
 }

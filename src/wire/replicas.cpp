@@ -103,6 +103,11 @@ const void* publication::fetch() {
   return keep_.get();
 }
 
+/// Where nobody is there to be told.
+static void complain_of_unread() noexcept {
+  std::fputs("cleave: a shared value that another node has improved cannot be read\n", stderr);
+}
+
 [[noreturn]] static void refuse_shared() {
   throw std::logic_error(
       "cleave::shared: a variable of static storage whose value or witness cannot be serialized "
@@ -126,15 +131,17 @@ void shared_base::know_if_static(const functions& f, const std::type_info& type,
   place.add(node.places_[place.value()]++);
   name_ = {0, place.value()};
   functions_ = &f;
-  node.shared_[name_] = {this, nullptr, nullptr};
+  const replicas::known before =
+      std::exchange(node.shared_[name_], replicas::known{this, nullptr, nullptr});
   node_.store(&node, std::memory_order_relaxed);
+  if (before.keep != nullptr) node.pass_on(*before.keep, *this);
   const auto early = node.early_.extract(name_);
   if (early.empty()) return;
   for (const auto& bytes : early.mapped()) {
     byte_reader value(bytes, node);
     try {
       if (f.merge(*this, value)) node.note(*this);
-    } catch (...) {}  // the worse for the bound: nobody is there to be told
+    } catch (...) { complain_of_unread(); }
   }
 }
 
@@ -142,8 +149,13 @@ void shared_base::note_improved() noexcept {
   replicas& node = *node_.load(std::memory_order_relaxed);
   {
     const std::lock_guard lock(node.mutex_);
-    node.note(*this);
-    improved_here_ = version_;
+    const auto it = node.shared_.find(name_);
+    if (it != node.shared_.end() && it->second.value != this) {
+      node.pass_on(*this, *it->second.value);
+    } else {
+      node.note(*this);
+      improved_here_ = version_;
+    }
   }
   // acquire: partner of install().
   if (carrier* const c = node.carrier_.load(std::memory_order_acquire)) c->improved();
@@ -340,6 +352,19 @@ void replicas::end_job() noexcept {
     entry->second.value->node_.store(nullptr, std::memory_order_relaxed);
     values.insert(shared_.extract(entry));
   }
+}
+
+/// From a replica to the variable of static storage that was made after it, which all others mean.
+void replicas::pass_on(const shared_base& from, shared_base& to) noexcept {
+  std::vector<std::byte> bytes;
+  try {
+    byte_writer w(bytes, *this);
+    from.functions_->put(from, w);
+    byte_reader r(bytes, *this);
+    if (!to.functions_->merge(to, r)) return;
+    note(to);
+    to.improved_here_ = version_;
+  } catch (...) { complain_of_unread(); }
 }
 
 void replicas::note(shared_base& s) noexcept { s.version_ = ++version_; }

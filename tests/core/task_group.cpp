@@ -243,6 +243,60 @@ TEST_P(task_group_with, waits_for_its_own_tasks_only) {
   });
 }
 
+// Whether two tasks run at once: each waits for that a little.
+class meeting {
+public:
+  void pass() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    if (++inside_ >= 2) met_ = true;
+    while (!met_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    --inside_;
+  }
+  bool met() const { return met_; }
+
+private:
+  std::atomic<int> inside_{0};
+  std::atomic<bool> met_{false};
+};
+void meet_in_a_group(meeting& m) {
+  task_group inner;
+  for (int i = 0; i < 500; ++i) inner.spawn([&m] { m.pass(); });
+  inner.wait();
+}
+
+TEST(task_group_further_in, who_joins_takes_its_tasks) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    meeting m;
+    std::atomic<bool> given{false};
+    both(
+        [&] {
+          while (!given) poll();
+        },
+        [&] {
+          given = true;
+          meet_in_a_group(m);
+        });
+    EXPECT_TRUE(m.met());
+  });
+}
+
+TEST(task_group_further_in, who_waits_for_a_group_around_it_takes_its_tasks) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    meeting m;
+    std::atomic<bool> taken{false};
+    task_group around;
+    around.spawn([&] {
+      taken = true;
+      meet_in_a_group(m);
+    });
+    while (!taken) std::this_thread::yield();
+    around.wait();
+    EXPECT_TRUE(m.met());
+  });
+}
+
 /// Worker B waits for a task that A runs; A waits for a group whose task lies in B's deque under
 /// one of another group. B has to hand it over from there.
 TEST(task_group_alone, a_task_under_those_of_another_group) {
@@ -314,6 +368,21 @@ TEST(task_group_outside, made_outside_of_run_and_filled_inside) {
     });
     g.wait();
     EXPECT_EQ(n, 10);
+  }
+}
+
+TEST(task_group_outside, outlives_the_runtime_that_has_filled_it) {
+  for (int k = 0; k < 100; ++k) {
+    std::atomic<int> n{0};
+    task_group g;
+    {
+      runtime rt(options{.workers = 2});
+      rt.run([&] {
+        for (int i = 0; i < 100; ++i) g.spawn([&n] { ++n; });
+      });
+    }
+    g.wait();
+    EXPECT_EQ(n, 100);
   }
 }
 

@@ -17,9 +17,9 @@ for mpi in "${mpis[@]}"; do
   launch "$mpi" 3 "$jobs" published
   must_print 'sum 12497500' "${command[@]}"
   for rank in 1 2; do
-    grep -qx "published: rank $rank made them 1 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
+    grep -qx "published: rank $rank made them 1 times, wrote them 0 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
   done
-  grep -qx "published: rank 0 made them 0 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
+  grep -qx "published: rank 0 made them 0 times, wrote them 1 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
 
   # Another program is refused, and the job does without it.
   launch "$mpi" 1 "$bin/queens" 10 : -n 1 "$bin/fib" 20

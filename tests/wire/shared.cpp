@@ -191,27 +191,61 @@ TEST(shared, a_value_outlives_the_tasks_that_have_come_home) {
   owner.join();
 }
 
+value_name name_of_static(int line) {
+  const std::string_view path(__FILE__);
+  name_hash place;
+  place.add(typeid(bound).name());
+  place.add(path.substr(path.rfind('/') + 1));
+  place.add(static_cast<std::uint64_t>(line));
+  place.add(std::uint64_t{0});
+  return {0, place.value()};
+}
+
 constexpr int line_of_late = __LINE__ + 2;
 bound& late() {
   static bound made{0};
   return made;
 }
 TEST(shared, a_static_variable_that_is_made_late_has_what_has_come) {
-  const std::string_view path(__FILE__);
-  name_hash place;
-  place.add(typeid(bound).name());
-  place.add(path.substr(path.rfind('/') + 1));
-  place.add(static_cast<std::uint64_t>(line_of_late));
-  place.add(std::uint64_t{0});
   tests::bytes message;
   byte_writer w(message);
   w.put_block([&] {
-    put_name(w, {0, place.value()});
+    put_name(w, name_of_static(line_of_late));
     w.put_block([&] { w.put(41); });
   });
   byte_reader r(message);
   replicas_of_process().merge_improved(r);
   EXPECT_EQ(late().get(), 41);
+}
+
+// A reference has come before the function was called here that makes the variable.
+constexpr int line_of_later = __LINE__ + 2;
+bound& made_later() {
+  static bound made{0};
+  return made;
+}
+TEST(shared, a_static_variable_that_is_made_late_has_what_its_replica_has) {
+  tests::bytes message;
+  byte_writer w(message);
+  w.put(true);
+  put_name(w, name_of_static(line_of_later));
+  w.put_block([&] { w.put(20); });
+  byte_reader r(message);
+  cleave::shared_ref<bound> replica;
+  replica.get(r);
+  replica->offer(30);
+  EXPECT_EQ(made_later().get(), 30);
+  const auto since = replicas_of_process().version();
+  replica->offer(40);
+  EXPECT_EQ(made_later().get(), 40) << "who has the replica still means the variable";
+  tests::bytes update;
+  byte_writer all(update);
+  replicas_of_process().put_improved(since, all);
+  EXPECT_GT(update.size(), 8u) << "and others are told";
+  cleave::shared_ref<bound> later;
+  byte_reader again(message);
+  later.get(again);
+  EXPECT_EQ(&*later, &made_later());
 }
 
 // Who improved it tells all: whoever merged it has nothing to tell.

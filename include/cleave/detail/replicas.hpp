@@ -213,6 +213,7 @@ private:
   };
 
   void note(shared_base& s) noexcept;
+  void pass_on(const shared_base& from, shared_base& to) noexcept;
   void keep_early(value_name name, std::span<const std::byte> bytes);
 
   // A value may hold others, so that it is put and got within another one's.

@@ -85,12 +85,13 @@ long search(int first, int last) {
 
 // ---- published
 
-std::atomic<int> made{0};
+std::atomic<int> made{0}, written{0};
 struct table {
   std::vector<int> numbers;
   template <class Archive>
   void save(Archive& to) const {
     to(numbers);
+    written.fetch_add(1);
   }
   template <class Archive>
   void load(Archive& from) {
@@ -198,7 +199,8 @@ int run(int argc, char** argv) {
     say_job("after it", rt);
   } else if (what == "published") {
     std::atexit([] {
-      std::printf("published: rank %d made them %d times\n", rank(), made.load());
+      std::printf("published: rank %d made them %d times, wrote them %d times\n", rank(),
+                  made.load(), written.load());
       std::fflush(stdout);
     });
     cleave::runtime rt;
