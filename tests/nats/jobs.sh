@@ -161,6 +161,16 @@ exec {unread}>&-
 kill "$m3"
 ended "$m3" 0 "a server of clique"
 
+# The same of what it says on standard error, which need not be written at all.
+offer m3 "$CLEAVE_BINARY_DIR/tests/programs/nats_complain" --workers 1; m3=$server
+{ "$cleave" submit --patience 2 "$me" nats_complain 200000 4 2>&1 >"$work/out"; echo "$?" >"$work/status"; } | { sleep 6; cat; } >"$work/err"
+[[ $(cat "$work/status" "$work/out") == $'0\nsaid' ]] || fail "errors whose reader rests: $(cat "$work/status" "$work/out"; tail -c 300 "$work/err")"
+[[ $(wc -c <"$work/err") == 200000 ]] || fail "errors whose reader rests: $(wc -c <"$work/err") bytes"
+"$cleave" submit "$me" nats_complain 200000 0 >"$work/out" 2>/dev/full
+[[ $? == 0 && $(cat "$work/out") == said ]] || fail "errors that cannot be written: $(cat "$work/out")"
+kill "$m3"
+ended "$m3" 0 "a server of a program that complains"
+
 # Interrupted while it waits for another server.
 [[ $root == m1 ]] && root=m2 || root=m1
 begin_job out --json --root "here.$root" "$me" queens 18

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -35,24 +36,41 @@ constexpr auto say_goodbye_for = 1s;
 constexpr auto gone_after = 3s;
 constexpr int lost = 3, interrupted = 130;
 
-// On a terminal: one line that renews itself.
-class progress_line {
+// What the job and this command say. Whoever reads it may rest, and what cannot be written is lost:
+// neither ends the job.
+class standard_error {
 public:
-  void show(const std::string& text) {
-    if (!shown_ || text == text_) return;
-    text_ = text;
-    fmt::print(stderr, "\r\033[K{}", text_);
-    std::fflush(stderr);
+  void add(std::string_view text) {
+    clear();
+    unwritten_ += text;
+  }
+  void say(const std::string& line) {
+    add(fmt::format("cleave: {}\n", line));
+    write();
+  }
+  bool has_room() const { return unwritten_.size() < program_output::most_unwritten; }
+  bool is_written() const { return unwritten_.empty(); }
+  void write(std::chrono::milliseconds wait = {}) {
+    if (!write_some(to_, unwritten_, wait)) unwritten_.clear();
+  }
+  // On a terminal: one line that renews itself.
+  void show(const std::string& progress) {
+    if (!is_terminal_ || !is_written() || progress == shown_) return;
+    shown_ = progress;
+    unwritten_ = "\r\033[K" + shown_;
+    write();
   }
   // Before something else is written.
-  void clear() { show(""); }
+  void clear() {
+    if (!shown_.empty()) unwritten_ += "\r\033[K";
+    shown_.clear();
+  }
 
 private:
-  const bool shown_ = isatty(STDERR_FILENO) != 0;
-  std::string text_;
+  const int to_ = descriptor_for(STDERR_FILENO);
+  const bool is_terminal_ = isatty(STDERR_FILENO) != 0;
+  std::string shown_, unwritten_;
 };
-
-void say(const std::string& line) { fmt::print(stderr, "cleave: {}\n", line); }
 
 const char* s_of(std::uint64_t n) { return n == 1 ? "" : "s"; }
 
@@ -91,8 +109,9 @@ private:
 // A job from its submitter's side, until it is over or its root is lost.
 class job {
 public:
-  job(connection& by, const submission& what, program_output& out, given_up& gone)
-      : by_(by), what_(what), out_(out), gone_(gone) {}
+  job(connection& by, const submission& what, program_output& out, standard_error& errors,
+      given_up& gone)
+      : by_(by), what_(what), out_(out), errors_(errors), gone_(gone) {}
 
   // Returns the exit status.
   int run(interruption& stop, std::vector<server> candidates);
@@ -121,6 +140,7 @@ private:
   connection& by_;
   const submission& what_;
   program_output& out_;
+  standard_error& errors_;
   given_up& gone_;
   std::string name_;   // another one at each server that is asked: the last one may have begun
   std::string topic_;  // what its nodes say
@@ -135,7 +155,6 @@ private:
   std::string lost_because_;
   attendance nodes_;
   attendance::totals most_;
-  progress_line progress_;
 };
 
 void job::offer_to(const server& s) {
@@ -159,19 +178,19 @@ void job::on(const nats::refusal& m) {
 
 void job::on(const nats::part& m) {
   is_ = phase::running;
-  has_more_ = true;                                   // to say again, if that was lost
-  if (m.number != have_ || !out_.has_room()) return;  // it comes again, in its order
+  has_more_ = true;  // to say again, if that was lost
+  if (m.number != have_ || !out_.has_room() || !errors_.has_room())
+    return;  // it comes again, in its order
   ++have_;
   if (m.what == nats::part::of::end) return end(m.status);
   if (m.what == nats::part::of::output) return out_.add(m.text);
-  progress_.clear();
-  fmt::print(stderr, "{}", m.text);
+  errors_.add(m.text);
 }
 
 // Whoever reads may be slow, or rest: the server must hear of this process meanwhile.
 void job::write() {
-  if (out_.is_written()) return;
-  progress_.clear();
+  if (!out_.is_written()) errors_.clear();
+  errors_.write();
   out_.write();
 }
 
@@ -231,14 +250,14 @@ void job::look_at_time() {
                    : fmt::format("{} node{}, {} of {} worker{} compute{}, {} task{} crossed",
                                  t.nodes, s_of(t.nodes), t.computing, t.workers, s_of(t.workers),
                                  t.workers == 1 ? "s" : "", t.tasks, s_of(t.tasks));
-  progress_.show(fmt::format("{}, {} s{}", doing, seconds, by_.is_up() ? "" : ", not connected"));
+  errors_.show(fmt::format("{}, {} s{}", doing, seconds, by_.is_up() ? "" : ", not connected"));
 }
 
 void job::end(int status, const std::string& line) {
   is_ = phase::over;
   status_ = status;
-  progress_.clear();
-  if (!line.empty()) say(line);
+  errors_.clear();
+  if (!line.empty()) errors_.say(line);
 }
 
 void job::lose(std::string why) {
@@ -249,7 +268,6 @@ void job::lose(std::string why) {
 
 // Waits for the server to say that it knows, for a moment.
 void job::cancel(const char* why) {
-  progress_.clear();
   gone_.add(at_.at, name_);
   const auto until = clock::now() + say_goodbye_for;
   auto again = clock::now();
@@ -354,33 +372,36 @@ int submit(const submission& what) {
   std::shuffle(all.begin(), all.end(), std::mt19937(std::random_device{}()));
   auto chosen = suitable(all, what, other_builds);
   if (chosen.empty()) say_nobody(all, what, by);
+  program_output out(what.json ? -1 : descriptor_for(STDOUT_FILENO));
+  standard_error errors;
   if (other_builds > 0)
-    say(fmt::format("{} server{} of {} with another build cannot help", other_builds,
-                    s_of(other_builds), what.program));
+    errors.say(fmt::format("{} server{} of {} with another build cannot help", other_builds,
+                           s_of(other_builds), what.program));
   const auto begun = clock::now();
-  program_output out(what.json ? -1 : STDOUT_FILENO);
   given_up gone(by);
   for (int restarts = 0;; ++restarts) {
-    job j(by, what, out, gone);
+    job j(by, what, out, errors, gone);
     int status = j.run(stop, std::move(chosen));
     if (const std::string& why = j.lost_because(); !why.empty()) {
       if (!out.is_kept()) {
-        say("the job is lost: " + why + "; it has written too much to begin again");
+        errors.say("the job is lost: " + why + "; it has written too much to begin again");
       } else if (restarts == what.restarts) {
-        say("the job is lost: " + why);
+        errors.say("the job is lost: " + why);
       } else {
-        say(why + "; the job begins again");
+        errors.say(why + "; the job begins again");
         chosen = wait_for_others(by, stop, what, j.program_hash());
         if (!chosen.empty()) {
           out.begin_again();
           continue;
         }
-        say(stop.seen() ? "cancelled" : "the job is lost: nobody else offers " + what.program);
+        errors.say(stop.seen() ? "cancelled"
+                               : "the job is lost: nobody else offers " + what.program);
         if (stop.seen()) status = interrupted;
       }
     }
     if (what.json) j.print_json(status, begun, restarts);
-    while (!out.is_written() && !stop.seen()) out.write(longest_wait);
+    while (!(errors.is_written() && out.is_written()) && !stop.seen())
+      errors.write(longest_wait), out.write(longest_wait);
     if (!out.is_written()) return interrupted;
     return std::fflush(stdout) == 0 ? status : 1;
   }
