@@ -125,6 +125,16 @@ logged 1 "nats-server was killed by signal 9" chiba.log
 "$speak" m1.cleave publish "$(letter chiba.m1 chiba.m2)" hello | grep -q refused || fail "somebody answers for the relay"
 ends kobe INT 0
 
+echo "# a key is made while its server starts"
+mkdir slow
+printf '#!/bin/sh\nsleep 1\nexec %s "$@"\n' "$(command -v nats-server)" >slow/nats-server
+chmod +x slow/nats-server
+PATH=$PWD/slow:$PATH background early "$bin/cleave" relay --folder early --site early --listen 127.0.0.1 --port 0
+for ((i = 0; i < 3000; i++)); do [[ ! -d /proc/${of[early]} || -n $(child early) ]] && break; sleep 0.02; done
+invite early e1
+says 0 "" "$speak" e1.cleave publish "$(letter early.e1 early.e2)" hello
+ends early TERM 0
+
 echo "# however a relay ends, its server does: of one without clients too, which writes nothing to where nobody reads"
 new_relay idle || exit 1
 server=$(child idle)

@@ -151,7 +151,12 @@ private:
     std::string urls;
     for (const auto& url : here.urls) urls += (urls.empty() ? "" : " ") + url;
     say(fmt::format("ready: {}, {}", c_.site, urls));
-    if (!c_.upstream || bridge_) return;
+    if (c_.upstream && !bridge_) join();
+    ready_ = true;
+    begin_reload();
+  }
+
+  void join() {
     auto own = access_from_here(folder_, c_);
     own.name = relay_name, own.public_key = c_.bridge_key, own.seed = bridge_seed_;
     bridge_ = make_bridge(cleave::net::nats::read_access(folder_ / "upstream.cleave"), own, say);
@@ -176,9 +181,9 @@ private:
     wanted_ = true, begin_reload();
   }
 
-  // One at a time: the server may take two signals for one.
+  // One at a time: the server may take two signals for one. Before it is ready one could end it.
   void begin_reload() {
-    if (reloading_ || !std::exchange(wanted_, false)) return;
+    if (!ready_ || reloading_ || !std::exchange(wanted_, false)) return;
     try {
       const changing now(folder_);
       c_.members = read_folder(folder_).members, c_.revoked = read_folder(folder_).revoked;
@@ -215,7 +220,7 @@ private:
   log log_{};
   std::string pending_{};
   std::unique_ptr<bridge> bridge_{};
-  bool reloading_ = false, wanted_ = false, ending_ = false;
+  bool ready_ = false, reloading_ = false, wanted_ = false, ending_ = false;
   steady_clock::time_point begun_{}, ending_since_{};
   std::list<channel> waiting_{}, served_{};  // by the next reload, by this one
 };
