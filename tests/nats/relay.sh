@@ -141,6 +141,15 @@ server=$(child idle)
 ends idle KILL 137
 gone "$server"
 
+echo "# one that does not end is killed"
+new_relay stuck || exit 1
+server=$(child stuck)
+kill -STOP "$server"
+began=$SECONDS
+ends stuck TERM 0
+((SECONDS - began < 9)) || fail "it took $((SECONDS - began)) s"
+gone "$server"
+
 echo "# a port that is taken"
 port=$(grep -o '"port": [0-9]*' chiba/relay.json | grep -o '[0-9]*')
 relay chiba || exit 1

@@ -98,7 +98,7 @@ public:
       std::vector<pollfd> polled{{server_.log.descriptor(), POLLIN, 0},
                                  {told.descriptor(), POLLIN, 0},
                                  {listener.descriptor(), POLLIN, 0}};
-      if (poll(polled.data(), polled.size(), reloading_ ? 100 : -1) < 0 && errno != EINTR)
+      if (poll(polled.data(), polled.size(), reloading_ || ending_ ? 100 : -1) < 0 && errno != EINTR)
         throw std::runtime_error(fmt::format("poll: {}", std::strerror(errno)));
       if (polled[0].revents != 0 && !read_log()) return ended();
       if (polled[1].revents != 0) take_signal(told);
