@@ -78,6 +78,13 @@ refuses "cleave: --upstream: 'kobe.cleave': expected the key of site osaka, got 
 [[ ! -e kobe ]] || fail "a refused key made a folder"
 new_relay kobe --upstream kobe.cleave || exit 1
 wait_for "joined tls://127.0.0.1" kobe.log
+"$cleave" revoke kobe --folder chiba >/dev/null
+invite chiba kobe --relay --output kobe2.cleave
+says 2 "another relay runs in it" "$cleave" relay --folder kobe --upstream kobe2.cleave
+cmp kobe.cleave kobe/upstream.cleave || fail "a relay that is refused changes the key of the one that runs"
+ends kobe TERM 0
+relay kobe --upstream kobe2.cleave || exit 1
+wait_for "joined tls://127.0.0.1" kobe.log
 invite kobe k1
 invite kobe k2
 for pair in "m1.cleave chiba.m1 k1.cleave kobe.k1" "k1.cleave kobe.k1 m1.cleave chiba.m1"; do

@@ -154,14 +154,8 @@ int serve(const wanted& w) {
   if (w.plain && !c.plain)
     throw apps::usage_error(fmt::format("'{}': was made without --plain", folder.string()));
   change(c, w);
-  if (!w.upstream.empty()) {
-    const auto kept = folder / "upstream.cleave", part = folder / "upstream.cleave.part";
-    fs::remove(part);
-    nats::write_access(part, above);
-    fs::rename(part, kept);
-    c.upstream = true;
-  }
-  return run(folder, std::move(c));
+  if (!w.upstream.empty()) c.upstream = true;
+  return run(folder, std::move(c), above);
 }
 
 int invite(const std::string& given, const std::string& name, bool for_relay, std::string output) {

@@ -74,11 +74,12 @@ class relay_process {
 public:
   relay_process(fs::path folder, configuration c) : folder_(std::move(folder)), c_(std::move(c)) {}
 
-  int run() {
+  int run(const access& above) {
     const std::string program = find_server();
     const channel listener = listen();
     {
       const changing now(folder_);
+      if (!above.name.empty()) keep(above);
       const auto key = make_nkey();  // of this run, in memory alone
       bridge_seed_ = key.seed;
       c_.members = read_folder(folder_).members, c_.revoked = read_folder(folder_).revoked;
@@ -98,7 +99,8 @@ public:
       std::vector<pollfd> polled{{server_.log.descriptor(), POLLIN, 0},
                                  {told.descriptor(), POLLIN, 0},
                                  {listener.descriptor(), POLLIN, 0}};
-      if (poll(polled.data(), polled.size(), reloading_ || ending_ ? 100 : -1) < 0 && errno != EINTR)
+      if (poll(polled.data(), polled.size(), reloading_ || ending_ ? 100 : -1) < 0 &&
+          errno != EINTR)
         throw std::runtime_error(fmt::format("poll: {}", std::strerror(errno)));
       if (polled[0].revents != 0 && !read_log()) return ended();
       if (polled[1].revents != 0) take_signal(told);
@@ -111,6 +113,13 @@ public:
   }
 
 private:
+  void keep(const access& above) {
+    const auto part = folder_ / "upstream.cleave.part";
+    fs::remove(part);
+    cleave::net::nats::write_access(part, above);
+    fs::rename(part, folder_ / "upstream.cleave");
+  }
+
   channel listen() {
     try {
       return gang::listen_at((folder_ / "control").string(), lock_);
@@ -238,8 +247,8 @@ std::string find_server() {
   throw apps::usage_error("nats-server is not installed (Debian and Ubuntu: nats-server)");
 }
 
-int run(const fs::path& folder, configuration c) {
-  return relay_process(folder, std::move(c)).run();
+int run(const fs::path& folder, configuration c, const access& above) {
+  return relay_process(folder, std::move(c)).run(above);
 }
 
 std::optional<std::string> reload(const fs::path& folder) {

@@ -14,8 +14,9 @@ namespace relay {
 std::string find_server();
 
 // Runs the relay of this folder until SIGTERM or SIGINT; its exit status. Throws apps::usage_error
-// if one runs already. A SIGHUP makes the server read its settings again.
-int run(const std::filesystem::path& folder, configuration c);
+// if one runs already. A SIGHUP makes the server read its settings again. `above`: the key with
+// which it joins another relay from now on; without a name, none but what the folder has.
+int run(const std::filesystem::path& folder, configuration c, const access& above);
 
 // Makes the running relay of the folder read its settings again, and blocks until it has done so:
 // what went wrong, if anything did. Nothing to do if none runs.
