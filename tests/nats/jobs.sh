@@ -162,7 +162,12 @@ kill "$m3"
 ended "$m3" 0 "a server of clique"
 
 # The same of what it says on standard error, which need not be written at all.
-offer m3 "$CLEAVE_BINARY_DIR/tests/programs/nats_complain" --workers 1; m3=$server
+# Its server's parent has ignored SIGCHLD.
+: >"$work/m3.nats_complain.err"
+env --ignore-signal=CHLD "$CLEAVE_BINARY_DIR/tests/programs/nats_complain" --serve "$work/m3.cleave" --workers 1 \
+  2>>"$work/m3.nats_complain.err" &
+m3=$!
+until_said m3.nats_complain.err 'cleave: .* offers .*'
 { "$cleave" submit --patience 2 "$me" nats_complain 200000 4 2>&1 >"$work/out"; echo "$?" >"$work/status"; } | { sleep 6; cat; } >"$work/err"
 [[ $(cat "$work/status" "$work/out") == $'0\nsaid' ]] || fail "errors whose reader rests: $(cat "$work/status" "$work/out"; tail -c 300 "$work/err")"
 [[ $(wc -c <"$work/err") == 200000 ]] || fail "errors whose reader rests: $(wc -c <"$work/err") bytes"

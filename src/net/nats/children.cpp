@@ -165,8 +165,9 @@ void children::look(const std::vector<pollfd>& polled, const events& tell) {
   std::vector<std::pair<std::string, child_end>> gone;
   for (auto at = running_.begin(); at != running_.end();) {
     auto& [job, c] = *at;
-    int status = 0;
-    if (waitpid(c.pid, &status, WNOHANG) <= 0) {
+    int status = W_EXITCODE(1, 0);  // if nobody knows how it has ended
+    const pid_t found = waitpid(c.pid, &status, WNOHANG);
+    if (found == 0 || (found < 0 && errno != ECHILD)) {
       ++at;
       continue;
     }

@@ -188,6 +188,7 @@ std::unique_ptr<connection> connect(const access& who, int signals) {
 }  // namespace
 
 int serve(const access& who, const std::filesystem::path& key, const serve_settings& what) {
+  signal(SIGCHLD, SIG_DFL);  // its parent may have ignored it
   // Before there are threads, so that all of them leave these to the descriptor.
   const sigset_t handled = handled_signals();
   pthread_sigmask(SIG_BLOCK, &handled, nullptr);
