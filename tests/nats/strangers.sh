@@ -37,6 +37,15 @@ cp "$(changed m3.cleave "s|tls://[^\"]*|tls://127.0.0.1:$(sed 's/.* //' mute.log
 background silent_nodes "$cleave" nodes silent.cleave
 background silent_submit "$cleave" submit silent.cleave queens 4
 background silent_serve "$bin/queens" --serve silent.cleave
+echo "# who is told to end there does not try again"
+background told_nodes "$cleave" nodes silent.cleave
+background told_serve "$bin/queens" --serve silent.cleave
+connects() { grep -q '^SigBlk:.*[1-9a-f]' "/proc/${of[$1]}/status"; }  # no signal ends it at once
+patiently connects told_nodes && patiently connects told_serve || fail "they do not begin: $(cat told_*.log)"
+began=$SECONDS
+ends told_nodes TERM 143
+ends told_serve TERM 0
+((SECONDS - began < 8)) || fail "it took $((SECONDS - began)) s"
 
 echo "# no key, an unknown one, half of one"
 again 3 "Authorization Violation" "$speak" m3.cleave without-key $let_in

@@ -56,16 +56,17 @@ connection::connection(access who, std::string process, const settings& how)
   if (!is_token(self_.process))
     throw std::invalid_argument("expected a token as the process, got '" + self_.process + "'");
   subjects_.push_back(filter_of(self_));
-  const cleave::machine::without_signals here;
   for (int tries = how_.tries;;) {
     try {
+      const cleave::machine::without_signals here;
       adopt(connect());
       break;
-    } catch (const std::exception&) {
-      if (--tries <= 0) throw;
+    } catch (const std::exception&) {  // whoever is told to end need not wait for the other tries
+      if (--tries <= 0 || (how_.give_up && how_.give_up())) throw;
     }
     std::this_thread::sleep_for(how_.between_tries);
   }
+  const cleave::machine::without_signals here;
   keeper_ = std::thread([this] { keep(); });
 }
 

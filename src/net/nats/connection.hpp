@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,6 +40,7 @@ public:
   struct settings {
     int tries = 5;  ///< relays refuse whoever comes while they read their settings again
     std::chrono::milliseconds between_tries{200};
+    std::function<bool()> give_up{};                ///< asked between tries, before it was there
     std::chrono::milliseconds answer_within{2000};  ///< of the relay
     std::chrono::milliseconds ping_every{1000};     ///< two without answer: it is lost
     std::size_t most_bytes = std::size_t{1} << 30;  ///< of one message in parts

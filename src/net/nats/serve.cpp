@@ -176,8 +176,13 @@ void server::run(int signals) {
 
 /// Tries until the relay is there; null if a signal comes first.
 std::unique_ptr<connection> connect(const access& who, int signals) {
+  connection::settings how;
+  how.give_up = [signals] {
+    pollfd polled{signals, POLLIN, 0};
+    return poll(&polled, 1, 0) > 0;
+  };
   for (bool said = false;; said = true) try {
-      return std::make_unique<connection>(who, "serve-" + random_token());
+      return std::make_unique<connection>(who, "serve-" + random_token(), how);
     } catch (const unreachable& e) {
       if (!said) std::fprintf(stderr, "cleave: %s; trying again\n", e.what());
       pollfd polled{signals, POLLIN, 0};

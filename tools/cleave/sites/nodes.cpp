@@ -74,8 +74,8 @@ void print_json(const std::vector<server>& all) {
 }  // namespace
 
 int list(const std::string& where, bool json) {
-  interruption stop;
   const auto connected = connect(where);
+  interruption stop;
   connection& by = *connected;
   const auto all = ask_around(by, stop, quiet, at_most);
   if (stop.seen()) return 130;

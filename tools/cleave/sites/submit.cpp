@@ -360,8 +360,8 @@ std::vector<server> wait_for_others(connection& by, interruption& stop, const su
 }  // namespace
 
 int submit(const submission& what) {
-  interruption stop;
   const auto connected = connect(what.where);
+  interruption stop;  // before that there is nothing to cancel
   connection& by = *connected;
   unsigned other_builds = 0;
   auto all = ask_around(by, stop, quiet, at_most);
