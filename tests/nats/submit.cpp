@@ -114,4 +114,25 @@ TEST_P(submitted, tells_a_server_that_it_is_given_up_until_it_knows) {
   EXPECT_TRUE(other.cancelled.empty());
 }
 
+/// A member that answers by a new name each time.
+TEST(asked, somebody_who_invents_names_does_not_go_on_for_ever) {
+  if (!cleave::tests::relay::installed()) GTEST_SKIP() << "no nats-server (Debian: nats-server)";
+  cleave::tests::relay by;
+  connection me(by.machine("me"), "client");
+  std::atomic<bool> end{false};
+  std::thread inventor([&] {
+    for (int i = 0; !end; ++i) {
+      connection one(by.machine("m1"), "serve-" + std::to_string(i));
+      sites::send(one, me.self(), offer{"program", "1f", 1, false, {}});
+      one.flush();
+    }
+  });
+  sites::interruption stop;
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_GT(sites::ask_around(me, stop, 300ms, 300ms).size(), 1u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
+  end = true;
+  inventor.join();
+}
+
 }  // namespace

@@ -11,6 +11,7 @@
 namespace sites {
 
 namespace nats = cleave::net::nats;
+using cleave::net::printable;
 using namespace std::chrono_literals;
 
 namespace {
@@ -19,11 +20,11 @@ constexpr auto quiet = 700ms;
 constexpr auto at_most = 2s;
 
 std::string in_words(const server& s, const nats::job_here& j) {
-  std::string what = cleave::net::printable(fmt::format(
-      "{}{}{}", s.what.program, j.arguments.empty() ? "" : " ", fmt::join(j.arguments, " ")));
+  std::string what = fmt::format("{}{}{}", s.what.program, j.arguments.empty() ? "" : " ",
+                                 fmt::join(j.arguments, " "));
   if (j.workers > 0) what += fmt::format(", {} of {} compute", j.computing, j.workers);
-  return j.is_root ? fmt::format("{}: root, for {}, {} s", what, j.submitter, j.seconds)
-                   : fmt::format("{}: helps {}, {} s", what, j.root, j.seconds);
+  return printable(j.is_root ? fmt::format("{}: root, for {}, {} s", what, j.submitter, j.seconds)
+                             : fmt::format("{}: helps {}, {} s", what, j.root, j.seconds));
 }
 
 void print(const std::vector<server>& all) {
@@ -38,8 +39,8 @@ void print(const std::vector<server>& all) {
     for (const auto& j : s.what.jobs) does.push_back(in_words(s, j));
     if (s.what.leaving) does.emplace_back("leaves");
     if (does.empty()) does.emplace_back("-");
-    fmt::print("{:<{}}  {:<{}}  {:>7}  {}\n", s.at.at.text(), machine, s.what.program, program,
-               s.what.workers, fmt::join(does, "; "));
+    fmt::print("{:<{}}  {:<{}}  {:>7}  {}\n", s.at.at.text(), machine, printable(s.what.program),
+               program, s.what.workers, fmt::join(does, "; "));
   }
 }
 

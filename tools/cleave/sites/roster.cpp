@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto ask_again = 300ms;
+constexpr int rounds = 5;            // of the longest wait, at most
 constexpr auto longest_wait = 50ms;  // then signals are looked for
 
 std::string_view text_of(const nats::letter& l) {
@@ -102,6 +103,7 @@ std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::
   using clock = attendance::clock;
   std::map<endpoint, offer> found;
   auto end = clock::now() + at_most;
+  const auto latest = clock::now() + rounds * at_most;  // whoever invents names could go on
   auto ask_at = clock::now();
   while (clock::now() < end && !stop.seen()) {
     if (clock::now() >= ask_at) {
@@ -109,11 +111,11 @@ std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::
       ask_at = clock::now() + ask_again;
     }
     by.wait(longest_wait);
-    while (const auto l = by.receive()) {
+    for (std::optional<nats::letter> l; clock::now() < latest && (l = by.receive());) {
       const auto message = read(*l);
       const offer* made = message ? std::get_if<offer>(&*message) : nullptr;
       if (made == nullptr) continue;
-      if (!found.contains(l->from)) end = clock::now() + quiet;
+      if (!found.contains(l->from)) end = std::min(clock::now() + quiet, latest);
       found[l->from] = *made;
     }
   }

@@ -71,7 +71,7 @@ private:
 std::unique_ptr<connection> connect(const std::string& where);
 
 // Asks all who are there, and waits until nobody has answered for `quiet`, or nobody at all for
-// `at_most`. Letters of another kind are lost.
+// `at_most`; not longer than five times that. Letters of another kind are lost.
 std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
                                std::chrono::milliseconds at_most);
 

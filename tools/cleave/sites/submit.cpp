@@ -324,7 +324,7 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
                              const connection& by) {
   std::set<std::string> others;
   for (const auto& s : all)
-    if (!s.what.leaving) others.insert(s.what.program);
+    if (!s.what.leaving) others.insert(cleave::net::printable(s.what.program));
   if (others.contains(what.program) && !what.root.empty())
     throw apps::usage_error(fmt::format("{} does not offer {}", what.root, what.program));
   throw apps::usage_error(
