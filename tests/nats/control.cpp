@@ -53,6 +53,16 @@ TEST(control, what_is_not_right_is_not_read) {
       nullptr);
 }
 
+TEST(control, what_is_very_long_is_not_read) {
+  control read;
+  const auto of = [](std::size_t spaces) {
+    std::string text(spaces, ' ');
+    return text.insert(0, "{\"cleave\":2").append("}");
+  };
+  EXPECT_EQ(decode("who", of(1 << 20), read), nullptr);
+  EXPECT_NE(decode("who", of(5 << 20), read), nullptr);
+}
+
 TEST(control, presence) {
   presence p{false, "ab", 4, 3, 2, 1, 700}, read;
   ASSERT_EQ(decode(encode(p), read), nullptr);

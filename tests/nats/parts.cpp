@@ -56,6 +56,19 @@ TEST(parts, of_two_senders_do_not_meet) {
   EXPECT_EQ(a.take(other, from_other[1], now), second);
 }
 
+TEST(parts, of_many_names_take_no_more_than_of_two) {
+  assembler a(1000);
+  const auto parts = parts_of(message(1000), 1, part_header + 500);
+  EXPECT_FALSE(a.take(one, parts[0], now));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(a.take({{"here", "m3"}, std::to_string(i)}, parts[0], now + 1s));
+    EXPECT_LE(a.unfinished(), 3u);
+  }
+  EXPECT_FALSE(a.take(one, parts[1], now + 1s));  // it was the first to go
+  EXPECT_FALSE(a.take(other, parts[0], now + 2s));
+  EXPECT_TRUE(a.take(other, parts[1], now + 2s));
+}
+
 /// As after a loss, or from somebody who wants to do harm.
 TEST(parts, that_do_not_follow_end_the_message) {
   const auto parts = parts_of(message(30), 1, part_header + 10);

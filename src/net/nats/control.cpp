@@ -85,8 +85,11 @@ std::string encode(const control& message) try {
 
 namespace {
 
+constexpr std::size_t longest_head = 4 << 20;  // bytes; what is read takes several times as much
+
 /// The object in the first line of this version; otherwise what is wrong.
 const char* read_head(std::string_view line, json& head) {
+  if (line.size() > longest_head) return "longer than anything that is said";
   head = json::parse(line, nullptr, false);
   if (!head.is_object()) return "no object of JSON";
   const auto version = head.find("cleave");

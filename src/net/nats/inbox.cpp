@@ -10,15 +10,26 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t most_waiting = std::size_t{1} << 30;  // bytes that nobody has received
 
+namespace {
+
+/// Of many that are empty, too.
+std::size_t bytes_of(const letter& one) noexcept {
+  const endpoint& from = one.from;
+  return sizeof one + one.content.size() + one.topic.size() + from.process.size() +
+         from.at.site.size() + from.at.name.size();
+}
+
+}  // namespace
+
 void inbox::put(letter one) {
   {
     const std::lock_guard lock(mutex_);
-    if (bytes_ + one.content.size() > most_waiting) {
+    if (bytes_ + bytes_of(one) > most_waiting) {
       if (!std::exchange(overflown_, true))
         std::fputs("cleave: relay: more arrives than is read: some is lost\n", stderr);
       return;
     }
-    bytes_ += one.content.size();
+    bytes_ += bytes_of(one);
     letters_.push_back(std::move(one));
   }
   arrived_.notify_one();
@@ -53,7 +64,7 @@ std::optional<letter> inbox::take() {
   if (letters_.empty()) return {};
   letter next = std::move(letters_.front());
   letters_.pop_front();
-  bytes_ -= next.content.size();
+  bytes_ -= bytes_of(next);
   return next;
 }
 

@@ -41,8 +41,12 @@ std::optional<std::vector<std::byte>> assembler::take(const endpoint& from,
                       offset = get(part.data() + 16);
   const auto body = part.subspan(part_header);
   if (offset == 0) {
-    std::erase_if(unfinished_, [&](const auto& of) { return now - of.second.since > longest_gap; });
+    for (auto one = unfinished_.begin(); one != unfinished_.end();) {
+      const auto old = one++;
+      if (old->first == from || now - old->second.since > longest_gap) drop(old);
+    }
     unfinished_[from] = {number, bytes, {}, now};
+    kept_ += for_each;
   }
   const auto at = unfinished_.find(from);
   if (at == unfinished_.end()) return {};
@@ -51,15 +55,24 @@ std::optional<std::vector<std::byte>> assembler::take(const endpoint& from,
                        so_far.content.size() == offset && bytes <= most_bytes_ &&
                        body.size() <= bytes - offset;
   if (!follows) {
-    unfinished_.erase(at);
+    drop(at);
     return {};
   }
   so_far.content.insert(so_far.content.end(), body.begin(), body.end());
+  kept_ += body.size();
   so_far.since = now;
-  if (so_far.content.size() < bytes) return {};
-  auto whole = std::move(so_far.content);
+  if (so_far.content.size() == bytes) return drop(at);
+  const auto by_age = [](const auto& a, const auto& b) { return a.second.since < b.second.since; };
+  while (kept_ > most_kept())
+    drop(std::min_element(unfinished_.begin(), unfinished_.end(), by_age));
+  return {};
+}
+
+std::vector<std::byte> assembler::drop(std::map<endpoint, message>::iterator at) {
+  auto content = std::move(at->second.content);
+  kept_ -= for_each + content.size();
   unfinished_.erase(at);
-  return whole;
+  return content;
 }
 
 }  // namespace cleave::net::nats

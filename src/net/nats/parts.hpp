@@ -27,7 +27,9 @@ std::size_t write_part(std::uint64_t number, std::span<const std::byte> message,
 ///
 /// Invariant: a sender has at most one message under way, the last one that it has begun. What is
 /// kept of it is its beginning without a gap, shorter than the whole, which is at most
-/// `most_bytes`. A part that does not follow ends it, so nobody gets half a message.
+/// `most_bytes`. A part that does not follow ends it, so nobody gets half a message. `kept_` is
+/// what all of them take, after take() at most most_kept(), so many names take no more than a few:
+/// beyond that the message ends whose last part is the oldest.
 class assembler {
 public:
   using clock = std::chrono::steady_clock;
@@ -39,6 +41,7 @@ public:
                                              clock::time_point now);
   /// How many have begun and not ended.
   std::size_t unfinished() const noexcept { return unfinished_.size(); }
+  std::size_t most_kept() const noexcept { return 2 * most_bytes_; }
 
 private:
   struct message {
@@ -46,9 +49,13 @@ private:
     std::vector<std::byte> content;
     clock::time_point since;
   };
+  static constexpr std::size_t for_each = 256;  // bytes, besides its content: about
+
+  std::vector<std::byte> drop(std::map<endpoint, message>::iterator at);
 
   const std::size_t most_bytes_;
   std::map<endpoint, message> unfinished_;
+  std::size_t kept_ = 0;
 };
 
 }  // namespace cleave::net::nats
