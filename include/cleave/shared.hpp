@@ -3,6 +3,7 @@
 #include <cleave/detail/archive.hpp>
 #include <cleave/detail/bytes.hpp>
 #include <cleave/detail/replicas.hpp>
+#include <cleave/detail/wire.hpp>
 
 #include <atomic>
 #include <cassert>
@@ -29,6 +30,9 @@ struct min {
     return b < a ? b : a;
   }
 };
+
+template <class Shared>
+class shared_ref;
 
 namespace detail {
 
@@ -79,13 +83,19 @@ struct shared_functions {
     made->begin(arrived);
     return {made, static_cast<shared_base*>(made.get())};
   }
-  static constexpr shared_base::functions all{&put, &merge, &make};
+  static shared_type::functions all() {
+    if constexpr (Shared::travels) return {&put, &merge, &make};
+    else return shared_type::of_no_form;
+  }
+  static std::uint64_t layout() {
+    name_hash h;
+    if constexpr (Shared::travels) add_layout<shared_ref<Shared>>(h);
+    return h.value();
+  }
+  static inline const shared_type type{typeid(Shared), layout(), all()};
 };
 
 }  // namespace detail
-
-template <class Shared>
-class shared_ref;
 
 /// A value that all workers share and that only improves: the bound of a branch and bound search,
 /// with a witness of it if Witness is given (a tour, a clique). Merge(a, b) returns the better of
@@ -111,8 +121,7 @@ public:
   explicit shared(T initial, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) noexcept
       : value_(initial) {
-    if constexpr (travels) know_if_static(functions::all, typeid(shared), file, line);
-    else know_if_static(of_no_form, typeid(shared), file, line);
+    know_if_static(functions::type, typeid(shared), file, line);
   }
   ~shared() { forget(); }
 
@@ -161,8 +170,7 @@ public:
   explicit shared(T initial, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) noexcept
       : value_(initial) {
-    if constexpr (travels) know_if_static(functions::all, typeid(shared), file, line);
-    else know_if_static(of_no_form, typeid(shared), file, line);
+    know_if_static(functions::type, typeid(shared), file, line);
   }
   ~shared() { forget(); }
 
@@ -235,7 +243,7 @@ public:
   void put(detail::byte_writer& w) const requires travels {
     w.put(meant_ != nullptr);
     if (!meant_) return;
-    detail::put_name(w, w.node().know(*meant_, functions::all));
+    detail::put_name(w, w.node().know(*meant_, functions::type));
     w.put_block([&] { functions::put(*meant_, w); });
   }
   void get(detail::byte_reader& r) requires travels {
@@ -243,7 +251,7 @@ public:
     if (!r.get<bool>()) return;
     const auto name = detail::get_name(r);
     auto value = r.get_block();
-    const auto found = r.node().merge(name, functions::all, value);
+    const auto found = r.node().merge(name, functions::type, value);
     meant_ = std::shared_ptr<Shared>(found, static_cast<Shared*>(found.get()));
   }
 

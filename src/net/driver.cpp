@@ -295,9 +295,14 @@ void driver::show(instant at) {
 // ---- to the network
 
 void driver::send(address to, message m) {
+  bytes encoded = encode(m);
+  if (encoded.size() > carries_->longest_message()) {
+    leave_shared_out(m);
+    encoded = encode(m);
+  }
   // A rack only keeps a result from being sent again, later.
-  std::holds_alternative<rack>(m.body) ? carries_->send_without_waking(to, encode(m))
-                                       : carries_->send(to, encode(m));
+  std::holds_alternative<rack>(m.body) ? carries_->send_without_waking(to, std::move(encoded))
+                                       : carries_->send(to, std::move(encoded));
 }
 
 void driver::say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }

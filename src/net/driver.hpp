@@ -148,6 +148,7 @@ private:
   traveller describe(std::uint64_t id, detail::task& t) const;
   outcome outcome_of(detail::task& t) const noexcept;
   void check_length(const bytes& contents, const char* of_what) const;
+  void leave_shared_out(message& m) const;
   std::chrono::microseconds time_to_sleep(instant now) const;
   static instant now() noexcept;
 

@@ -41,6 +41,21 @@ void driver::check_length(const bytes& contents, const char* of_what) const {
         " bytes: this transport carries fewer than " + std::to_string(most - around));
 }
 
+/// Of a message that would be dropped. A task without its bounds takes longer; but what was found
+/// under one is nothing without it.
+void driver::leave_shared_out(message& m) const {
+  bytes none;
+  detail::byte_writer(none).put_block([] {});
+  if (auto* const given = std::get_if<task>(&m.body)) given->shared = none;
+  auto* const result = std::get_if<rslt>(&m.body);
+  if (result == nullptr) return;
+  const std::length_error why("cleave: a result of " + std::to_string(result->result.size()) +
+                              " bytes with shared values of " +
+                              std::to_string(result->shared.size()) + ": this transport carries " +
+                              std::to_string(carries_->longest_message()));
+  *result = {result->key, ending::error, failure(std::make_exception_ptr(why)).result, none};
+}
+
 // ---- from core to the protocol
 
 traveller driver::describe(std::uint64_t id, detail::task& t) const {

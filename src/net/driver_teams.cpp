@@ -134,9 +134,11 @@ void driver::end(address from, const team_end& m) {
   } catch (...) { fail_team(std::current_exception()); }
 }
 
+/// Also of one that has ended its part: what it sent last may not have arrived.
 void driver::member_lost(address who) {
   std::lock_guard lock(mutex_);
-  if (!led_ || led_->awaited.erase(who) == 0) return;
+  if (!led_ || !led_->begun || std::ranges::count(members_, who) == 0) return;
+  led_->awaited.erase(who);
   led_->ends.lost_member = led_->cancelled = true;
 }
 

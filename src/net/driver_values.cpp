@@ -86,7 +86,7 @@ std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const
 std::exception_ptr driver::take_in(std::span<const std::byte> from) noexcept {
   try {
     detail::byte_reader r(from);
-    values().merge_improved(r);
+    values().merge_improved(r, !in_.empty() || team_task_ != nullptr);
     return nullptr;
   } catch (...) {
     complain("a shared value cannot be read", std::current_exception());

@@ -66,7 +66,8 @@ public:
   virtual bool sends_from_any_thread() const noexcept { return false; }
   /// What this thread has sent is on its way. The driver's need not call it.
   virtual void deliver() noexcept {}
-  /// The next message that has arrived, if there is one.
+  /// The next message that has arrived, if there is one. An empty one is none: a part of a long
+  /// one has come, so its sender lives.
   virtual std::optional<incoming> receive() = 0;
   /// A peer that the transport knows to be gone, once for each time.
   virtual std::optional<address> lost() = 0;

@@ -113,36 +113,56 @@ static void complain_of_unread() noexcept {
       "cleave::shared: a variable of static storage whose value or witness cannot be serialized "
       "has been improved on several nodes, or on another one");
 }
-const shared_base::functions shared_base::of_no_form{
+const shared_type::functions shared_type::of_no_form{
     [](const shared_base&, byte_writer&) { refuse_shared(); },
     [](shared_base&, byte_reader&) -> bool { refuse_shared(); },
     [](byte_reader&) -> std::shared_ptr<shared_base> { refuse_shared(); }};
 
-void shared_base::know_if_static(const functions& f, const std::type_info& type, const char* file,
-                                 int line) noexcept {
+/// The types of this process, the last one first.
+static constinit std::atomic<const shared_type*> newest{nullptr};
+
+shared_type::shared_type(const std::type_info& value, std::uint64_t layout,
+                         const functions& f) noexcept
+    : can(f),
+      id_([&] {
+        name_hash h;
+        h.add(value.name());
+        h.add(layout);
+        return h.value();
+      }()),
+      next_(newest.load(std::memory_order_relaxed)) {
+  // release: partner of shared_types().
+  while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
+                                       std::memory_order_relaxed)) {}
+}
+
+// acquire: partner of the constructor.
+const shared_type* shared_types() noexcept { return newest.load(std::memory_order_acquire); }
+
+static const shared_type* find_shared_type(std::uint64_t id) noexcept {
+  for (const auto* t = shared_types(); t != nullptr; t = t->next())
+    if (t->id() == id) return t;
+  return nullptr;
+}
+
+/// `type` may be made later than this.
+void shared_base::know_if_static(const shared_type& type, const std::type_info& name,
+                                 const char* file, int line) noexcept {
   if (!is_static(this)) return;
   const std::string_view path(file);
   name_hash place;
-  place.add(type.name());
+  place.add(name.name());
   place.add(path.substr(path.rfind('/') + 1));
   place.add(static_cast<std::uint64_t>(line));
   replicas& node = replicas_of_process();
   const std::lock_guard lock(node.mutex_);
   place.add(node.places_[place.value()]++);
   name_ = {0, place.value()};
-  functions_ = &f;
+  type_ = &type;
   const replicas::known before =
       std::exchange(node.shared_[name_], replicas::known{this, nullptr, nullptr});
   node_.store(&node, std::memory_order_relaxed);
   if (before.keep != nullptr) node.pass_on(*before.keep, *this);
-  const auto early = node.early_.extract(name_);
-  if (early.empty()) return;
-  for (const auto& bytes : early.mapped()) {
-    byte_reader value(bytes, node);
-    try {
-      if (f.merge(*this, value)) node.note(*this);
-    } catch (...) { complain_of_unread(); }
-  }
 }
 
 void shared_base::note_improved() noexcept {
@@ -230,43 +250,50 @@ bool replicas::put_published(value_name name, std::vector<std::byte>& out) {
   return true;
 }
 
-value_name replicas::know(shared_base& s, const shared_base::functions& f) {
+value_name replicas::know(shared_base& s, const shared_type& type) {
   const std::lock_guard lock(mutex_);
   if (s.node_.load(std::memory_order_relaxed) == nullptr) {
     s.name_ = {node_, ++last_};
-    s.functions_ = &f;
+    s.type_ = &type;
     shared_[s.name_] = {&s, nullptr, nullptr};
     s.node_.store(this, std::memory_order_relaxed);
   }
   return s.name_;
 }
 
-std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_base::functions& f,
+std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_type& type,
                                              byte_reader& value) {
   const std::lock_guard lock(mutex_);
-  auto& entry = shared_[name];
-  if (entry.value == nullptr) {
-    try {
-      entry.keep = f.make(value);
-    } catch (...) {
-      shared_.erase(name);
-      throw;
-    }
-    entry.value = entry.keep.get();
-    entry.value->name_ = name;
-    entry.value->functions_ = &f;
-    entry.value->node_.store(this, std::memory_order_relaxed);
-    note(*entry.value);
-  } else if (entry.value->functions_ != &f) {
-    throw malformed("malformed bytes: a shared value of another type");
-  } else if (f.merge(*entry.value, value)) {
-    note(*entry.value);
-  }
+  known& entry = merge_one(name, type, value);
   if (entry.keep) return entry.keep;
   // What was published is kept until the job ends, and would be waited for so long.
   if (name.maker == 0 || is_reading_published) return {std::shared_ptr<void>(), entry.value};
   if (entry.users == nullptr) entry.users = std::make_shared<char>();
   return {entry.users, entry.value};
+}
+
+/// With the mutex.
+replicas::known& replicas::merge_one(value_name name, const shared_type& type, byte_reader& value) {
+  const auto [at, is_new] = shared_.try_emplace(name);
+  known& entry = at->second;
+  if (is_new) {
+    try {
+      entry.keep = type.can.make(value);
+    } catch (...) {
+      shared_.erase(at);
+      throw;
+    }
+    entry.value = entry.keep.get();
+    entry.value->name_ = name;
+    entry.value->type_ = &type;
+    entry.value->node_.store(this, std::memory_order_relaxed);
+    note(*entry.value);
+  } else if (entry.value->type_->id() != type.id()) {
+    throw malformed("malformed bytes: a shared value of another type");
+  } else if (type.can.merge(*entry.value, value)) {
+    note(*entry.value);
+  }
+  return entry;
 }
 
 std::uint64_t replicas::version() const {
@@ -284,12 +311,13 @@ std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w,
       std::vector<std::byte> value;
       try {
         byte_writer one(value, w.node());
-        s.functions_->put(s, one);
+        s.type_->can.put(s, one);
       } catch (...) {
         value.clear();
         if (failed != nullptr) *failed = std::current_exception();
       }
       put_name(w, name);
+      w.put(s.type_->id());
       w.put_length(value.size());
       w.raw(value.data(), value.size());
     }
@@ -303,41 +331,30 @@ void replicas::forget_unused() {
   for (auto it = shared_.begin(); it != shared_.end();) {
     const auto one = it++;
     known& entry = one->second;
-    if (entry.keep == nullptr || entry.keep.use_count() != 1) continue;
+    if (one->first.maker == 0 || entry.keep == nullptr || entry.keep.use_count() != 1) continue;
     entry.value->node_.store(nullptr, std::memory_order_relaxed);
     unused.push_back(std::move(entry.keep));
     shared_.erase(one);
   }
 }
 
-void replicas::merge_improved(byte_reader& r) {
+void replicas::merge_improved(byte_reader& r, bool passes_on) {
   byte_reader all = r.get_block();
   std::exception_ptr failed;
   while (all.left() > 0) {
     const value_name name = get_name(all);
+    const shared_type* const type = find_shared_type(all.get<std::uint64_t>());
     byte_reader value = all.get_block();
     const std::lock_guard lock(mutex_);
-    const auto it = shared_.find(name);
-    if (it == shared_.end()) {
-      const auto bytes = value.raw(value.left());
-      if (name.maker == 0) keep_early(name, bytes);
-      continue;
-    }
-    shared_base& s = *it->second.value;
+    // One made here that is not known has ended.
+    const bool wanted = name.maker == 0 || (passes_on && name.maker != node_);
+    if (!wanted && !shared_.contains(name)) continue;
     try {
-      if (s.functions_->merge(s, value)) note(s);
+      if (type == nullptr) throw malformed("malformed bytes: a shared value of no type");
+      merge_one(name, *type, value);
     } catch (...) { failed = std::current_exception(); }
   }
   if (failed) std::rethrow_exception(failed);
-}
-
-/// The same comes with many messages.
-void replicas::keep_early(value_name name, std::span<const std::byte> bytes) {
-  auto& all = early_[name];
-  const bool is_new = std::none_of(all.begin(), all.end(), [&](const auto& one) {
-    return std::equal(one.begin(), one.end(), bytes.begin(), bytes.end());
-  });
-  if (is_new) all.emplace_back(bytes.begin(), bytes.end());
 }
 
 void replicas::end_job() noexcept {
@@ -345,10 +362,9 @@ void replicas::end_job() noexcept {
   std::map<value_name, known> values;
   const std::lock_guard lock(mutex_);
   data.swap(published_);
-  early_.clear();
   for (auto it = shared_.begin(); it != shared_.end();) {
     const auto entry = it++;
-    if (entry->second.keep == nullptr) continue;
+    if (entry->first.maker == 0 || entry->second.keep == nullptr) continue;
     entry->second.value->node_.store(nullptr, std::memory_order_relaxed);
     values.insert(shared_.extract(entry));
   }
@@ -359,9 +375,9 @@ void replicas::pass_on(const shared_base& from, shared_base& to) noexcept {
   std::vector<std::byte> bytes;
   try {
     byte_writer w(bytes, *this);
-    from.functions_->put(from, w);
+    from.type_->can.put(from, w);
     byte_reader r(bytes, *this);
-    if (!to.functions_->merge(to, r)) return;
+    if (!to.type_->can.merge(to, r)) return;
     note(to);
     to.improved_here_ = version_;
   } catch (...) { complain_of_unread(); }

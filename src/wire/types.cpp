@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -68,6 +69,9 @@ std::uint64_t program_hash() {
                              ": expected different names, also in unnamed namespaces");
     h.add(all[i]->id());
   }
+  std::set<std::uint64_t> values;  // a library may have a type once more
+  for (const auto* t = shared_types(); t != nullptr; t = t->next()) values.insert(t->id());
+  for (const std::uint64_t id : values) h.add(id);
   return h.value();
 }
 

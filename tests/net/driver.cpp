@@ -432,6 +432,29 @@ TEST_F(nodes, what_is_too_long_for_the_transport_is_an_error_at_the_join) {
   EXPECT_THROW(run(j, takes), std::length_error);
 }
 
+// So is what would come with it: both would be dropped.
+using long_bound = cleave::shared<int, cleave::max, std::string>;
+struct improves_at_length {
+  cleave::shared_ref<long_bound> best;
+  auto input() { return std::tie(best); }
+  int run() {
+    note_arrival();
+    best->offer(1, std::string(30'000, 'x'));
+    return 1;
+  }
+};
+TEST_F(nodes, shared_values_too_long_for_the_transport_are_an_error_at_the_join) {
+  weather w;
+  w.longest = 20'000;
+  job j(2, 1, w);
+  travelled = 0;
+  auto improves = [] {
+    long_bound best(0);
+    return both([] { return await_travellers(); }, improves_at_length{best}).second;
+  };
+  EXPECT_THROW(run(j, improves), std::length_error);
+}
+
 // A result that was pruned under a bound must not come without it.
 using stubborn_bound = cleave::shared<int, cleave::max, stubborn>;
 struct improves_stubborn {

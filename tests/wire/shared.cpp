@@ -211,11 +211,34 @@ TEST(shared, a_static_variable_that_is_made_late_has_what_has_come) {
   byte_writer w(message);
   w.put_block([&] {
     put_name(w, name_of_static(line_of_late));
+    w.put(shared_functions<bound>::type.id());
     w.put_block([&] { w.put(41); });
   });
   byte_reader r(message);
   replicas_of_process().merge_improved(r);
   EXPECT_EQ(late().get(), 41);
+}
+
+// Whoever gets a result from here must have all bounds under which it was found.
+TEST(shared, a_node_passes_on_what_it_does_not_know) {
+  tests::node home, middle, thief;
+  bound best(3);
+  task_of<reads> t(reads{best});
+  const auto there = tests::sent(t, home, thief);
+  static_cast<task_of<reads>&>(*there).work.best->offer(9);
+  tests::bytes first, second;
+  byte_writer w(first, thief.values);
+  thief.values.put_improved(0, w);
+  byte_reader unused(first, middle.values);
+  middle.values.merge_improved(unused, false);
+  EXPECT_EQ(middle.values.version(), 0u) << "it has nobody to tell";
+  byte_reader r(first, middle.values);
+  middle.values.merge_improved(r);
+  byte_writer on(second, middle.values);
+  middle.values.put_improved(0, on);
+  byte_reader last(second, home.values);
+  home.values.merge_improved(last);
+  EXPECT_EQ(best.get(), 9);
 }
 
 // A reference has come before the function was called here that makes the variable.
@@ -304,6 +327,7 @@ TEST(shared, variable_of_static_storage_is_known_by_its_place) {
   std::vector<value_name> names;
   while (all.left() > 0) {
     names.push_back(get_name(all));
+    (void)all.get<std::uint64_t>();
     (void)all.get_block();
     EXPECT_EQ(names.back().maker, 0u);
   }

@@ -106,27 +106,52 @@ private:
 /// that comes from others.
 extern thread_local bool is_travelling;
 
-/// What all shared values have in common. While a node knows it by name, `node_` is that node.
-class shared_base {
+class shared_base;
+
+/// What can be done with a shared value without knowing its type. One object for each type; it
+/// enters itself into the list of the process before main. Immutable: any thread.
+class shared_type {
 public:
   struct functions {
     void (*put)(const shared_base&, byte_writer&);       // the value with its witness
     bool (*merge)(shared_base&, byte_reader&);           // true: that improved it
     std::shared_ptr<shared_base> (*make)(byte_reader&);  // a replica
   };
+  /// Of a type that cannot be serialized: who has improved it has no result for another node.
+  static const functions of_no_form;
+
+  /// `layout`: a hash of what it is made of.
+  shared_type(const std::type_info& value, std::uint64_t layout, const functions& f) noexcept;
+  shared_type(const shared_type&) = delete;
+  shared_type& operator=(const shared_type&) = delete;
+
+  /// The same in each build of the same source, as wire_type's.
+  std::uint64_t id() const noexcept { return id_; }
+  const shared_type* next() const noexcept { return next_; }
+
+  const functions can;
+
+private:
+  const std::uint64_t id_;
+  const shared_type* next_ = nullptr;
+};
+
+/// The first of all types of this program, in no particular order. Any thread.
+const shared_type* shared_types() noexcept;
+
+/// What all shared values have in common. While a node knows it by name, `node_` is that node.
+class shared_base {
+public:
   shared_base(const shared_base&) = delete;
   shared_base& operator=(const shared_base&) = delete;
 
 protected:
-  /// Of a type that cannot be serialized: who has improved it has no result for another node.
-  static const functions of_no_form;
-
   shared_base() noexcept = default;
   ~shared_base() = default;
 
   /// A variable of static storage is known from the beginning, by its type and its place in the
   /// source.
-  void know_if_static(const functions& f, const std::type_info& type, const char* file,
+  void know_if_static(const shared_type& type, const std::type_info& name, const char* file,
                       int line) noexcept;
   /// To be called when the value improved, and no lock is held.
   void improved() noexcept {
@@ -145,7 +170,7 @@ private:
 
   std::atomic<replicas*> node_{nullptr};
   value_name name_;
-  const functions* functions_ = nullptr;
+  const shared_type* type_ = nullptr;
   std::uint64_t version_ = 0;        // the node's when it improved last; 0: not since it is known
   std::uint64_t improved_here_ = 0;  // the same, by a worker of this node
 };
@@ -177,26 +202,26 @@ public:
   bool put_published(value_name name, std::vector<std::byte>& out);
 
   /// Gives a shared value its name.
-  value_name know(shared_base& s, const shared_base::functions& f);
-  /// Merges a value, as shared_base::functions put it, into that of this name; there is one
+  value_name know(shared_base& s, const shared_type& type);
+  /// Merges a value, as shared_type's functions put it, into that of this name; there is one
   /// afterwards. Throws malformed.
-  std::shared_ptr<shared_base> merge(value_name name, const shared_base::functions& f,
-                                     byte_reader& value);
+  std::shared_ptr<shared_base> merge(value_name name, const shared_type& type, byte_reader& value);
 
   /// Counts improvements.
   std::uint64_t version() const;
-  /// Appends all shared values that this node's workers improved after `since`, each with its name;
-  /// 0: all that improved at all. Returns the version that this is. Of what cannot be written there
-  /// is nothing behind its name, which merge_improved() refuses; `failed` is why.
+  /// Appends all shared values that this node's workers improved after `since`, each with its name
+  /// and type; 0: all that improved at all. Returns the version that this is. Of what cannot be
+  /// written there is nothing behind its name, which merge_improved() refuses; `failed` is why.
   std::uint64_t put_improved(std::uint64_t since, byte_writer& w,
                              std::exception_ptr* failed = nullptr);
-  /// Merges what put_improved() appended on another node. What this node does not know is passed
-  /// over; a variable of static storage gets it when it is made. Throws malformed, and what reading
-  /// throws, when all others are merged.
-  void merge_improved(byte_reader& r);
+  /// Merges what put_improved() appended on another node. Of a variable of static storage that is
+  /// not made here yet there is a replica then; and, if this node `passes_on` what it hears with
+  /// results of its own, of all that it does not know. Throws malformed, and what reading throws,
+  /// when all others are merged.
+  void merge_improved(byte_reader& r, bool passes_on = true);
 
-  /// Ends the replicas that nothing here refers to. Only while no task of another node is here: all
-  /// that improved them has been told with a result then.
+  /// Ends the replicas that nothing here refers to, but for those of variables. Only while no task
+  /// of another node is here: all that improved them has been told with a result then.
   void forget_unused();
 
   /// Frees the data and forgets the names. While nothing runs, and nothing is under way to this
@@ -213,8 +238,8 @@ private:
   };
 
   void note(shared_base& s) noexcept;
+  known& merge_one(value_name name, const shared_type& type, byte_reader& value);
   void pass_on(const shared_base& from, shared_base& to) noexcept;
-  void keep_early(value_name name, std::span<const std::byte> bytes);
 
   // A value may hold others, so that it is put and got within another one's.
   mutable std::recursive_mutex mutex_;
@@ -224,7 +249,6 @@ private:
   std::map<value_name, std::shared_ptr<publication>> published_;
   std::map<value_name, known> shared_;
   std::map<std::uint64_t, std::uint64_t> places_;  // of static storage: how many of the same place
-  std::map<value_name, std::vector<std::vector<std::byte>>> early_;  // of those not made yet
   std::atomic<carrier*> carrier_{nullptr};
 };
 

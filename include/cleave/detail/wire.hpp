@@ -24,7 +24,7 @@
 namespace cleave::detail {
 
 /// Grows when the same task becomes other bytes; a part of the program's hash.
-inline constexpr std::uint64_t wire_format = 1;
+inline constexpr std::uint64_t wire_format = 2;
 
 /// What can be done with a task_of<Work> without knowing Work. One object for each Work that a
 /// frame may give; it enters itself into the list of the process before main. Immutable: any
@@ -84,8 +84,9 @@ private:
 const wire_type* wire_types() noexcept;
 /// The type of this program with that id, or null. Any thread.
 const wire_type* find_wire_type(std::uint64_t id) noexcept;
-/// Tells programs apart: of all types of tasks and wire_format. Throws std::logic_error if two
-/// types have one name, which is possible in unnamed namespaces of two files.
+/// Tells programs apart: of all types of tasks and of shared values, and wire_format. Throws
+/// std::logic_error if two types have one name, which is possible in unnamed namespaces of two
+/// files.
 std::uint64_t program_hash();
 
 /// FNV-1a, 64 bits.

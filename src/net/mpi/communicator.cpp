@@ -308,7 +308,10 @@ void communicator::give_up_requests() {
 
 void communicator::finish_part(operation& op, bool failed) {
   op.failed = op.failed || failed;
-  if (--op.parts > 0) return;
+  if (--op.parts > 0) {
+    if (op.incoming && !failed) complete_.push_back({static_cast<address>(op.peer), {}});
+    return;
+  }
   peer_state& peer = peers_[index(op.peer)];
   --peer.unfinished;
   if (op.incoming) return hand_out(peer);

@@ -21,7 +21,8 @@ namespace cleave::net::mpi {
 /// calls it: the one that made it, unless MPI allows others.
 ///
 /// MPI gives the order between two ranks. A message longer than a part travels as a header and its
-/// parts, which the receiver has asked for, in order, before it looks for another message.
+/// parts, which the receiver has asked for, in order, before it looks for another message. Of each
+/// part but the last next() returns an empty message: its sender lives.
 class communicator {
 public:
   /// Begins MPI. Throws std::runtime_error if there is not what the launcher spoke of.

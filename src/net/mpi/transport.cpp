@@ -34,6 +34,7 @@ constexpr std::chrono::nanoseconds if_a_rank_is_killed = 50ms;  // of which MPI 
 constexpr std::chrono::nanoseconds longest_farewell = 200ms;
 
 constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
+constexpr long usual_part = 1 << 20;    // over a slow line none takes a second
 
 /// Messages over MPI; sleeps on the doorbell. The mutex is held whenever MPI, the doorbell's counts
 /// or what is counted is touched, and not while it sleeps.
@@ -78,7 +79,8 @@ private:
   };
 
   static std::size_t part_bytes();
-  static doorbell make_doorbell(communicator& all);
+  static std::string kind_of_doorbell();
+  static doorbell make_doorbell(communicator& all, const std::string& kind);
   bool awaits(int peer) const noexcept;
   bool awaits_any() const noexcept;
   void send_now(int peer, bytes message);
@@ -88,6 +90,7 @@ private:
   void leave();
 
   mutable std::mutex mutex_;
+  const std::string kind_ = kind_of_doorbell();  // before MPI begins: others wait in it
   communicator all_;
   doorbell bell_;
   const bool spin_;
@@ -101,7 +104,16 @@ private:
 
 std::size_t mpi_transport::part_bytes() {
   return static_cast<std::size_t>(
-      machine::environment("CLEAVE_MPI_PART", 1, largest_part, largest_part));
+      machine::environment("CLEAVE_MPI_PART", 1, largest_part, usual_part));
+}
+
+/// Empty: what is best.
+std::string mpi_transport::kind_of_doorbell() {
+  const char* const text = std::getenv("CLEAVE_MPI_DOORBELL");
+  std::string kind = text != nullptr ? text : "";
+  if (!kind.empty() && kind != "futex" && kind != "udp")
+    throw std::runtime_error("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" + kind + "'");
+  return kind;
 }
 
 /// Memory that the ranks of this host share, or none in any of them.
@@ -123,12 +135,7 @@ machine::shared_memory share(communicator& all, bool wanted) {
   return everybody ? std::move(memory) : machine::shared_memory();
 }
 
-doorbell mpi_transport::make_doorbell(communicator& all) {
-  const char* const text = std::getenv("CLEAVE_MPI_DOORBELL");
-  const std::string_view kind = text != nullptr ? text : "";
-  if (!kind.empty() && kind != "futex" && kind != "udp")
-    throw std::runtime_error("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" +
-                             std::string(kind) + "'");
+doorbell mpi_transport::make_doorbell(communicator& all, const std::string& kind) {
   machine::shared_memory memory = share(all, kind != "udp");
   const bool on_one_host =
       memory && all.neighbours().size() == static_cast<std::size_t>(all.size());
@@ -143,7 +150,7 @@ doorbell mpi_transport::make_doorbell(communicator& all) {
 }
 
 mpi_transport::mpi_transport(const transport_settings& settings)
-    : all_(settings.ranks, part_bytes()), bell_(make_doorbell(all_)), spin_(settings.spin) {
+    : all_(settings.ranks, part_bytes()), bell_(make_doorbell(all_, kind_)), spin_(settings.spin) {
   all_.begin_messages();
 }
 
@@ -214,7 +221,7 @@ std::optional<incoming> mpi_transport::receive() {
   ring_receivers();  // a driver that does not come to wait() looks for messages
   if (!all_.has_next()) all_.progress();
   auto found = all_.next();
-  if (found) {
+  if (found && !found->message.empty()) {
     ++counted_.received;
     counted_.received_bytes += found->message.size();
   }
