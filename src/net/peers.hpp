@@ -19,6 +19,7 @@ struct peer {
   bool foreign = false;  ///< runs another program
   bool leaving = false;
   instant heard{};
+  instant lost_at{};        ///< when the transport said so last
   instant related_since{};  ///< silence before that says nothing
   instant beaten{};         ///< the last heartbeat
   std::uint64_t beat = 0;   ///< its number; 0: none has come

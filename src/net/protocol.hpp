@@ -163,6 +163,7 @@ private:
   // protocol_time.hpp: what happens without a message
   void gone(instant now, address who);
   void lost(instant now, address who);
+  void forget_served(address who);
   void end_fetches(address publisher);
   void end_slots(instant now);
   void resend(instant now);

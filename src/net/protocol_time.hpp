@@ -46,7 +46,11 @@ template <class Policy>
 void node<Policy>::peer_lost(instant now, address who) {
   const auto at = peers_.find(who);
   if (member_ == membership::left || at == peers_.end()) return;
-  gone(now, who);
+  lost(now, who);
+  forget_served(who);
+  at->second.lost_at = now;
+  for (auto& [what, f] : fetching_)
+    if (what.first == who) f.resend_at = now + how_.lost_after;
   at->second.reachable = false;
   reachable_.update(who, at->second);
   pursue(now);
@@ -57,6 +61,11 @@ template <class Policy>
 void node<Policy>::gone(instant now, address who) {
   lost(now, who);
   end_fetches(who);
+  forget_served(who);
+}
+
+template <class Policy>
+void node<Policy>::forget_served(address who) {
   std::erase_if(served_, [&](const auto& s) { return s.first.first == who; });
 }
 
@@ -168,14 +177,17 @@ void node<Policy>::resend(instant now) {
 
 /// A fetch ends with its data, or when its publisher is gone. Large data take their time, and what
 /// is sent after them too: so this needs a longer silence than a task does. And who has come just
-/// now may not have heard of the publisher yet.
+/// now may not have heard of the publisher yet. One that seems lost may be back in a moment, while
+/// the error that would say so here ends the job.
 template <class Policy>
 void node<Policy>::fetch_again(instant now) {
   std::vector<address> silent;
   for (auto& [what, f] : fetching_) {
     const auto known = peers_.find(what.first);
     const bool is_known = known != peers_.end();
-    const bool is_gone = is_known && (!known->second.reachable || known->second.foreign);
+    const bool is_away = is_known && !known->second.reachable &&
+                         now - std::max(f.since, known->second.lost_at) >= how_.lost_after;
+    const bool is_gone = is_away || (is_known && known->second.foreign);
     const instant heard = is_known ? std::max(f.since, known->second.heard) : f.since;
     if (is_gone || now - heard > how_.forget_after) silent.push_back(what.first);
     if (f.resend_at > now) continue;

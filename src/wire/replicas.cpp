@@ -6,7 +6,6 @@
 
 #include <link.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string_view>

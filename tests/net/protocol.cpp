@@ -552,10 +552,22 @@ TEST_F(Protocol, WaitsForAPublisherThatItHasNotHeardOfYet) {
   pass(instant(1));
   EXPECT_EQ(sent<fetch>().size(), 1U);
   n.peer_lost(now, 3);
+  pass(n.how().lost_after);
   EXPECT_EQ(core.calls, calls{"no data 1"});
   n.fetch_from(now, 3, 2);
-  n.tick(now);
+  pass(2 * n.how().lost_after);
   EXPECT_EQ(core.calls, (calls{"no data 1", "no data 2"}));
+}
+
+// It may be this node alone that has lost it, and an error here would end the job.
+TEST_F(Protocol, WaitsForAPublisherThatIsLostForAMoment) {
+  n.peer_found(now, 3, distance::far);
+  n.fetch_from(now, 3, 1);
+  n.peer_lost(now, 3);
+  pass(n.how().lost_after / 2);
+  n.peer_found(now, 3, distance::far);
+  pass(n.how().lost_after);
+  EXPECT_TRUE(core.calls.empty());
 }
 
 TEST_F(Protocol, DoesNotAskAgainWhileSomethingComes) {

@@ -12,8 +12,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <typeinfo>
 #include <utility>
 #include <vector>
