@@ -135,7 +135,7 @@ net::load core::state() const {
 
 net::bytes core::shared() const { return encode_best(best_); }
 
-net::bytes core::merge(std::span<const std::byte> values) {
+net::bytes core::merge(std::span<const std::byte> values, bool) {
   if (values.empty()) return {};
   const auto value = static_cast<std::uint32_t>(net::reader(values).number());
   best_ = std::max(best_, value);

@@ -113,7 +113,7 @@ public:
   void cancel(std::uint64_t task) override;
   net::load state() const override;
   net::bytes shared() const override;
-  net::bytes merge(std::span<const std::byte> values) override;
+  net::bytes merge(std::span<const std::byte> values, bool with_result) override;
   std::optional<net::bytes> publication(std::uint64_t id) const override;
   void fetched(net::address publisher, std::uint64_t id,
                std::optional<net::bytes> contents) override;

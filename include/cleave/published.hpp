@@ -22,7 +22,8 @@ namespace cleave {
 /// This is a handle; copies of it mean the same data. It travels in input() or as an argument of a
 /// call, and the data do not: a node that has not got them fetches them, once, from the node that
 /// published them, when something there first looks at them. Within a process nothing is copied.
-/// Freed when no handle is left, or at the end of the job where it has travelled.
+/// Freed when no handle is left, or at the end of the job where it has travelled. Only with a
+/// result, or a shared value, data travel that the same node has published: it may be lost then.
 ///
 /// T needs to be serializable (see task.hpp) for the handle to travel. Any thread may use a
 /// handle, and copies of it.
@@ -51,10 +52,10 @@ public:
   /// For archives.
   void put(detail::byte_writer& w) const requires travels {
     w.put(data_ != nullptr);
-    if (data_) detail::put_name(w, w.node().publish(data_, functions));
+    if (data_) w.node().put_handle(data_, functions, w);
   }
   void get(detail::byte_reader& r) requires travels {
-    data_ = r.get<bool>() ? r.node().published(detail::get_name(r), functions) : nullptr;
+    data_ = r.get<bool>() ? r.node().get_handle(functions, r) : nullptr;
   }
 
 private:

@@ -3,6 +3,7 @@
 #include <cleave/detail/archive.hpp>
 #include <cleave/detail/bytes.hpp>
 #include <cleave/detail/replicas.hpp>
+#include <cleave/detail/set_while.hpp>
 #include <cleave/detail/wire.hpp>
 
 #include <atomic>
@@ -64,6 +65,7 @@ struct shared_functions {
 
   static void put(const shared_base& s, byte_writer& w) {
     const state now = static_cast<const Shared&>(s).now();
+    const set_while outlives(takes_data_along);
     put_value(w, now.value);
     if constexpr (requires { now.witness; }) put_value(w, now.witness);
   }

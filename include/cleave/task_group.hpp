@@ -18,8 +18,9 @@ namespace cleave {
 ///     for (auto& file : files) g.spawn([&file] { parse(file); });
 ///     g.wait();
 ///
-/// A group belongs to the thread that made it: only that one waits. Its tasks may spawn into it
-/// too, and may use every construct. On a thread that is no worker, spawn runs the task at once.
+/// A group belongs to the thread that made it: only that one waits, and ends it. Its tasks may
+/// spawn into it too, and may use every construct. On a thread that is no worker, spawn runs the
+/// task at once.
 class task_group : detail::group_scope {
 public:
   task_group() noexcept = default;

@@ -46,10 +46,6 @@ pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
 }
 
 pool::~pool() {
-  {
-    std::lock_guard lock(pools_mutex);
-    std::erase(pools(), this);
-  }
   stopping.store(true, std::memory_order_release);
   for (auto& w : workers) w->box().ring(news);
   threads.clear();
@@ -71,11 +67,17 @@ void pool::begin(void* self) {
   for (unsigned n; (n = p.started.load(std::memory_order_acquire)) < p.size();) p.started.wait(n);
   if (p.started.load(std::memory_order_relaxed) == failed) return;
   p.workers[id]->work();
-  // Nobody may ring a word that is gone: all leave together.
+  // Nobody may ring a word that is gone: all leave together, once no cancellation rings any more.
+  const unsigned all = p.size() + 1;
   if (p.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 == p.size()) {
+    {
+      std::lock_guard lock(pools_mutex);
+      std::erase(pools(), &p);
+    }
+    p.leaving.store(all, std::memory_order_release);
     p.leaving.notify_all();
   } else {
-    for (unsigned n; (n = p.leaving.load(std::memory_order_acquire)) < p.size();) p.leaving.wait(n);
+    for (unsigned n; (n = p.leaving.load(std::memory_order_acquire)) < all;) p.leaving.wait(n);
   }
 }
 

@@ -97,8 +97,8 @@ void worker::serve() {
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, outside, mine);
     if (!mine) return outcome::not_mine;
-    if (oldest == nullptr && wanted != nullptr && !outside)
-      of_whom = ready.filled_within(wanted, depth);
+    if (oldest == nullptr && wanted != nullptr)
+      of_whom = outside ? nullptr : ready.filled_within(wanted, depth);
     return oldest == nullptr && of_whom == nullptr ? outcome::nothing : outcome::given;
   };
   auto make = [&](unsigned asker) -> request {

@@ -156,6 +156,7 @@ void worker::execute_part(task& t, const scope& awaited) noexcept {
     const bool further_in = one.is_kept == task::kept::by_itself && one.parent != &awaited;
     if (further_in) next = steal_ready(one.parent);
     finish(one);
+    answer_between_tasks();
   }
 }
 
@@ -309,8 +310,8 @@ void worker::wait(group_scope& group) noexcept {
       t = obtain(&group, task::nobody,
                  [&] { return finished() || of.ready_for_any.holds(&group); });
     }
+    // It answers between tasks: who joins what this group is in cannot look into it.
     if (t != nullptr) messages.around([&] { execute_part(*t, group); });
-    answer_between_tasks();  // who joins what this group is in cannot look into it
   }
   if (group.owner == this) ready.emptied(group);
   if (interrupted_) box_.remind(attention);

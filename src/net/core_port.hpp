@@ -67,9 +67,10 @@ public:
 
   /// The newest shared values that anybody here has read or offered, each with its witness.
   virtual bytes shared() const = 0;
-  /// Values that another node has seen: each is kept if it is better. If one cannot be read returns
-  /// why, as the result of an outcome that is an error; else nothing.
-  virtual bytes merge(std::span<const std::byte> values) = 0;
+  /// Values that another node has seen: each is kept if it is better. What came with a result is
+  /// passed on with those of this node, known here or not. If one cannot be read returns why, as
+  /// the result of an outcome that is an error; else nothing.
+  virtual bytes merge(std::span<const std::byte> values, bool with_result) = 0;
 
   /// What this node has published under that number.
   virtual std::optional<bytes> publication(std::uint64_t id) const = 0;

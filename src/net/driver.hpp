@@ -161,8 +161,8 @@ private:
   void cancel(std::uint64_t id) override;
   load state() const override;
   bytes shared() const override;
-  bytes merge(std::span<const std::byte> values) override;
-  std::exception_ptr take_in(std::span<const std::byte> values) noexcept;
+  bytes merge(std::span<const std::byte> values, bool with_result) override;
+  std::exception_ptr take_in(std::span<const std::byte> values, bool with_result) noexcept;
   std::optional<bytes> publication(std::uint64_t id) const override;
   void fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) override;
 

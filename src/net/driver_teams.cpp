@@ -124,7 +124,7 @@ void driver::end(address from, const team_end& m) {
   const bool missed = is_of_this && team_ != nullptr && team_->member_ended(m.ports);
   std::lock_guard lock(mutex_);
   if (!led_ || m.team != team_number_ || led_->awaited.erase(from) == 0) return;
-  const auto error = take_in(m.shared);
+  const auto error = take_in(m.shared, true);
   if (missed) fail_team(different_numbers());
   if (m.how == ending::value && error) fail_team(error);
   if (m.how != ending::error) return;
@@ -180,7 +180,7 @@ void driver::begin(address leader, const team_begin& m) {
   if (m.team <= team_number_) return;
   const auto self = std::find(m.members.begin(), m.members.end(), carries_->self());
   if (self == m.members.end()) return;
-  merge(m.shared);
+  merge(m.shared, false);
   make_team(m.team, m.members, static_cast<unsigned>(self - m.members.begin()));
   std::unique_ptr<detail::task> t;
   try {

@@ -34,7 +34,7 @@ address node_of(std::uint64_t maker) noexcept { return maker - 1; }
 
 /// From now on values of this process go to other nodes, and those of others come here.
 void driver::carry_values() {
-  values().identify(maker_of(carries_->self()));
+  values().identify(maker_of(carries_->self()), is_first_rank());
   values().install(this);
 }
 
@@ -83,10 +83,10 @@ std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const
 }
 
 /// Returns why one cannot be read, or null.
-std::exception_ptr driver::take_in(std::span<const std::byte> from) noexcept {
+std::exception_ptr driver::take_in(std::span<const std::byte> from, bool with_result) noexcept {
   try {
     detail::byte_reader r(from);
-    values().merge_improved(r, !in_.empty() || team_task_ != nullptr);
+    values().merge_improved(r, with_result && (!in_.empty() || team_task_ != nullptr));
     return nullptr;
   } catch (...) {
     complain("a shared value cannot be read", std::current_exception());
@@ -94,10 +94,10 @@ std::exception_ptr driver::take_in(std::span<const std::byte> from) noexcept {
   }
 }
 
-bytes driver::merge(std::span<const std::byte> from) {
+bytes driver::merge(std::span<const std::byte> from, bool with_result) {
   bytes why;
   detail::byte_writer w(why);
-  if (const auto error = take_in(from)) detail::put_failure(error, w);
+  if (const auto error = take_in(from, with_result)) detail::put_failure(error, w);
   return why;
 }
 

@@ -225,7 +225,7 @@ void node<Policy>::on(instant now, address from, const task& m) {
   if (late && policy_.has(mutation::drop_late_task)) return;
   if (member_ != membership::active && !policy_.has(mutation::ignore_leave)) who = hungry_.end();
 
-  core_.merge(m.shared);
+  core_.merge(m.shared, false);
   const std::uint64_t id = held_.add({from, key, held_task::state::running, {}, {}, {}, {}});
   if (who != hungry_.end() && core_.start(who->first, {id, m.type, m.depth, m.input})) {
     hungry_.erase(who);
@@ -269,7 +269,7 @@ void node<Policy>::on(instant now, address from, const rslt& m) {
     least_depth_.took_a_moment(at->second.depth);
   given_.erase(at);
   // First the bound, then what was computed under it: not without it.
-  const bytes error = core_.merge(m.shared);
+  const bytes error = core_.merge(m.shared, true);
   const bool lost = m.how == ending::value && !error.empty();
   core_.complete(m.key.task, lost ? outcome{ending::error, error} : outcome{m.how, m.result});
 }
@@ -374,7 +374,7 @@ void node<Policy>::on(instant now, address from, const net::leave& m) {
 
 template <class Policy>
 void node<Policy>::on(instant, address, const shared_update& m) {
-  core_.merge(m.values);
+  core_.merge(m.values, false);
   spread(m.last, m.values);
 }
 

@@ -54,6 +54,7 @@ thread_local bool is_reading_published = false;
 }  // namespace
 
 thread_local bool is_travelling = false;
+thread_local bool takes_data_along = false;
 
 replicas& replicas_of_process() noexcept {
   // Outlives all that is static.
@@ -123,6 +124,7 @@ static constinit std::atomic<const shared_type*> newest{nullptr};
 shared_type::shared_type(const std::type_info& value, std::uint64_t layout,
                          const functions& f) noexcept
     : can(f),
+      mangled(value.name()),
       id_([&] {
         name_hash h;
         h.add(value.name());
@@ -210,9 +212,28 @@ replicas::~replicas() {
   for (auto& [name, entry] : shared_) entry.value->node_.store(nullptr, std::memory_order_relaxed);
 }
 
-void replicas::identify(std::uint64_t node) noexcept {
+void replicas::identify(std::uint64_t node, bool lasts) noexcept {
   const std::lock_guard lock(mutex_);
-  node_ = node;
+  node_ = node, lasts_ = lasts;
+}
+
+void replicas::put_handle(const std::shared_ptr<publication>& p, const publication::functions& f,
+                          byte_writer& w) {
+  bool along = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_from_here = p->functions_ == nullptr || p->name_.maker == node_;
+    along = takes_data_along && is_from_here && !lasts_;
+  }
+  w.put(along);
+  if (along) w.put_block([&] { f.put(p->value(), w); });
+  else put_name(w, publish(p, f));
+}
+
+std::shared_ptr<publication> replicas::get_handle(const publication::functions& f, byte_reader& r) {
+  if (!r.get<bool>()) return published(get_name(r), f);
+  byte_reader data = r.get_block();
+  return std::make_shared<publication>(f.get(data));
 }
 
 value_name replicas::publish(const std::shared_ptr<publication>& p,
@@ -289,7 +310,7 @@ replicas::known& replicas::merge_one(value_name name, const shared_type& type, b
     note(*entry.value);
   } else if (entry.value->type_->id() != type.id()) {
     throw malformed("malformed bytes: a shared value of another type");
-  } else if (type.can.merge(*entry.value, value)) {
+  } else if (entry.value->type_->can.merge(*entry.value, value)) {
     note(*entry.value);
   }
   return entry;
@@ -349,7 +370,10 @@ void replicas::merge_improved(byte_reader& r, bool passes_on) {
     const bool wanted = name.maker == 0 || (passes_on && name.maker != node_);
     if (!wanted && !shared_.contains(name)) continue;
     try {
-      if (type == nullptr) throw malformed("malformed bytes: a shared value of no type");
+      if (type == nullptr)
+        throw malformed(
+            "malformed bytes: a shared value of a type that is not in this process, as in a "
+            "library that only others have loaded");
       merge_one(name, *type, value);
     } catch (...) { failed = std::current_exception(); }
   }

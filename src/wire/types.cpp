@@ -4,6 +4,7 @@
 #include <atomic>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "wire/demangled.hpp"
@@ -69,8 +70,15 @@ std::uint64_t program_hash() {
                              ": expected different names, also in unnamed namespaces");
     h.add(all[i]->id());
   }
-  std::set<std::uint64_t> values;  // a library may have a type once more
-  for (const auto* t = shared_types(); t != nullptr; t = t->next()) values.insert(t->id());
+  std::set<std::uint64_t> values;
+  for (const auto* t = shared_types(); t != nullptr; t = t->next()) {
+    if (values.insert(t->id()).second) continue;
+    // A library may have a type once more; but two unnamed namespaces have two types.
+    if (std::string_view(t->mangled).find("_GLOBAL__N_") != std::string_view::npos)
+      throw std::logic_error("cleave: two types of shared values are named " +
+                             demangled(t->mangled) +
+                             ": expected different names, also in unnamed namespaces");
+  }
   for (const std::uint64_t id : values) h.add(id);
   return h.value();
 }

@@ -42,7 +42,7 @@ struct fake_core final : core_port {
   void cancel(std::uint64_t task) override { note("cancel", task); }
   load state() const override { return is; }
   bytes shared() const override { return {std::byte{7}}; }
-  bytes merge(std::span<const std::byte> v) override {
+  bytes merge(std::span<const std::byte> v, bool) override {
     note("merge", v.size());
     return merge_fails ? bytes(1) : bytes();
   }

@@ -73,6 +73,39 @@ TEST(published, handle_alone_travels_and_finds_its_way_home) {
   EXPECT_FALSE(static_cast<task_of<total>&>(*tests::sent(none, home, away)).work.of);
 }
 
+// The node that has made them may be lost a moment later.
+struct publishes {
+  int size = 0;
+  auto input() { return std::tie(size); }
+  data run() { return data(numbers(static_cast<std::size_t>(size), 7)); }
+};
+struct returns_it {
+  data of;
+  auto input() { return std::tie(of); }
+  data run() { return of; }
+};
+using with_data = cleave::shared<int, cleave::max, data>;
+struct offers_data {
+  cleave::shared_ref<with_data> best;
+  auto input() { return std::tie(best); }
+  int run() { return best->offer(1, data(numbers{4, 5})), 0; }
+};
+TEST(published, come_with_a_result_from_who_made_them) {
+  tests::node home;
+  {
+    tests::node away(&home);
+    const data made = tests::run_away(publishes{3}, home, away);
+    EXPECT_EQ(*made, (numbers{7, 7, 7}));
+    with_data best(0);
+    tests::run_away(offers_data{best}, home, away);
+    EXPECT_EQ(**best.best().second, (numbers{4, 5}));
+    const data own(numbers{1});
+    EXPECT_EQ(&*tests::run_away(returns_it{own}, home, away), &*own) << "others' do not";
+    EXPECT_EQ(away.fetched, 0);
+  }
+  EXPECT_EQ(home.fetched, 0);
+}
+
 // Who reads a task may be the only one who could receive what it waits for.
 struct looks_at_it {
   data of;

@@ -128,6 +128,7 @@ public:
   const shared_type* next() const noexcept { return next_; }
 
   const functions can;
+  const char* const mangled;
 
 private:
   const std::uint64_t id_;
@@ -136,6 +137,9 @@ private:
 
 /// The first of all types of this program, in no particular order. Any thread.
 const shared_type* shared_types() noexcept;
+
+/// What this thread writes outlives the node: data that were published here travel along.
+extern thread_local bool takes_data_along;
 
 /// What all shared values have in common. While a node knows it by name, `node_` is that node.
 class shared_base {
@@ -186,8 +190,8 @@ public:
   replicas& operator=(const replicas&) = delete;
 
   /// Says which node this is, by a number that no other has; before anything travels. Otherwise it
-  /// is a random one.
-  void identify(std::uint64_t node) noexcept;
+  /// is a random one. `lasts`: nothing outlives it.
+  void identify(std::uint64_t node, bool lasts) noexcept;
   /// Null: none. While nothing runs.
   void install(carrier* c) noexcept { carrier_.store(c, std::memory_order_release); }
 
@@ -196,6 +200,10 @@ public:
   /// The datum of that name, which may still be elsewhere. Throws malformed if it is of another
   /// type.
   std::shared_ptr<publication> published(value_name name, const publication::functions& f);
+  /// A handle of published data: their name, or the data themselves.
+  void put_handle(const std::shared_ptr<publication>& p, const publication::functions& f,
+                  byte_writer& w);
+  std::shared_ptr<publication> get_handle(const publication::functions& f, byte_reader& r);
   /// What a node that asks for it is sent; nothing if it is not here. Appends to `out`.
   bool put_published(value_name name, std::vector<std::byte>& out);
 
@@ -242,6 +250,7 @@ private:
   // A value may hold others, so that it is put and got within another one's.
   mutable std::recursive_mutex mutex_;
   std::uint64_t node_;
+  bool lasts_ = false;
   std::uint64_t last_ = 0;  // number given to a value made here
   std::uint64_t version_ = 0;
   std::map<value_name, std::shared_ptr<publication>> published_;

@@ -61,7 +61,7 @@ public:
   }
   /// Appends the result of a task that ran, and did not throw.
   void put_result(task& t, byte_writer& w) const {
-    const set_while now(is_travelling);
+    const set_while now(is_travelling), outlives(takes_data_along);
     f_.put_result(t, w);
   }
   /// Stores a result in a task that waits for it. Throws malformed; the task is then as it was.
