@@ -26,6 +26,7 @@ constexpr int most_name = 64;
 
 costs measured{};
 policy chosen = policy::two_phase;
+bool reports = false;
 
 // Open MPI's handles are addresses in its library, which may be loaded later than this one.
 #ifdef OPEN_MPI
@@ -90,7 +91,14 @@ struct settings {
   policy by = policy::two_phase;
   nanoseconds spin = -1, free_spin = -1;   // not given; the variables are in microseconds
   nanoseconds turn = turns::usual_length;  // 0: none; the variable is in milliseconds
+  bool report = false;                     // all ranks take part in it
 };
+
+/// Where the report goes; null if none is wanted.
+const char* report_file() noexcept {
+  const char* const where = std::getenv("CLEAVE_COSCHED_REPORT");
+  return where != nullptr && *where != '\0' ? where : nullptr;
+}
 
 /// Throws std::invalid_argument.
 settings read_settings() {
@@ -111,6 +119,7 @@ settings read_settings() {
   if (free_spin >= 0) s.free_spin = free_spin * 1'000;
   const long turn = machine::environment("CLEAVE_COSCHED_TURN", 0, 10'000, -1);
   if (turn >= 0) s.turn = turn * 1'000'000;
+  s.report = report_file() != nullptr;
   return s;
 }
 
@@ -307,7 +316,7 @@ void begin_job(int thread_level) noexcept {
   // Those that had to wait just now know what MPI asks about.
   const bool all_rung = one_node || all(m, others != nullptr, m.world);
   const bool all_reached = all_rung && (one_node || all(m, reached, m.world));
-  chosen = s.by;
+  chosen = s.by, reports = s.report;
   const nanoseconds fixed = s.spin >= 0 ? s.spin : usual;
   const nanoseconds free_spin = !two_phases        ? 0
                                 : s.free_spin >= 0 ? s.free_spin
@@ -333,14 +342,14 @@ void stand_aside(const char* why) noexcept {
 }
 
 void report_job() noexcept {
-  const char* const where = std::getenv("CLEAVE_COSCHED_REPORT");
-  if (here.now_is() == rank::state::absent || where == nullptr || *where == '\0') return;
+  if (here.now_is() == rank::state::absent || !reports) return;
   const mpi m;
   report r{chosen, here.spinning().typical(), measured.context_switch, measured.wake, 0, {}};
   static_assert(sizeof(std::int64_t) == sizeof(long long));
   const counts mine = here.counted();
   m.Reduce(&mine, &r.total, counts::fields, m.int64, m.sum, 0, m.world);
-  if (rank_in(m, m.world) != 0) return;
+  const char* const where = report_file();
+  if (rank_in(m, m.world) != 0 || where == nullptr) return;
   r.ranks = size_of(m, m.world);
   if (std::strcmp(where, "-") == 0) return void(std::fputs(as_text(r).c_str(), stderr));
   std::FILE* const file = std::fopen(where, "w");

@@ -26,6 +26,14 @@ for mpi in "${mpis[@]}"; do
   [[ $got == $'10 thrown, 10 jumped\ntool: begun 1 times, 70 sends' ]] || fail "$mpi, a tool: '$got' $(cat "$work/err")"
   few_late "$mpi, a tool"
 
+  # A report that only the first rank's environment asks for: the others take part in it.
+  rm -f "$work/report"
+  # shellcheck disable=SC2016  # the ranks' shells are to expand this
+  got=$(cosched_run "$mpi" 2 bash -c '((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} == 0)) || unset CLEAVE_COSCHED_REPORT; exec "$0"' \
+    "$programs/cosched-errors-$mpi" 2>"$work/err")
+  [[ $got == "10 thrown, 10 jumped" ]] || fail "$mpi, a report of one rank: '$got' $(cat "$work/err")"
+  (($(counted calls) == 240)) || fail "$mpi, a report of one rank: $(cat "$work/report")"
+
   mpi_run "$mpi" 2 "$programs/cosched-files-$mpi" "$work/plain" >/dev/null 2>"$work/err" || fail "$mpi, files: $(cat "$work/err")"
   seconds=$(cosched_run "$mpi" 2 "$programs/cosched-files-$mpi" "$work/under" 2>"$work/err")
   cmp "$work/plain" "$work/under" || fail "$mpi, files: another file: $(cat "$work/err")"
