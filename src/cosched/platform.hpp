@@ -19,9 +19,6 @@ struct platform {
   static constexpr std::chrono::milliseconds longest_sleep{200};
 
   static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
-  static void block(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-    machine::block_shared(word, expected, longest_sleep);
-  }
   static void wake(const atomic<std::uint32_t>& word) noexcept { machine::wake_shared(word); }
 };
 

@@ -219,6 +219,18 @@ void rank::found_something() noexcept {
   slept_ = late_ = rung_for_nothing_ = false;
 }
 
+/// Until it is rung, or for as long as a sleep may take. A signal ends a block, and no sleep.
+void rank::sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket) noexcept {
+  const nanoseconds since = now();
+  const nanoseconds end = later(since, std::chrono::nanoseconds(platform::longest_sleep).count());
+  nanoseconds until = 0;
+  for (nanoseconds at = since; at < end; at = now()) {
+    if (at >= until) until = turns_ ? std::min(end, turns_->asleep(at, since, counts_.calls)) : end;
+    machine::block_shared(word, ticket, std::chrono::nanoseconds(until - at));
+    if (word.load(std::memory_order_relaxed) != ticket) return;
+  }
+}
+
 void rank::found_nothing() noexcept {
   if (now_is() == state::aside) {  // those that are not sleep until they are rung
     const unsigned looks = ++empty_looks;
@@ -248,12 +260,7 @@ void rank::found_nothing() noexcept {
   };
   const auto block = [this](const auto& word, std::uint32_t ticket) {
     if (network_ != nullptr) return network_->sleep(word, ticket);
-    for (bool early = true; early && turns_ && turns_->is_mine(); early = !turns_->give_up()) {
-      machine::block_shared(word, ticket, std::chrono::nanoseconds(turns::patience));
-      if (word.load(std::memory_order_relaxed) != ticket) return false;
-    }
-    platform::block(word, ticket);
-    return false;
+    return sleep(word, ticket), false;
   };
   using woken = waiter<platform>::woken;
   const woken by = waiter_->tested(enough, call_.what, before_sleep, block);

@@ -9,8 +9,12 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -208,6 +212,85 @@ TEST(rank, a_receive_wakes_nobody_who_waits_for_a_message) {
   EXPECT_FALSE(done);
   j.send(1, 0);
   waits.join();
+}
+
+// Rank 0 of a job that takes turns waits for a message; nobody rings.
+struct sleeper : testing::Test {
+  static constexpr nanoseconds long_turn = 10'000'000'000;
+
+  void SetUp() override {
+    ASSERT_TRUE(j.complete());
+    auto place = turn_place::take("/cleave-cosched-turns-test-" + std::to_string(getpid()));
+    ASSERT_TRUE(place != nullptr);
+    board = &place->board(), number = place->number();
+    board->began = now();  // so that nothing is compared again
+    j.start(policy::block, 0);
+    j.of[0].take_turns(std::move(place), turns::usual_length, -1, nullptr);
+  }
+  void turn_is(unsigned whose) { board->turn = turn_board::encoded({whose, now() + long_turn}); }
+  void begin() {
+    thread = std::thread([this] {
+      id = gettid();
+      j.receive(0, got);
+    });
+    await_sleep(id);
+  }
+  /// Returns how many sleeps took the longest time since it began.
+  std::int64_t end() {
+    board->turn = 0;
+    j.send(1, 0);
+    thread.join();
+    id = 0;
+    const std::int64_t all = j.of[0].counted().timeouts;
+    return all - std::exchange(before, all);
+  }
+
+  job j;
+  turn_board* board = nullptr;
+  unsigned number = 0;
+  int got = 0;
+  std::int64_t before = 0;
+  std::atomic<pid_t> id{0};
+  std::thread thread;
+};
+
+TEST_F(sleeper, gives_up_a_turn_that_began_in_its_sleep) {
+  const unsigned another = number + 1;
+  std::int64_t longest = 1;
+  for (int i = 0; i < 3 && longest != 0; ++i) {  // the machine may be busy for as long as that
+    turn_is(another);
+    begin();
+    const nanoseconds since = now();
+    board->of[another].paused = since + long_turn;  // at any time in the test
+    turn_is(number);
+    while (board->whose() != another && now() < since + long_turn) std::this_thread::yield();
+    EXPECT_EQ(board->whose(), another);
+    longest = end();
+  }
+  EXPECT_EQ(longest, 0) << "it slept on";
+}
+
+// A signal ends a block.
+TEST_F(sleeper, gives_up_no_turn_and_ends_no_sleep_at_a_signal) {
+  struct sigaction act {};
+  act.sa_handler = [](int) {};
+  sigaction(SIGUSR1, &act, nullptr);
+  turn_is(number);
+  const unsigned another = number + 1;
+  const nanoseconds since = now();
+  begin();
+  board->of[another].paused = since + long_turn;
+  for (int i = 0; i < 20; ++i) pthread_kill(thread.native_handle(), SIGUSR1), await_sleep(id);
+  const bool kept = board->whose() == number;
+  if (now() - since < turns::patience / 2) { EXPECT_TRUE(kept); }
+  while (board->whose() != another && now() < since + long_turn) std::this_thread::yield();
+  for (int i = 0; i < 20; ++i) {
+    pthread_kill(thread.native_handle(), SIGUSR1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (now() - since < 150'000'000) {
+    EXPECT_EQ(end(), 0);
+  } else end();
 }
 
 }  // namespace
