@@ -321,11 +321,11 @@ void begin_job(int thread_level) noexcept {
   const nanoseconds free_spin = !two_phases        ? 0
                                 : s.free_spin >= 0 ? s.free_spin
                                                    : free_spin_for(measured.wake);
+  if (place != nullptr) here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level));
   here.start(std::move(shared), std::move(others), static_cast<unsigned>(me), progress::tests,
              spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
              s.free_spin >= 0 ? allowance::without_limit() : allowance(),
              thread_level == MPI_THREAD_MULTIPLE);
-  if (place != nullptr) here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level));
   if (!all_reached) {
     here.stand_aside();
     tell(m, all_rung ? "the job's nodes are not connected by what poll() can wait for; its calls "

@@ -85,6 +85,7 @@ bool rank::is_called_here() const noexcept {
 void rank::stand_aside() noexcept {
   state expected = state::active;
   if (!state_.compare_exchange_strong(expected, state::aside)) return;
+  if (turns_) turns_->stand_aside();
   // The thread that sleeps goes on, and sleeps no more.
   node_->of(me_).bell.ring(true, [this](const auto& word) { wake(me_, word); });
 }

@@ -49,7 +49,7 @@ public:
   void start(std::unique_ptr<node> shared, std::unique_ptr<network> others, unsigned me,
              unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
              bool many_threads);
-  /// After start(): takes turns with other jobs, of this length, on that CPU.
+  /// Before start(): takes turns with other jobs, of this length, on that CPU.
   /// `watch`: it calls interrupted(); null if there can be none.
   void take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
                   std::unique_ptr<turn_watch> watch) noexcept;

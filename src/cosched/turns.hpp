@@ -57,6 +57,10 @@ public:
   /// The job has ended: the rest of its turn is for others.
   void leave() noexcept;
 
+  /// The rank takes no more part: it is not interrupted, and does not say that its job is there. Any
+  /// thread.
+  void stand_aside() noexcept { aside_.store(true, std::memory_order_relaxed); }
+
   /// It calls MPI seldom, and others would wait long for it to stop.
   bool wants_interrupts() const noexcept { return wants_interrupts_; }
   /// By the rank's thread, anywhere: in the functions above, too. May block.
@@ -101,7 +105,9 @@ private:
   bool look_without(nanoseconds at) noexcept;
   void compare_again(nanoseconds at) noexcept;
 
-  bool calls_seldom() const noexcept { return seldom_.load(std::memory_order_relaxed); }
+  bool calls_seldom() const noexcept {
+    return seldom_.load(std::memory_order_relaxed) && !aside_.load(std::memory_order_relaxed);
+  }
   bool others_want_turns(nanoseconds at) const noexcept;
   void tell(nanoseconds at) noexcept;
   void begin_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
@@ -122,7 +128,7 @@ private:
   recent_calls without_;                 // turns
   nanoseconds often_ = 0;                // when it was found to call often last, or first seen
   bool calls_often_ = false;
-  std::atomic<bool> seldom_{false};
+  std::atomic<bool> seldom_{false}, aside_{false};
   bool wants_interrupts_ = false;
   std::atomic<bool> stops_now_{false};
   bool turns_are_on_ = false;        // as this rank knows

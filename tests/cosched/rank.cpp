@@ -224,8 +224,8 @@ struct sleeper : testing::Test {
     ASSERT_TRUE(place != nullptr);
     board = &place->board(), number = place->number();
     board->began = now();  // so that nothing is compared again
-    j.start(policy::block, 0);
     j.of[0].take_turns(std::move(place), turns::usual_length, -1, nullptr);
+    j.start(policy::block, 0);
   }
   void turn_is(unsigned whose) { board->turn = turn_board::encoded({whose, now() + long_turn}); }
   void begin() {

@@ -467,6 +467,16 @@ TEST_F(beside_seldom, a_watch_interrupts_it_when_it_computes_in_anothers_turn) {
   EXPECT_GT(board->of[place].seldom.load(), now() - 1'000 * millisecond) << "it says it is there";
 }
 
+TEST_F(beside_seldom, that_stands_aside_is_not_interrupted_and_does_not_say_that_it_is_there) {
+  EXPECT_TRUE(seldom.is_late());
+  seldom.stand_aside();
+  EXPECT_FALSE(seldom.is_late());
+  board->of[place].seen = board->of[place].seldom = 0;
+  seldom.tell_seldom(now());
+  EXPECT_EQ(board->of[place].seen, 0);
+  EXPECT_EQ(board->of[place].seldom, 0);
+}
+
 TEST_F(beside_seldom, that_calls_often_later_is_not_interrupted) {
   turn_is(turn_board::everybody, 10'000 * millisecond);
   nanoseconds at = now() + 1'000 * millisecond;
