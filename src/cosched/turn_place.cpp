@@ -38,7 +38,7 @@ machine::shared_memory map_board(int file) {
 }
 
 /// Some bytes of the file, whose numbers are those of places. Who has a place has locked its byte;
-/// the kernel unlocks it, however that process ends.
+/// the kernel unlocks it, however that process and its children end.
 struct flock bytes(unsigned first, unsigned n) noexcept {
   struct flock b {};
   b.l_type = F_WRLCK, b.l_whence = SEEK_SET, b.l_start = first, b.l_len = n;
@@ -51,6 +51,12 @@ unsigned take_place(int file) noexcept {
   return turn_board::everybody;
 }
 
+void give_back(int file, unsigned place) noexcept {
+  struct flock b = bytes(place, 1);
+  b.l_type = F_UNLCK;
+  fcntl(file, F_OFD_SETLK, &b);
+}
+
 bool others_have_places(int file) noexcept {
   struct flock b = bytes(1, turn_board::places - 1);
   return fcntl(file, F_OFD_GETLK, &b) != 0 || b.l_type != F_UNLCK;
@@ -59,7 +65,7 @@ bool others_have_places(int file) noexcept {
 }  // namespace
 
 turn_place::turn_place(std::string name, machine::shared_memory memory, int file) noexcept
-    : name_(std::move(name)), memory_(std::move(memory)), file_(file) {}
+    : name_(std::move(name)), memory_(std::move(memory)), file_(file), made_by_(getpid()) {}
 
 std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
   // Whoever has left last has closed the one with this name; then there is a new one.
@@ -103,15 +109,22 @@ bool turn_place::is_anothers(const std::string& name) {
 }
 
 turn_place::~turn_place() {
-  if (taken_) {
-    const bool locked = lock(file_);
-    board().of[number_].seen.store(0, std::memory_order_relaxed);
-    if (locked && !others_have_places(file_)) {
-      shm_unlink(name_.c_str());  // first: a closed board with a name would keep all from turns
-      board().closed.store(1, std::memory_order_relaxed);
-    }
+  if (made_by_ == getpid()) {  // a child of that process has a copy of this, and no place
+    if (taken_) leave();
+    // A child may have the same open file, and would keep the locks.
+    flock(file_, LOCK_UN);
   }
-  close(file_);  // and so its locks
+  close(file_);
+}
+
+void turn_place::leave() noexcept {
+  const bool locked = lock(file_);
+  board().of[number_].seen.store(0, std::memory_order_relaxed);
+  if (locked && !others_have_places(file_)) {
+    shm_unlink(name_.c_str());  // first: a closed board with a name would keep all from turns
+    board().closed.store(1, std::memory_order_relaxed);
+  }
+  give_back(file_, number_);
 }
 
 }  // namespace cleave::cosched

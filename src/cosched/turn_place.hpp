@@ -3,6 +3,7 @@
 #include "cosched/turn_board.hpp"
 #include "machine/shared_memory.hpp"
 
+#include <sys/types.h>
 #include <memory>
 #include <string>
 
@@ -28,10 +29,12 @@ public:
 
 private:
   turn_place(std::string name, machine::shared_memory memory, int file) noexcept;
+  void leave() noexcept;
 
   std::string name_;
   machine::shared_memory memory_;
   int file_;
+  pid_t made_by_;
   unsigned number_ = 0;
   bool taken_ = false;
 };

@@ -545,6 +545,27 @@ TEST(turn_place, of_who_was_killed_is_free) {
   EXPECT_FALSE(exists(name));
 }
 
+TEST(turn_place, is_not_kept_nor_given_back_by_a_child) {
+  const std::string name = own_name();
+  auto first = turn_place::take(name), second = turn_place::take(name);
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  const pid_t ends = fork();
+  if (ends == 0) second.reset(), first.reset(), _exit(0);
+  waitpid(ends, nullptr, 0);
+  EXPECT_TRUE(exists(name));
+  EXPECT_NE(first->board().of[1].seen, 0);
+  const pid_t stays = fork();
+  if (stays == 0)
+    for (;;) pause();
+  first.reset();
+  auto third = turn_place::take(name);
+  EXPECT_TRUE(third != nullptr && third->number() == 1u);
+  second.reset(), third.reset();
+  EXPECT_FALSE(exists(name));
+  kill(stays, SIGKILL), waitpid(stays, nullptr, 0);
+  shm_unlink(name.c_str());
+}
+
 TEST(turn_place, others_cannot_have_made_it) {
   const std::string name = own_name();
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);
