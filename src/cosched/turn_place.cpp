@@ -62,6 +62,15 @@ bool others_have_places(int file) noexcept {
   return fcntl(file, F_OFD_GETLK, &b) != 0 || b.l_type != F_UNLCK;
 }
 
+/// A job that was killed has left the board; what it has found says nothing about others.
+void forget_turns(turn_board& board) noexcept {
+  board.turn.store(0, std::memory_order_relaxed);
+  board.failed.store(0, std::memory_order_relaxed);
+  board.passed.store(0, std::memory_order_relaxed);
+  board.score.store(0, std::memory_order_relaxed);
+  board.idle.store(0, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 turn_place::turn_place(std::string name, machine::shared_memory memory, int file) noexcept
@@ -81,6 +90,7 @@ std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
     p->number_ = take_place(file);
     if (p->number_ == turn_board::everybody) return nullptr;
     p->taken_ = true;
+    if (!others_have_places(file)) forget_turns(board);
     turn_board::place& mine = board.of[p->number_];
     mine.often.store(0, std::memory_order_relaxed);
     mine.seldom.store(0, std::memory_order_relaxed);

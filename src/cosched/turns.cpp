@@ -202,7 +202,11 @@ void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) 
   without_.saw(at, calls);
   if (at < turn_board::decoded(word).until || calls_seldom()) return;
   const auto now_are = board_->who_is_there(at, place_);
-  if (now_are.jobs == 1) return void(board_->change(word, {everybody, at + look_each}));
+  if (now_are.jobs == 1) {  // what was found with others says nothing about the next ones
+    board_->failed.store(0, std::memory_order_relaxed);
+    board_->passed.store(0, std::memory_order_relaxed);
+    return void(board_->change(word, {everybody, at + look_each}));
+  }
   if (!now_are.all_known || !now_are.some_call_often)
     return void(board_->change(word, {everybody, at + look_again}));
   board_->jobs.store(now_are.jobs, std::memory_order_relaxed);

@@ -80,6 +80,14 @@ TEST(turns, alone_there_are_none) {
   EXPECT_EQ(only.stops(), 0);
 }
 
+TEST(turns, alone_what_was_found_with_others_is_forgotten) {
+  turn_board board;
+  board.failed = board.passed = 3;
+  turns only(board, 1, turns::usual_length, 0);
+  only.after_wait(now(), 0);
+  EXPECT_EQ(board.failed + board.passed, 0u);
+}
+
 TEST_F(board_of_two, who_is_not_on_stops_until_the_turn_is_over) {
   call_until_turns();
   ASSERT_TRUE(in_turns());
@@ -534,6 +542,9 @@ TEST(turn_place, of_who_was_killed_is_free) {
   const pid_t child = fork();
   if (child == 0) {
     auto place = turn_place::take(name);
+    turn_board& board = place->board();
+    board.turn = turn_board::encoded({1, now() + 30'000 * millisecond});
+    board.failed = 3, board.passed = 1, board.score = -20;
     raise(SIGKILL);
   }
   waitpid(child, nullptr, 0);
@@ -541,7 +552,14 @@ TEST(turn_place, of_who_was_killed_is_free) {
   auto place = turn_place::take(name);
   ASSERT_TRUE(place != nullptr);
   EXPECT_EQ(place->number(), 1u);
-  place.reset();
+  const turn_board& board = place->board();
+  EXPECT_EQ(board.whose(), turn_board::everybody) << "what it has left rules nobody";
+  EXPECT_EQ(board.failed + board.passed, 0u);
+  EXPECT_EQ(board.score, 0);
+  place->board().failed = 2;
+  auto another = turn_place::take(name);
+  EXPECT_EQ(board.failed, 2u) << "it is still somebody's";
+  another.reset(), place.reset();
   EXPECT_FALSE(exists(name));
 }
 
