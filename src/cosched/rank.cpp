@@ -146,8 +146,11 @@ void rank::end_call(bool blocking) noexcept {
   // After all that this call has done for others: nobody of this job waits for it.
   if (!outermost || !turns_) return;
   const bool waited = std::exchange(waited_, false);
-  if (waited || turns_->is_others() || turns_->wants_all_calls())
-    found_at_ = turns_->after_wait(waited ? found_at_ : now(), counts_.calls, counts_.spin_time);
+  if (waited || turns_->is_others() || turns_->wants_all_calls()) {
+    const nanoseconds at = waited ? found_at_ : now();
+    // But for stops the rank has worked since then, also where it did not wait.
+    found_at_ += turns_->after_wait(at, counts_.calls, counts_.spin_time) - at;
+  }
   if (watch_ != nullptr && turns_->wants_interrupts() && !watch_->has_begun())
     watch_->begin(*turns_, place_->board());
 }

@@ -130,7 +130,7 @@ private:
   demand others_want_;
   nanoseconds free_spin_ = 0;
   allowance free_time_;          // for that
-  nanoseconds found_at_ = 0;     // the end of the last wait
+  nanoseconds found_at_ = 0;     // the end of the last wait, and stops
   bool in_vain_ = false;         // this spin: no rank does anything meanwhile
   unsigned in_vain_times_ = 0;   // there have been so many
   bool yields_ = false;          // it will leave the CPU to them

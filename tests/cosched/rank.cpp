@@ -293,4 +293,27 @@ TEST_F(sleeper, gives_up_no_turn_and_ends_no_sleep_at_a_signal) {
   } else end();
 }
 
+// A rank that calls seldom is asked about turns after each call. Between its waits it works.
+TEST(rank, earns_its_time_to_spin_between_waits_whatever_it_calls) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  auto place = turn_place::take("/cleave-cosched-turns-test-" + std::to_string(getpid()));
+  ASSERT_TRUE(place != nullptr);
+  rank& r = j.of[0];
+  r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}));
+  allowance left;
+  left.spend(allowance::most + 100'000);
+  r.start(std::move(j.rest[0]), nullptr, 0, job::tests,
+          spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000, left, false);
+  for (int i = 0; i < 5 && r.counted().longer == 0; ++i) {
+    constexpr nanoseconds work = 5'000'000;  // a thirtieth of it is earned
+    for (const nanoseconds end = now() + work; now() < end;) r.begin_call(false), r.end_call(false);
+    r.begin_call(true);
+    for (const nanoseconds end = now() + 100'000; now() < end;) r.found_nothing();
+    r.found_something();
+    r.end_call(true);
+  }
+  EXPECT_GT(r.counted().longer, 0);
+}
+
 }  // namespace
