@@ -289,7 +289,8 @@ void begin_job(int thread_level) noexcept {
   MPI_Comm here_all = m.no_ranks;
   m.Comm_split_type(m.world, MPI_COMM_TYPE_SHARED, 0, m.no_info, &here_all);
   const int me = rank_in(m, here_all);
-  const bool one_node = size_of(m, here_all) == size_of(m, m.world);
+  const auto ranks = static_cast<unsigned>(size_of(m, here_all));
+  const bool one_node = static_cast<int>(ranks) == size_of(m, m.world);
   auto shared = share_node(m, here_all);
   if (shared != nullptr) shared->use_cpus(), measured = share_costs(*shared, me);
   std::unique_ptr<network> others;
@@ -321,7 +322,8 @@ void begin_job(int thread_level) noexcept {
   const nanoseconds free_spin = !two_phases        ? 0
                                 : s.free_spin >= 0 ? s.free_spin
                                                    : free_spin_for(measured.wake);
-  if (place != nullptr) here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level));
+  if (place != nullptr)
+    here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level), ranks);
   here.start(std::move(shared), std::move(others), static_cast<unsigned>(me), progress::tests,
              spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
              s.free_spin >= 0 ? allowance::without_limit() : allowance(),

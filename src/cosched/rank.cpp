@@ -52,10 +52,10 @@ void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, 
 }
 
 void rank::take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
-                      std::unique_ptr<turn_watch> watch) noexcept {
+                      std::unique_ptr<turn_watch> watch, unsigned ranks) noexcept {
   place_ = std::move(at);
   watch_ = std::move(watch);
-  turns_.emplace(place_->board(), place_->number(), length, cpu, watch_ != nullptr);
+  turns_.emplace(place_->board(), place_->number(), length, cpu, watch_ != nullptr, ranks);
 }
 
 void rank::interrupted() noexcept {

@@ -50,9 +50,9 @@ public:
              unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
              bool many_threads);
   /// Before start(): takes turns with other jobs, of this length, on that CPU.
-  /// `watch`: it calls interrupted(); null if there can be none.
+  /// `watch`: it calls interrupted(); null if there can be none. `ranks`: so many have all jobs.
   void take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
-                  std::unique_ptr<turn_watch> watch) noexcept;
+                  std::unique_ptr<turn_watch> watch, unsigned ranks) noexcept;
   /// By the watch: what the thread is doing is over for a while if it is another job's turn.
   void interrupted() noexcept;
   /// Any thread.

@@ -63,7 +63,7 @@ private:
 // ---- whether turns pay
 
 nanoseconds turns::next_length() const noexcept {
-  const bool good = board_->score.load(std::memory_order_relaxed) >= enough ||
+  const bool good = board_->score.load(std::memory_order_relaxed) >= by_all(enough) ||
                     board_->passed.load(std::memory_order_relaxed) != 0;
   return good ? length_ : std::min(length_, short_length);
 }
@@ -72,8 +72,8 @@ nanoseconds turns::next_length() const noexcept {
 void turns::judge(std::int64_t gain, nanoseconds at) noexcept {
   const std::int64_t counted = std::clamp(gain, -most_counted, most_counted);
   const std::int64_t score = board_->score.load(std::memory_order_relaxed) + counted;
-  board_->score.store(std::min(score, enough), std::memory_order_relaxed);
-  if (score <= -credit) end_all_turns(at);
+  board_->score.store(std::min(score, by_all(enough)), std::memory_order_relaxed);
+  if (score <= -by_all(credit)) end_all_turns(at);
 }
 
 /// A rank that calls seldom: whether it has slept in its turns.

@@ -3,6 +3,7 @@
 #include "cosched/recent_calls.hpp"
 #include "cosched/turn_board.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -34,10 +35,16 @@ class turns {
 public:
   /// The board must outlive this, and the place be the job's.
   /// `cpu`: where the rank goes in its turn; -1: where Linux puts it. `can_interrupt`: somebody
-  /// calls interrupted() when the rank is late, if wants_interrupts().
-  turns(turn_board& shared, unsigned place, nanoseconds length, int cpu,
-        bool can_interrupt = false) noexcept
-      : board_(&shared), place_(place), length_(length), cpu_(cpu), can_interrupt_(can_interrupt) {}
+  /// calls interrupted() when the rank is late, if wants_interrupts(). `ranks`: the job's, and so
+  /// many has each of the others.
+  turns(turn_board& shared, unsigned place, nanoseconds length, int cpu, bool can_interrupt = false,
+        unsigned ranks = 2) noexcept
+      : board_(&shared),
+        place_(place),
+        length_(length),
+        cpu_(cpu),
+        can_interrupt_(can_interrupt),
+        ranks_(std::max(2u, ranks)) {}
 
   /// At the end of a call in which the rank has waited, or while it is another job's turn, or
   /// wants_all_calls(). `calls`: so many were made in all, and it has `spun` so long in them. May
@@ -57,8 +64,8 @@ public:
   /// The job has ended: the rest of its turn is for others.
   void leave() noexcept;
 
-  /// The rank takes no more part: it is not interrupted, and does not say that its job is there. Any
-  /// thread.
+  /// The rank takes no more part: it is not interrupted, and does not say that its job is there.
+  /// Any thread.
   void stand_aside() noexcept { aside_.store(true, std::memory_order_relaxed); }
 
   /// It calls MPI seldom, and others would wait long for it to stop.
@@ -81,8 +88,9 @@ public:
   static constexpr nanoseconds patience = 5'000'000;
   /// So long after a turn has begun all have been interrupted, and left the CPUs.
   static constexpr nanoseconds all_interrupted = 6'000'000;
-  /// Per cent: what may be lost before all run at once again; what must be gained for long turns;
-  /// and what one turn of a rank counts at most.
+  /// Per cent, in jobs of two ranks: what may be lost before all run at once again; what must be
+  /// gained for long turns; and what one turn of a rank counts at most. Of more ranks each counts
+  /// for less: the first two are as many times as much.
   static constexpr std::int64_t credit = 40, enough = 40, most_counted = 25;
   /// A loss of so many per cent is none. Short turns pay more for cold caches than long ones; and
   /// right after turns, ranks are where they wait least for each other.
@@ -98,6 +106,8 @@ public:
 private:
   class uninterrupted;
 
+  /// Of a score, by so many ranks as there are.
+  std::int64_t by_all(std::int64_t by_two) const noexcept { return by_two * ranks_ / 2; }
   nanoseconds next_length() const noexcept;
   void judge(std::int64_t gain, nanoseconds at) noexcept;
   void judge_use(nanoseconds had, nanoseconds at) noexcept;
@@ -121,6 +131,7 @@ private:
   nanoseconds length_;
   int cpu_;
   bool can_interrupt_;
+  std::int64_t ranks_;
   volatile std::sig_atomic_t busy_ = 0;  // an interrupt does nothing
   int came_from_ = -1;                   // where the rank was before turns began; -1: they have not
   nanoseconds told_ = 0;                 // when this rank was seen last

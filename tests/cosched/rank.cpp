@@ -224,7 +224,7 @@ struct sleeper : testing::Test {
     ASSERT_TRUE(place != nullptr);
     board = &place->board(), number = place->number();
     board->began = now();  // so that nothing is compared again
-    j.of[0].take_turns(std::move(place), turns::usual_length, -1, nullptr);
+    j.of[0].take_turns(std::move(place), turns::usual_length, -1, nullptr, 2);
     j.start(policy::block, 0);
   }
   void turn_is(unsigned whose) { board->turn = turn_board::encoded({whose, now() + long_turn}); }
@@ -300,7 +300,7 @@ TEST(rank, earns_its_time_to_spin_between_waits_whatever_it_calls) {
   auto place = turn_place::take("/cleave-cosched-turns-test-" + std::to_string(getpid()));
   ASSERT_TRUE(place != nullptr);
   rank& r = j.of[0];
-  r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}));
+  r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}), 2);
   allowance left;
   left.spend(allowance::most + 100'000);
   r.start(std::move(j.rest[0]), nullptr, 0, job::tests,

@@ -217,6 +217,18 @@ TEST_F(one_turn, that_was_very_slow_ends_nothing) {
   EXPECT_EQ(board->score, -turns::most_counted);
 }
 
+// Each rank of eight tells of it.
+TEST_F(one_turn, that_was_very_slow_for_some_of_many_ranks_ends_nothing) {
+  turns eighth(*board, 2, turns::usual_length, 0, false, 8);
+  eighth.after_wait(now(), calls);  // it is not new
+  board->score = -5 * turns::most_counted;
+  of(eighth, 0);
+  EXPECT_EQ(board->score, -6 * turns::most_counted);
+  EXPECT_TRUE(in_turns());
+  of(eighth, 0);
+  EXPECT_FALSE(in_turns()) << "but a little more does";
+}
+
 TEST_F(one_turn, that_was_given_up_is_judged_by_the_time_before) {
   const nanoseconds begin = now();
   of(a, 0, [&] {
