@@ -31,6 +31,17 @@ std::int64_t involuntary_switches() noexcept {
   return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nivcsw : 0;
 }
 
+/// Sleeps for so long, or until the word is another one. A signal ends a block, and no sleep.
+bool is_rung_within(nanoseconds time, const std::atomic<std::uint32_t>& word,
+                    std::uint32_t ticket) noexcept {
+  const nanoseconds end = now() + time;
+  for (nanoseconds left = time; left > 0; left = end - now()) {
+    machine::block_shared(word, ticket, std::chrono::nanoseconds(left));
+    if (word.load(std::memory_order_relaxed) != ticket) return true;
+  }
+  return false;
+}
+
 nanoseconds later(nanoseconds at, nanoseconds by) noexcept {
   constexpr nanoseconds never = std::numeric_limits<nanoseconds>::max();
   return by > never - at ? never : at + by;
@@ -223,18 +234,6 @@ void rank::found_something() noexcept {
   slept_ = late_ = rung_for_nothing_ = false;
 }
 
-/// Until it is rung, or for as long as a sleep may take. A signal ends a block, and no sleep.
-void rank::sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket) noexcept {
-  const nanoseconds since = now();
-  const nanoseconds end = later(since, std::chrono::nanoseconds(platform::longest_sleep).count());
-  nanoseconds until = 0;
-  for (nanoseconds at = since; at < end; at = now()) {
-    if (at >= until) until = turns_ ? std::min(end, turns_->asleep(at, since, counts_.calls)) : end;
-    machine::block_shared(word, ticket, std::chrono::nanoseconds(until - at));
-    if (word.load(std::memory_order_relaxed) != ticket) return;
-  }
-}
-
 void rank::found_nothing() noexcept {
   if (now_is() == state::aside) {  // those that are not sleep until they are rung
     const unsigned looks = ++empty_looks;
@@ -264,7 +263,11 @@ void rank::found_nothing() noexcept {
   };
   const auto block = [this](const auto& word, std::uint32_t ticket) {
     if (network_ != nullptr) return network_->sleep(word, ticket);
-    return sleep(word, ticket), false;
+    for (bool early = true; early && turns_ && turns_->is_mine(); early = !turns_->give_up())
+      if (is_rung_within(turns::patience, word, ticket)) return false;
+    constexpr std::chrono::nanoseconds longest = platform::longest_sleep;
+    is_rung_within(longest.count(), word, ticket);
+    return false;
   };
   using woken = waiter<platform>::woken;
   const woken by = waiter_->tested(enough, call_.what, before_sleep, block);

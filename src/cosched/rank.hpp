@@ -100,7 +100,6 @@ private:
   bool spun_enough(nanoseconds at) noexcept;
   void yield(nanoseconds at) noexcept;
   void was_left() noexcept;
-  void sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket) noexcept;
   void ring() noexcept;
   void wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept;
 

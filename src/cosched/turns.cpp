@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include "cosched/clock.hpp"
@@ -21,8 +20,6 @@ constexpr nanoseconds millisecond = 1'000'000;
 constexpr nanoseconds told_each = 10 * millisecond;
 /// A job alone looks so often whether another one has come; and others how often all call.
 constexpr nanoseconds look_each = 20 * millisecond, look_again = 5 * millisecond;
-/// Who sleeps in another job's turn looks so often at the latest whether it has its own.
-constexpr nanoseconds look_asleep = 20 * millisecond;
 /// Nobody else has wanted the CPUs for so long in a turn that is over.
 constexpr nanoseconds unwanted_after = 50 * millisecond;
 /// What ranks do in less than that says nothing.
@@ -47,17 +44,16 @@ void move_to(int cpu) noexcept {
 
 }  // namespace
 
-/// While the outermost one lives, an interrupt does nothing.
+/// While it lives, an interrupt does nothing.
 class turns::uninterrupted {
 public:
-  explicit uninterrupted(turns& t) noexcept : busy_(t.busy_), before_(t.busy_) { busy_ = 1; }
-  ~uninterrupted() { busy_ = before_; }
+  explicit uninterrupted(turns& t) noexcept : busy_(t.busy_) { busy_ = 1; }
+  ~uninterrupted() { busy_ = 0; }
   uninterrupted(const uninterrupted&) = delete;
   uninterrupted& operator=(const uninterrupted&) = delete;
 
 private:
   volatile std::sig_atomic_t& busy_;
-  std::sig_atomic_t before_;
 };
 
 // ---- whether turns pay
@@ -148,19 +144,13 @@ void turns::tell_seldom(nanoseconds at) noexcept {
   mine.seen.store(at, std::memory_order_relaxed), mine.seldom.store(at, std::memory_order_relaxed);
 }
 
-void turns::begin_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  // The rank has not stopped since its last one, which others can have ended no earlier than that.
-  if (given_up_ == 0) given_up_ = std::max(began_, std::min(at, turn_board::decoded(mine_).until));
-  end_turn(at, calls);
-  turns_are_on_ = true;
-  mine_ = word, began_ = at, calls_ = calls, given_up_ = 0;
-  computed_before_ = cpu_time() - spun_;
-  compare_again(at);
-}
-
 /// Once for each wait of a turn.
 void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
-  if (mine_ != word) begin_turn(word, at, calls);
+  if (mine_ != word) {
+    mine_ = word, began_ = at, calls_ = calls, given_up_ = 0;
+    computed_before_ = cpu_time() - spun_;
+    compare_again(at);
+  }
   if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(cpu_);
   // Nobody has wanted it for long.
@@ -269,23 +259,6 @@ nanoseconds turns::stop(nanoseconds at, std::int64_t calls) noexcept {
   stops_now_.store(false, std::memory_order_relaxed);
   ++stops_, stopped_ += at - began;
   return at;
-}
-
-nanoseconds turns::asleep(nanoseconds at, nanoseconds since, std::int64_t calls) noexcept {
-  const uninterrupted here(*this);
-  const std::uint64_t word = board_->turn.load(std::memory_order_acquire);  // partner: change
-  const turn_board::turn_of now_is = turn_board::decoded(word);
-  if (now_is.whose == everybody) return std::numeric_limits<nanoseconds>::max();
-  if (now_is.whose != place_) {
-    if (mine_ != 0 && given_up_ == 0)
-      given_up_ = std::max(began_, board_->given.load(std::memory_order_relaxed));
-    return at + std::clamp(now_is.until - at, patience, look_asleep);
-  }
-  if (mine_ != word) begin_turn(word, at, calls);
-  const bool first = std::exchange(asleep_in_, word) != word || asleep_from_ < since;
-  if (first) asleep_from_ = at;
-  else if (at - asleep_from_ >= patience) give_up(), asleep_from_ = at;
-  return asleep_from_ + patience;
 }
 
 bool turns::give_up() noexcept {

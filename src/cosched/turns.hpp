@@ -55,9 +55,6 @@ public:
   /// Whether the CPUs are this job's alone.
   bool is_mine() const noexcept { return board_->whose() == place_; }
   bool is_others() const noexcept;
-  /// The rank sleeps in a call since then, after so many calls. Until when it may before this is
-  /// called again: it may sleep on into a turn of its own, and gives that up as any other.
-  nanoseconds asleep(nanoseconds at, nanoseconds since, std::int64_t calls) noexcept;
   /// The rank has slept in its own turn for `patience`, and what it waits for is not there. False:
   /// it is too early for that, and it shall sleep again.
   bool give_up() noexcept;
@@ -120,7 +117,6 @@ private:
   }
   bool others_want_turns(nanoseconds at) const noexcept;
   void tell(nanoseconds at) noexcept;
-  void begin_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
   void in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
   void end_turn(nanoseconds at, std::int64_t calls) noexcept;
   void all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
@@ -146,9 +142,7 @@ private:
   std::uint64_t mine_ = 0;           // the turn that this rank runs in; 0: none
   nanoseconds began_ = 0;            // that,
   std::int64_t calls_ = 0;           // after so many calls
-  nanoseconds given_up_ = 0;         // that, or ended unseen; 0: neither
-  std::uint64_t asleep_in_ = 0;      // the turn that it slept in last,
-  nanoseconds asleep_from_ = 0;      // since when
+  nanoseconds given_up_ = 0;         // that; 0: it was not
   nanoseconds had_ = 0;              // so long were those that are not judged yet,
   unsigned gaps_ = 0;                // turns, one after the other, that had them
   std::int64_t made_ = 0;            // so many calls were made in them,

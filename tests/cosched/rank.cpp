@@ -254,22 +254,6 @@ struct sleeper : testing::Test {
   std::thread thread;
 };
 
-TEST_F(sleeper, gives_up_a_turn_that_began_in_its_sleep) {
-  const unsigned another = number + 1;
-  std::int64_t longest = 1;
-  for (int i = 0; i < 3 && longest != 0; ++i) {  // the machine may be busy for as long as that
-    turn_is(another);
-    begin();
-    const nanoseconds since = now();
-    board->of[another].paused = since + long_turn;  // at any time in the test
-    turn_is(number);
-    while (board->whose() != another && now() < since + long_turn) std::this_thread::yield();
-    EXPECT_EQ(board->whose(), another);
-    longest = end();
-  }
-  EXPECT_EQ(longest, 0) << "it slept on";
-}
-
 // A signal ends a block.
 TEST_F(sleeper, gives_up_no_turn_and_ends_no_sleep_at_a_signal) {
   struct sigaction act {};

@@ -255,57 +255,6 @@ TEST_F(one_turn, that_is_short_is_judged_with_the_next) {
   EXPECT_LE(board->score, -turns::most_counted);
 }
 
-// Others have had theirs, too, before the rank goes on.
-TEST_F(one_turn, that_ended_in_its_sleep_is_judged_by_the_time_before) {
-  const nanoseconds begin = now();
-  of(a, 84, [&] {
-    board->given = begin + turns::short_length;
-    board->turn = encoded(begin + 500 * millisecond, 2);
-    const nanoseconds at = begin + 110 * millisecond;
-    EXPECT_EQ(a.asleep(at, at, calls), at + 20 * millisecond) << "it may have a turn by then";
-    EXPECT_EQ(a.asleep(begin + 490 * millisecond, at, calls) / millisecond,
-              turn_board::decoded(board->turn).until / millisecond);
-  });
-  EXPECT_NEAR(static_cast<double>(board->score.load()), 5 + turns::tolerated, 2);
-}
-
-TEST_F(one_turn, after_which_it_saw_nothing_of_others_is_judged) {
-  const nanoseconds at = now(), end = at + turns::short_length;
-  board->turn = encoded(end, 1);
-  a.after_wait(at, calls);
-  board->turn = encoded(end + 200 * millisecond, 1);  // others have had theirs
-  a.after_wait(end + 150 * millisecond, calls += 84);
-  EXPECT_NEAR(static_cast<double>(board->score.load()), 5 + turns::tolerated, 2);
-}
-
-TEST_F(one_turn, that_begins_while_its_rank_sleeps_is_given_up) {
-  const nanoseconds since = now();
-  board->turn = encoded(since + 10'000 * millisecond, 2);
-  nanoseconds at = a.asleep(since, since, calls);
-  board->turn = encoded(since + 10'000 * millisecond, 1);
-  board->of[2].paused = now();
-  EXPECT_EQ(a.asleep(at, since, calls), at + turns::patience);
-  EXPECT_EQ(a.asleep(at + millisecond, since, calls), at + turns::patience);
-  EXPECT_TRUE(a.is_mine());
-  a.asleep(at += turns::patience, since, calls);
-  EXPECT_TRUE(b.is_mine());
-}
-
-TEST_F(one_turn, that_others_do_not_want_yet_is_given_up_later) {
-  nanoseconds at = now();
-  const nanoseconds since = at;
-  board->turn = encoded(since + 10'000 * millisecond, 1);
-  for (int i = 0; i < 4; ++i) at = a.asleep(at, since, calls);
-  EXPECT_EQ(at, since + 4 * turns::patience);
-  board->of[2].paused = now();
-  EXPECT_TRUE(a.is_mine());
-  a.asleep(at, since, calls);
-  EXPECT_TRUE(b.is_mine());
-  board->turn = encoded(since + 10'000 * millisecond, 1);
-  a.asleep(at, at, calls);
-  EXPECT_TRUE(a.is_mine()) << "another sleep has only begun";
-}
-
 TEST_F(one_turn, that_nobody_else_wanted_is_not_judged) {
   of(a, 0, [&] { board->turn = encoded(now() - 50 * millisecond, 1), a.after_wait(now(), calls); });
   EXPECT_EQ(board->score, 0);
@@ -442,22 +391,6 @@ TEST_F(beside_seldom, turns_of_which_it_sleeps_much_end_for_all) {
     own_turn([&] { compute(millisecond), give_up(); });
   EXPECT_EQ(board->whose(), turn_board::everybody);
   EXPECT_EQ(board->failed, 1u);
-}
-
-TEST_F(beside_seldom, turns_that_it_sleeps_through_end_for_all) {
-  seldom.after_wait(now(), ++its_calls);  // the turn is over; it has its own
-  const nanoseconds since = now();
-  for (int i = 0; i < 200 && board->whose() != turn_board::everybody; ++i) {
-    turn_is(1, 10'000 * millisecond);
-    seldom.asleep(now(), since, its_calls);
-    turn_is(place, 10'000 * millisecond);
-    seldom.asleep(now(), since, its_calls);
-    compute(turns::patience);
-    board->of[1].paused = now(), board->given = 0;
-    seldom.asleep(now(), since, its_calls);
-    board->of[1].paused = 0;
-  }
-  EXPECT_EQ(board->whose(), turn_board::everybody);
 }
 
 TEST_F(beside_seldom, nobody_gives_a_turn_up_before_it_has_left_the_cpus) {

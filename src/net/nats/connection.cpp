@@ -22,7 +22,7 @@ constexpr int quick_tries = 20;    // a relay that is only started again is not 
 constexpr auto longest_rest = 2s;  // between tries after those
 constexpr std::string_view nobody_kind = "nobody";
 
-void say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
+void say(const std::string& line) { say_if_read("cleave: " + line + "\n"); }
 
 /// Permissions, mostly: each once in this process. Called in a thread of nats.c.
 void complain(natsConnection*, natsSubscription*, natsStatus status, void*) {

@@ -1,5 +1,8 @@
 #include "net/nats/inbox.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -21,12 +24,17 @@ std::size_t bytes_of(const letter& one) noexcept {
 
 }  // namespace
 
+void say_if_read(const std::string& line) noexcept {
+  pollfd reader{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&reader, 1, 0) > 0) std::fputs(line.c_str(), stderr);
+}
+
 void inbox::put(letter one) {
   {
     const std::lock_guard lock(mutex_);
     if (bytes_ + bytes_of(one) > most_waiting) {
       if (!std::exchange(overflown_, true))
-        std::fputs("cleave: relay: more arrives than is read: some is lost\n", stderr);
+        say_if_read("cleave: relay: more arrives than is read: some is lost\n");
       return;
     }
     bytes_ += bytes_of(one);

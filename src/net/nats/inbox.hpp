@@ -22,6 +22,9 @@ struct letter {
   bool unfinished = false;  ///< a part of a longer one has come: there are no contents yet
 };
 
+/// To standard error, unless whoever reads that rests: nobody here may wait for them. Any thread.
+void say_if_read(const std::string& line) noexcept;
+
 /// Where nats.c's threads leave what they have for a connection's: letters, and the suspicion that
 /// it is lost.
 ///

@@ -62,13 +62,25 @@ std::optional<std::vector<std::byte>> assembler::take(const endpoint& from,
   kept_ += body.size();
   so_far.since = now;
   if (so_far.content.size() == bytes) return drop(at);
-  const auto by_age = [](const auto& a, const auto& b) { return a.second.since < b.second.since; };
-  while (kept_ > most_kept())
-    drop(std::min_element(unfinished_.begin(), unfinished_.end(), by_age));
+  while (kept_ > most_kept()) drop(oldest_of_who_takes_most());
   return {};
 }
 
-std::vector<std::byte> assembler::drop(std::map<endpoint, message>::iterator at) {
+assembler::iterator assembler::oldest_of_who_takes_most() {
+  std::map<machine, std::size_t> taken;
+  for (const auto& [who, what] : unfinished_) taken[who.at] += for_each + what.content.size();
+  const machine most = std::max_element(taken.begin(), taken.end(), [](auto& a, auto& b) {
+                         return a.second < b.second;
+                       })->first;
+  auto oldest = unfinished_.end();
+  for (auto one = unfinished_.begin(); one != unfinished_.end(); ++one) {
+    if (one->first.at != most) continue;
+    if (oldest == unfinished_.end() || one->second.since < oldest->second.since) oldest = one;
+  }
+  return oldest;
+}
+
+std::vector<std::byte> assembler::drop(iterator at) {
   auto content = std::move(at->second.content);
   kept_ -= for_each + content.size();
   unfinished_.erase(at);

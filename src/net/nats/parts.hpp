@@ -29,7 +29,7 @@ std::size_t write_part(std::uint64_t number, std::span<const std::byte> message,
 /// kept of it is its beginning without a gap, shorter than the whole, which is at most
 /// `most_bytes`. A part that does not follow ends it, so nobody gets half a message. `kept_` is
 /// what all of them take, after take() at most most_kept(), so many names take no more than a few:
-/// beyond that the message ends whose last part is the oldest.
+/// beyond that, of the machine that takes most, the message ends whose last part is the oldest.
 class assembler {
 public:
   using clock = std::chrono::steady_clock;
@@ -41,7 +41,7 @@ public:
                                              clock::time_point now);
   /// How many have begun and not ended.
   std::size_t unfinished() const noexcept { return unfinished_.size(); }
-  std::size_t most_kept() const noexcept { return 2 * most_bytes_; }
+  std::size_t most_kept() const noexcept { return 4 * most_bytes_; }
 
 private:
   struct message {
@@ -50,8 +50,10 @@ private:
     clock::time_point since;
   };
   static constexpr std::size_t for_each = 256;  // bytes, besides its content: about
+  using iterator = std::map<endpoint, message>::iterator;
 
-  std::vector<std::byte> drop(std::map<endpoint, message>::iterator at);
+  std::vector<std::byte> drop(iterator at);
+  iterator oldest_of_who_takes_most();
 
   const std::size_t most_bytes_;
   std::map<endpoint, message> unfinished_;

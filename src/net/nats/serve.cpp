@@ -1,5 +1,6 @@
 #include "net/nats/serve.hpp"
 
+#include "machine/ignored.hpp"
 #include "machine/random.hpp"
 #include "net/nats/children.hpp"
 #include "net/nats/connection.hpp"
@@ -41,7 +42,8 @@ descriptor made(int number, const char* what) {
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, s);
+  for (const int s : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&set, s);
+  if (!cleave::machine::is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
   return set;
 }
 

@@ -27,9 +27,12 @@
 #include "gang/messages.hpp"
 #include "gang/prompt.hpp"
 #include "gang/remote.hpp"
+#include "machine/ignored.hpp"
 
 namespace gang {
 namespace {
+
+using cleave::machine::is_ignored;
 
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
@@ -45,11 +48,6 @@ constexpr std::chrono::seconds longest_silence{5};
 //   queued, running, stopped --- the daemon is gone ---> alone --- another is there ---> running
 //   each --- it shall end ---> ending
 enum class phase { queued, running, stopped, alone, ending };
-
-bool is_ignored(int signal) {
-  struct sigaction is {};
-  return sigaction(signal, nullptr, &is) == 0 && is.sa_handler == SIG_IGN;
-}
 
 // What its user ignores (nohup) is no sign.
 void add_handled(sigset_t& set, std::initializer_list<int> signals) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/command_line.hpp"
+#include "machine/ignored.hpp"
 
 namespace sites {
 
@@ -59,18 +60,23 @@ std::vector<server> choose(std::vector<server> all, const std::string& program,
   return all;
 }
 
-interruption::interruption() {
+// Not SIGINT's: what a shell begins in the background ignores it, and scripts send it all the same.
+static sigset_t handled_signals() {
   sigset_t handled;
   sigemptyset(&handled);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, s);
+  for (const int s : {SIGINT, SIGTERM}) sigaddset(&handled, s);
+  if (!cleave::machine::is_ignored(SIGHUP)) sigaddset(&handled, SIGHUP);
+  return handled;
+}
+
+interruption::interruption() {
+  const sigset_t handled = handled_signals();
   pthread_sigmask(SIG_BLOCK, &handled, &before_);
 }
 interruption::~interruption() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 bool interruption::seen() {
-  sigset_t handled;
-  sigemptyset(&handled);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, s);
+  const sigset_t handled = handled_signals();
   const timespec none{};
   while (sigtimedwait(&handled, nullptr, &none) > 0) seen_ = true;
   return seen_;
