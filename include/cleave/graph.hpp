@@ -4,7 +4,9 @@
 #include <cleave/poll.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -65,8 +67,8 @@ public:
 
 private:
   friend class graph;
-  subtask(const graph& of, detail::vertex_ref v) noexcept : graph_(&of), vertex_(v) {}
-  const graph* graph_ = nullptr;
+  subtask(std::uint64_t of, detail::vertex_ref v) noexcept : graph_(of), vertex_(v) {}
+  std::uint64_t graph_ = 0;  // a number that no other graph of the process has had
   detail::vertex_ref vertex_;
 };
 
@@ -263,16 +265,15 @@ public:
       (list(uses, to), ...);
       detail::vertex_ref elsewhere;
       if (nodes != nullptr && !place(name, of_data, before, rank, elsewhere))
-        return subtask(*this, elsewhere);
-      std::unique_ptr<call> made;
+        return subtask(number_, elsewhere);
       try {
-        made.reset(new (memory) call(*this, std::move(f), std::move(data)));
+        std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
+        made->name = name;
+        return subtask(number_, enter(std::move(made), of_data, before));
       } catch (...) {
         not_made(of_data, before);
         throw;
       }
-      made->name = name;
-      return subtask(*this, enter(std::move(made), of_data, before));
     }
   }
 
@@ -383,7 +384,7 @@ private:
     for (const datum<T>& each : all.of) require_own(data_use<T, Mode>{each});
   }
   void require_own(const precedence& p) const {
-    if (p.before.graph_ != nullptr && p.before.graph_ != this)
+    if (p.before.graph_ != 0 && p.before.graph_ != number_)
       throw std::invalid_argument("cleave::graph::run: after() a subtask of another graph");
   }
   void require_own(const placement&) const noexcept {}
@@ -397,6 +398,9 @@ private:
           "cleave::graph: not the thread that made the graph, or in a subtask of it");
   }
 
+  static inline std::atomic<std::uint64_t> last_number_{0};
+
+  const std::uint64_t number_ = last_number_.fetch_add(1, std::memory_order_relaxed) + 1;
   const int uncaught_ = std::uncaught_exceptions();
   std::vector<std::unique_ptr<detail::any_datum>> data_;
 };

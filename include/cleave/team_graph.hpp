@@ -73,21 +73,25 @@ public:
     return with_home(keep_datum<T>(std::move(made)));
   }
 
-  /// From now on what writes it runs on that node. Throws std::out_of_range.
+  /// From now on what writes it runs on that node. Throws std::out_of_range. This and bring() throw
+  /// std::logic_error as run() does.
   template <class T>
   void set_home(datum<T> d, unsigned rank) {
+    require_owner();
     require_own(in(d));
     home(*d.at_, rank);
   }
   /// After the next wait() the value is on that node, too. Throws std::out_of_range.
   template <class T>
   void bring(datum<T> d, unsigned rank) {
+    require_owner();
     require_own(in(d));
     bring_to(*d.at_, rank);
   }
   /// On all nodes.
   template <class T>
   void bring(datum<T> d) {
+    require_owner();
     require_own(in(d));
     bring_to_all(*d.at_);
   }

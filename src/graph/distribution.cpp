@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "graph/placement.hpp"
@@ -119,6 +120,7 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
     begin_transfers(uses, after, to, before);
   } catch (...) {
     graph_.not_made(uses, after);
+    cancel();  // others may wait for what this node was to send
     throw;
   }
   flush();
@@ -137,22 +139,23 @@ void distribution::begin_transfers(std::span<const datum_use> uses, std::span<ve
   }
   for (const datum_use& u : uses) {
     if (u.mode == access_mode::in) continue;
-    log(u.of->place, graph_.made_, to);
+    log(u.of->place, graph_.made_, to, true);
     u.of->place.holders.assign(1, to);
     u.of->place.is_here = to == rank();
   }
 }
 
-void distribution::log(datum_place& of, std::uint64_t number, std::optional<unsigned> writer) {
+void distribution::log(datum_place& of, std::uint64_t number, unsigned node, bool writes) {
   held_.insert(held_.end(), of.holders.begin(), of.holders.end());
-  changes_.push_back({number, &of, held_.size() - of.holders.size(), writer});
+  changes_.push_back({number, &of, held_.size() - of.holders.size(), node, writes});
 }
 
 /// What came after the error has not been done, or in vain: not all nodes have what they would have
-/// otherwise. A node that may have written in vain is no holder if there are others.
+/// otherwise. A node that may have written in vain, or got what was, is no holder if there are
+/// others.
 void distribution::take_back(std::uint64_t error) {
   const auto is_undone = [&](const change& c) {
-    return c.number > error || (c.number == error && !c.writer);
+    return c.number > error || (c.number == error && !c.writes);
   };
   const auto first = std::ranges::find_if(changes_, is_undone);
   std::size_t end = held_.size();
@@ -161,13 +164,15 @@ void distribution::take_back(std::uint64_t error) {
     c->of->holders.assign(held, held_.begin() + static_cast<std::ptrdiff_t>(end));
     end = c->held_from;
   }
+  std::unordered_set<const datum_place*> written;
   for (auto c = first; c != changes_.end(); ++c) {
     auto& holders = c->of->holders;
-    if (c->writer && holders.empty()) {  // all have it
+    if (c->writes) written.insert(c->of);
+    if (c->writes && holders.empty()) {  // all have it
       holders.resize(size());
       std::iota(holders.begin(), holders.end(), 0u);
     }
-    if (c->writer && holders.size() > 1) std::erase(holders, *c->writer);
+    if (written.contains(c->of) && holders.size() > 1) std::erase(holders, c->node);
     c->of->is_here = c->of->has(rank());
   }
 }
@@ -194,6 +199,7 @@ void distribution::bring(any_datum& d, unsigned to) {
     transfer(d, to, graph_.made_);
   } catch (...) {
     graph_.not_made({}, {});
+    cancel();
     throw;
   }
   flush();
@@ -214,7 +220,7 @@ void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   if (d.place.has(to)) return;
   auto& holders = d.place.holders;
   const unsigned from = holders[(holders.size() - 1) / branches];
-  log(d.place, number, std::nullopt);
+  log(d.place, number, to, false);
   holders.push_back(to);
   if (from == rank()) make_send(&d, {}, to, number);
   if (to == rank()) {

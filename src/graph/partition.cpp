@@ -111,7 +111,7 @@ public:
 private:
   static constexpr std::size_t starts = 8;
   static constexpr int passes = 8;
-  static constexpr std::size_t looked_at = 8;
+  static constexpr std::size_t most_tried = 8;
   static constexpr double tolerance = 0.02;
 
   struct candidate {
@@ -181,7 +181,7 @@ private:
     const auto best_of = [&](std::priority_queue<candidate>& side) {
       std::vector<candidate> too_heavy;
       std::optional<candidate> best;
-      while (!best && !side.empty() && too_heavy.size() < looked_at) {
+      while (!best && !side.empty() && too_heavy.size() < most_tried) {
         const candidate c = side.top();
         if (moved[c.home] || c.gain != gain_[c.home]) {
           side.pop();

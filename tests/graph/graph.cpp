@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -429,6 +430,15 @@ TEST_P(graph_with, wrong_data_and_threads_are_refused) {
     other.run([](int&) {}, inout(b), after(first), after(cleave::subtask()));
     EXPECT_TRUE(g.wait());
     EXPECT_EQ(*a, 1);
+    std::optional<graph> one;
+    cleave::subtask of_the_last;
+    for (int i = 0; i < 3; ++i) {  // at the same place
+      one.emplace();
+      auto c = one->make(1);
+      const auto use = [&] { of_the_last = one->run([](int&) {}, inout(c), after(of_the_last)); };
+      if (i == 0) use();
+      else EXPECT_THROW(use(), std::invalid_argument);
+    }
     std::thread([&] {
       EXPECT_THROW(g.run([](int&) {}, inout(a)), std::logic_error);
       EXPECT_THROW(g.wait(), std::logic_error);

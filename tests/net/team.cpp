@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -636,6 +637,56 @@ TEST_P(team_of, what_was_written_before_an_exception_is_there) {
         EXPECT_EQ(lines, std::vector<std::string>{"1"}) << rank << ' ' << in_vain;
     }
 }
+
+/// What was written in vain may have gone on to somebody.
+struct passes_on_in_vain {
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto d = g.make(1), y = g.make(0), z = g.make(0);
+    g.run(
+        [](int&) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          throw std::range_error("");
+        },
+        inout(y), on(2 % all.size()));
+    g.run([](int& v) { v = 2; }, inout(d), on(0));
+    g.run([](const int&, int&) {}, in(d), inout(z), on(1 % all.size()));
+    EXPECT_THROW(g.wait(), std::range_error);
+    g.bring(d);
+    EXPECT_TRUE(g.wait());
+    noted.add(0, std::to_string(*d));
+  }
+};
+
+TEST_P(team_of, nodes_have_one_value_after_an_exception) {
+  for (int round = 0; round < 5; ++round) {
+    noted.clear();
+    j.root().run_on_all(passes_on_in_vain{});
+    const auto values = noted.all()[0];
+    EXPECT_EQ(std::set<std::string>(values.begin(), values.end()).size(), 1u);
+  }
+}
+
+struct uses_it_elsewhere {
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto d = g.make(1);
+    g.run(
+        [&](int&) {
+          EXPECT_THROW(g.bring(d), std::logic_error);
+          EXPECT_THROW(g.bring(d, 0), std::logic_error);
+          EXPECT_THROW(g.set_home(d, 0), std::logic_error);
+        },
+        inout(d), on(0));
+    EXPECT_TRUE(g.wait());
+  }
+};
+
+TEST_P(team_of, a_subtask_brings_nothing) { j.root().run_on_all(uses_it_elsewhere{}); }
 
 /// Two waits. Nodes pass the first one at different times, and what happens after it on one of them
 /// is not of the first one on another.

@@ -120,12 +120,13 @@ private:
     std::uint32_t datum = 0;
   };
 
-  /// Of who holds a datum. `writer`: nobody else does from then on; none: one more does.
+  /// Of who holds a datum: that node alone from then on, if it `writes` it; else that one, too.
   struct change {
     std::uint64_t number;
     datum_place* of;
     std::size_t held_from;  // in held_: those before it
-    std::optional<unsigned> writer;
+    unsigned node;
+    bool writes;
   };
 
   std::vector<std::byte> read_plan() const;
@@ -135,7 +136,7 @@ private:
   unsigned home_of(std::span<const datum_use> uses) noexcept;
   void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
                        std::uint64_t number);
-  void log(datum_place& of, std::uint64_t number, std::optional<unsigned> writer);
+  void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
   void take_back(std::uint64_t error);
   void transfer(any_datum& d, unsigned to, std::uint64_t number);
   vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
