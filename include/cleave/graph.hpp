@@ -398,9 +398,13 @@ private:
           "cleave::graph: not the thread that made the graph, or in a subtask of it");
   }
 
-  static inline std::atomic<std::uint64_t> last_number_{0};
+  /// Any thread.
+  static std::uint64_t next_number() noexcept {
+    static constinit std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
 
-  const std::uint64_t number_ = last_number_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t number_ = next_number();
   const int uncaught_ = std::uncaught_exceptions();
   std::vector<std::unique_ptr<detail::any_datum>> data_;
 };
