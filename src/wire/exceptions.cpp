@@ -5,7 +5,6 @@
 #include <cleave/remote_error.hpp>
 
 #include <any>
-#include <atomic>
 #include <functional>
 #include <future>
 #include <memory>
@@ -19,20 +18,13 @@
 #include <vector>
 
 #include "wire/demangled.hpp"
+#include "wire/type_list.hpp"
 
 namespace cleave::detail {
 
 namespace {
 
-constinit std::atomic<const error_type*> newest{nullptr};
-
-template <class Is>
-const error_type* find(Is is) noexcept {
-  // acquire: partner of error_type's constructor.
-  for (const auto* t = newest.load(std::memory_order_acquire); t != nullptr; t = t->next())
-    if (is(*t)) return t;
-  return nullptr;
-}
+constinit type_list<error_type> all_errors;
 
 std::uint64_t id_of(const std::type_info& type) noexcept {
   name_hash h;
@@ -108,17 +100,16 @@ told tell(const std::exception_ptr& thrown) {
 }  // namespace
 
 error_type::error_type(const std::type_info& type, const functions& f) noexcept
-    : type_(type), id_(id_of(type)), f_(f), next_(newest.load(std::memory_order_relaxed)) {
-  // release: partner of find().
-  while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
-                                       std::memory_order_relaxed)) {}
+    : type_(type), id_(id_of(type)), f_(f) {
+  all_errors.enter(*this, next_);
 }
 
 void put_exception(const std::exception_ptr& e, byte_writer& w) {
   const auto [type, what] = tell(e);
   const error_type* registered =
-      type == nullptr ? nullptr
-                      : find([&wanted = *type](const error_type& t) { return t.type() == wanted; });
+      type == nullptr
+          ? nullptr
+          : all_errors.find([&wanted = *type](const error_type& t) { return t.type() == wanted; });
   w.put<std::uint64_t>(registered == nullptr ? 0 : registered->id());
   w.put_text(type == nullptr ? "unknown" : demangled(type->name()));
   w.put_text(what);
@@ -146,7 +137,8 @@ std::exception_ptr get_exception(byte_reader& r) {
   const auto id = r.get<std::uint64_t>();
   const std::string type = r.get_text(), what = r.get_text();
   byte_reader fields = r.get_block();
-  const error_type* registered = find([id](const error_type& t) { return t.id() == id; });
+  const error_type* registered =
+      all_errors.find([id](const error_type& t) { return t.id() == id; });
   if (registered == nullptr) return std::make_exception_ptr(remote_error(type, what));
   auto e = registered->call().get(fields, what);
   fields.expect_end();

@@ -3,6 +3,7 @@
 #include <cleave/detail/wire.hpp>
 
 #include "machine/random.hpp"
+#include "wire/type_list.hpp"
 
 #include <link.h>
 
@@ -118,33 +119,20 @@ const shared_type::functions shared_type::of_no_form{
     [](shared_base&, byte_reader&) -> bool { refuse_shared(); },
     [](byte_reader&) -> std::shared_ptr<shared_base> { refuse_shared(); }};
 
-/// The types of this process, the last one first.
-static constinit std::atomic<const shared_type*> newest{nullptr};
+static constinit type_list<shared_type> all_shared;
 
 shared_type::shared_type(const std::type_info& value, std::uint64_t layout,
                          const functions& f) noexcept
-    : can(f),
-      mangled(value.name()),
-      id_([&] {
+    : can(f), mangled(value.name()), id_([&] {
         name_hash h;
         h.add(value.name());
         h.add(layout);
         return h.value();
-      }()),
-      next_(newest.load(std::memory_order_relaxed)) {
-  // release: partner of shared_types().
-  while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
-                                       std::memory_order_relaxed)) {}
+      }()) {
+  all_shared.enter(*this, next_);
 }
 
-// acquire: partner of the constructor.
-const shared_type* shared_types() noexcept { return newest.load(std::memory_order_acquire); }
-
-static const shared_type* find_shared_type(std::uint64_t id) noexcept {
-  for (const auto* t = shared_types(); t != nullptr; t = t->next())
-    if (t->id() == id) return t;
-  return nullptr;
-}
+const shared_type* shared_types() noexcept { return all_shared.first(); }
 
 /// `type` may be made later than this.
 void shared_base::know_if_static(const shared_type& type, const std::type_info& name,
@@ -363,7 +351,8 @@ void replicas::merge_improved(byte_reader& r, bool passes_on) {
   std::exception_ptr failed;
   while (all.left() > 0) {
     const value_name name = get_name(all);
-    const shared_type* const type = find_shared_type(all.get<std::uint64_t>());
+    const auto id = all.get<std::uint64_t>();
+    const auto* const type = all_shared.find([id](const shared_type& t) { return t.id() == id; });
     byte_reader value = all.get_block();
     const std::lock_guard lock(mutex_);
     // One made here that is not known has ended.

@@ -1,7 +1,6 @@
 #include <cleave/detail/wire.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -9,13 +8,13 @@
 
 #include "wire/demangled.hpp"
 #include "wire/exceptions.hpp"
+#include "wire/type_list.hpp"
 
 namespace cleave::detail {
 
 namespace {
 
-/// The types of this process, the last one first.
-constinit std::atomic<const wire_type*> newest{nullptr};
+constinit type_list<wire_type> all_tasks;
 
 enum class ending : std::uint8_t { result, error, cancelled };
 
@@ -40,22 +39,16 @@ wire_type::wire_type(const std::type_info& work, std::uint64_t layout, const fun
         return h.value();
       }()),
       mangled_(work.name()),
-      f_(f),
-      next_(newest.load(std::memory_order_relaxed)) {
-  // release: partner of wire_types().
-  while (!newest.compare_exchange_weak(next_, this, std::memory_order_release,
-                                       std::memory_order_relaxed)) {}
+      f_(f) {
+  all_tasks.enter(*this, next_);
 }
 
 std::string wire_type::name() const { return demangled(mangled_); }
 
-// acquire: partner of the constructor.
-const wire_type* wire_types() noexcept { return newest.load(std::memory_order_acquire); }
+const wire_type* wire_types() noexcept { return all_tasks.first(); }
 
 const wire_type* find_wire_type(std::uint64_t id) noexcept {
-  for (const auto* t = wire_types(); t != nullptr; t = t->next())
-    if (t->id() == id) return t;
-  return nullptr;
+  return all_tasks.find([id](const wire_type& t) { return t.id() == id; });
 }
 
 std::uint64_t program_hash() {
