@@ -18,10 +18,7 @@ foreach(header IN LISTS headers)
 endforeach()
 add_library(headers_alone OBJECT ${alone})
 target_link_libraries(headers_alone PRIVATE cleave::cleave cleave_warnings)
-if(CLEAVE_ONCE_TESTS)  # where the other compilers' presets are not, a later target
-  set_target_properties(headers_alone PROPERTIES EXCLUDE_FROM_ALL ON)
-  add_dependencies(slow_tests headers_alone)
-endif()
+for_slow_tests(headers_alone)
 
 write_if_changed(${folder}/all_headers_1.cpp "${everything}int second();\nint main() { return second(); }\n")
 write_if_changed(${folder}/all_headers_2.cpp "${everything}int second();\nint second() { return 0; }\n")

@@ -1,4 +1,4 @@
-// labels: timing
+// labels: timing slow
 // More workers than CPUs, and two runtimes at once, slow down by no more than sharing the CPUs
 // explains.
 #include "core/requests.hpp"

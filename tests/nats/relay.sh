@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `cleave relay`, `invite`, `revoke`: files and their modes, bad input, machines of one site and of two speak to each
 # other, a relay's end and return, nothing left behind.
-# labels: once
+# labels: once slow
 set -u
 . "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 . "$CLEAVE_SOURCE_DIR/tests/nats/speakers.bash"

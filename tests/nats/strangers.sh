@@ -2,7 +2,7 @@
 # Who is not invited to a relay is refused and logged once, with who and why, while others talk on: without a key, with
 # one that nobody has, with a revoked one, with the wrong half of one, without TLS, garbage, silence, another authority,
 # with a forged sender; a relay that speaks for another site. A revoked key's user is cut off.
-# labels: once
+# labels: once slow
 set -u
 . "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 . "$CLEAVE_SOURCE_DIR/tests/nats/speakers.bash"
