@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labels: once
+# labels: once slow
 # `overhead` measures what it is asked for, as often as it is told, and says with which flags.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
