@@ -28,7 +28,7 @@
 #include "relay/bridge.hpp"
 #include "relay/keys.hpp"
 #include "relay/log.hpp"
-#include "sites/program_output.hpp"
+#include "sites/write_some.hpp"
 
 namespace relay {
 namespace {

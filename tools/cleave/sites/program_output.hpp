@@ -8,13 +8,6 @@
 
 namespace sites {
 
-// Of a terminal one of its own, which takes what fits and does not block; else the same.
-int descriptor_for(int terminal);
-
-// Takes from `text` what can be written at once, after waiting for a reader if there is none. False
-// if it cannot be written, with errno.
-bool write_some(int to, std::string& text, std::chrono::milliseconds at_most = {});
-
 // When the job begins again it is written again: what is shown already is not shown twice, as long
 // as it is the same.
 class program_output {

@@ -17,6 +17,7 @@
 #include "net/printable.hpp"
 #include "sites/program_output.hpp"
 #include "sites/roster.hpp"
+#include "sites/write_some.hpp"
 
 namespace sites {
 
