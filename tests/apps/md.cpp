@@ -1,3 +1,4 @@
+// labels: slow
 // Molecular dynamics: forces are those between all pairs, blocks change nothing, and the subtasks
 // of any number of workers find what the plain program finds, bit for bit.
 #include "md/md.hpp"

@@ -1,4 +1,4 @@
-// labels: timing
+// labels: timing slow
 // Waiting is free: what idle workers cost, and how fast they wake.
 #include "core/requests.hpp"
 #include "machine/futex.hpp"

@@ -1,3 +1,4 @@
+// labels: slow
 #include "nats/impostor.hpp"
 #include "nats/relay.hpp"
 #include "net/nats/connection.hpp"

@@ -1,3 +1,4 @@
+// labels: slow
 // Tasks that all nodes run together, and graphs between them: several nodes in one process, over a
 // network that delays.
 #include "core/requests.hpp"
