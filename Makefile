@@ -20,7 +20,7 @@ demo:                 ## build the demonstration and run it
 	@bash cmake/build.sh release demo
 	@build/release/bin/demo
 
-test:                 ## the release build and all of its tests
+test:                 ## the release build and its quick tests; the long ones are in `make check`
 	@bash cmake/install-packages.sh test
 	@bash cmake/test.sh release
 

@@ -6,7 +6,8 @@
 
 namespace sites {
 
-// Of a terminal one of its own, which takes what fits and does not block; else the same.
+// Where to write: of a terminal a descriptor of its own, which takes what fits and does not block;
+// else the same.
 int descriptor_for(int terminal);
 
 // Takes from `text` what can be written at once, after waiting for a reader if there is none. False
