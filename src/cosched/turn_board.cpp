@@ -3,6 +3,8 @@
 #include "cosched/clock.hpp"
 #include "machine/futex.hpp"
 
+#include <algorithm>
+
 namespace cleave::cosched {
 namespace {
 
@@ -31,18 +33,31 @@ bool turn_board::change(std::uint64_t from, const turn_of& to) noexcept {
 
 bool turn_board::pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
                       nanoseconds usual) noexcept {
-  unsigned next = everybody;
+  const unsigned last = decoded(from).whose;
+  unsigned next = everybody, others[places], n = 0;
   nanoseconds longest_ago = at;
   for (unsigned k = 1; k < places; ++k) {
     const nanoseconds paused = of[k].paused.load(std::memory_order_relaxed);
     // Who stops says so at each turn. Who does not say it any more has been killed.
     if (k == but || paused == 0 || at - paused > 4 * usual) continue;
+    if (k != last) others[n++] = k;
     const nanoseconds ended = of[k].ended.load(std::memory_order_relaxed);
     if (ended <= longest_ago) next = k, longest_ago = ended;
   }
   if (next == everybody) return false;
-  of[decoded(from).whose].ended.store(at, std::memory_order_relaxed);
-  return change(from, {next, at + length});
+  // What it has had beyond its turn the others lack, each a part; and the other way round.
+  const nanoseconds part = (at - given.load(std::memory_order_relaxed) - length) / (n + 1);
+  const auto deficit = [&](unsigned k) {
+    const nanoseconds more = k == last ? -part * n : part;
+    return std::clamp(of[k].deficit.load(std::memory_order_relaxed) + more, -length / 2,
+                      length / 2);
+  };
+  of[last].ended.store(at, std::memory_order_relaxed);
+  if (!change(from, {next, at + length + deficit(next)})) return false;
+  for (unsigned k = 0; k < n; ++k)
+    of[others[k]].deficit.store(deficit(others[k]), std::memory_order_relaxed);
+  of[last].deficit.store(deficit(last), std::memory_order_relaxed);
+  return true;
 }
 
 turn_board::present turn_board::who_is_there(nanoseconds at, unsigned me) const noexcept {

@@ -12,11 +12,12 @@ namespace cleave::cosched {
 struct turn_board {
   static constexpr unsigned places = 64, everybody = 0;
   struct alignas(128) place {
-    std::atomic<nanoseconds> seen{0};    // one of its ranks was at the end of a wait; 0: no job's
-    std::atomic<nanoseconds> often{0};   // one of its ranks was found to call MPI often,
-    std::atomic<nanoseconds> seldom{0};  // or seldom, and can be interrupted
-    std::atomic<nanoseconds> paused{0};  // one of its ranks began to wait for a turn; 0: none does
-    std::atomic<nanoseconds> ended{0};   // its last turn
+    std::atomic<nanoseconds> seen{0};     // one of its ranks was at the end of a wait; 0: no job's
+    std::atomic<nanoseconds> often{0};    // one of its ranks was found to call MPI often,
+    std::atomic<nanoseconds> seldom{0};   // or seldom, and can be interrupted
+    std::atomic<nanoseconds> paused{0};   // one of its ranks began to wait for a turn; 0: none does
+    std::atomic<nanoseconds> ended{0};    // its last turn
+    std::atomic<nanoseconds> deficit{0};  // so much less time than others it has had in turns
   };
 
   std::atomic<std::uint64_t> turn{0};    // whose, and until when: encoded()
@@ -43,7 +44,8 @@ struct turn_board {
   /// False if somebody else was first. Wakes those that wait for a turn.
   bool change(std::uint64_t from, const turn_of& to) noexcept;
   /// To the one whose last turn is the longest ago of those that stop, other than `but`, for
-  /// `length`; turns are `usual` or shorter. False if nobody stops, or somebody else was first.
+  /// `length` and its deficit, at most half as long; turns are `usual` or shorter. False if nobody
+  /// stops, or somebody else was first.
   bool pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
             nanoseconds usual) noexcept;
 

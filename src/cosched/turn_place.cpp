@@ -96,6 +96,7 @@ std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
     mine.seldom.store(0, std::memory_order_relaxed);
     mine.paused.store(0, std::memory_order_relaxed);
     mine.ended.store(0, std::memory_order_relaxed);
+    mine.deficit.store(0, std::memory_order_relaxed);
     mine.seen.store(now(), std::memory_order_relaxed);
     flock(file, LOCK_UN);
     return p;

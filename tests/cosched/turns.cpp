@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -68,6 +69,45 @@ struct board_of_two : testing::Test {
     board->turn.store(board->turn.load() + (static_cast<std::uint64_t>(by / 1'000) << 8));
   }
 };
+
+// Two jobs whose ranks stop at once. The first gives its turns up after `uses`, the other never.
+struct turns_given_up {
+  std::unique_ptr<turn_board> board = std::make_unique<turn_board>();
+  nanoseconds at = 1'000 * millisecond;
+  nanoseconds had[3] = {};
+  nanoseconds least = turn_board::longest_turn, most = 0;  // that the other has had at once
+
+  turns_given_up(nanoseconds uses, int rounds) {
+    board->turn = turn_board::encoded({1, at + turns::usual_length}), board->given = at;
+    for (int i = 0; i < 2 * rounds; ++i) {
+      const std::uint64_t word = board->turn;
+      const auto [whose, until] = turn_board::decoded(word);
+      const nanoseconds has = whose == 1 ? std::min(uses, until - at) : until - at;
+      if (whose == 2) least = std::min(least, has), most = std::max(most, has);
+      had[whose] += has, at += has;
+      board->of[whose].paused = 0, board->of[3 - whose].paused = at;
+      EXPECT_TRUE(board->pass(word, whose, at, turns::usual_length, turns::usual_length));
+      board->given = at;  // the times are invented
+    }
+  }
+};
+
+TEST(turn_board, who_gives_turns_up_has_as_much_time_as_others) {
+  for (const nanoseconds uses : {60, 80, 100, 1'000}) {
+    const turns_given_up t(uses * millisecond, 100);
+    const nanoseconds a = t.had[1], b = t.had[2];
+    EXPECT_NEAR(static_cast<double>(a) / static_cast<double>(b), 1, 0.01) << uses << " ms";
+  }
+  const turns_given_up none(1'000 * millisecond, 10);
+  EXPECT_EQ(none.least, turns::usual_length);
+  EXPECT_EQ(none.most, turns::usual_length);
+}
+
+TEST(turn_board, who_has_no_use_for_turns_halves_those_of_others_at_most) {
+  const turns_given_up t(millisecond, 100);
+  EXPECT_EQ(t.least, turns::usual_length / 2);
+  EXPECT_GT(t.had[2], 45 * t.had[1]);
+}
 
 TEST(turns, alone_there_are_none) {
   turn_board board;
