@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
+#include <bit>
 #include <cstdio>
 #include <utility>
 
@@ -90,6 +91,12 @@ cpu_bits node::used_cpus() const noexcept {
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = told_->cpus[i].load(std::memory_order_relaxed);
   return all;
+}
+
+bool node::ranks_share_cpus() const noexcept {
+  unsigned n = 0;
+  for (const std::uint64_t bits : used_cpus()) n += static_cast<unsigned>(std::popcount(bits));
+  return n != 0 && n < ranks_;  // 0: nobody has told
 }
 
 void node::forget_name() noexcept { machine::shared_memory::remove(name_); }

@@ -14,8 +14,11 @@ namespace {
 /// A wake-up that takes longer than that was late: an idle CPU takes 35 us, some take 100.
 constexpr nanoseconds late_from = 150'000;
 
-/// One of so many waits is a sleep where all ranks are on one CPU.
+/// One of so many waits is a sleep where ranks leave CPUs to each other.
 constexpr unsigned waits_a_sleep = 64;
+
+/// Where ranks outnumber CPUs: if nobody else runs, that takes as long as two switches.
+constexpr unsigned most_yields = 8;
 
 /// MPI may send an answer some looks after the one that found what it answers.
 constexpr unsigned late_look = 64;
@@ -57,6 +60,7 @@ void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, 
   spinning_ = spinning;
   free_spin_ = free_spin, free_time_ = free_time;
   found_at_ = now();
+  share_cpus_ = node_->ranks_share_cpus();
   many_threads_ = many_threads;
   called_here();
   state_.store(state::active, std::memory_order_release);  // partner: stand_aside
@@ -170,10 +174,11 @@ void rank::begin_spin(nanoseconds at) noexcept {
   spins_ = true;
   longer_ = false;
   begin_ = at, until_ = later(at, spinning_->next());
-  const bool one_cpu = node_->waits_on(me_, sched_getcpu());
-  in_vain_ = one_cpu && network_ == nullptr && spinning_->has_two_phases();
+  const bool one_cpu = node_->waits_on(me_, sched_getcpu()) && network_ == nullptr;
+  in_vain_ = (one_cpu || share_cpus_) && spinning_->has_two_phases();
   // Linux may put who is woken on an idle CPU, and for long leaves who yields where it is.
-  yields_ = in_vain_ && ++in_vain_times_ % waits_a_sleep != 0;
+  const bool yields = in_vain_ && ++in_vain_times_ % waits_a_sleep != 0;
+  yields_left_ = !yields ? 0 : share_cpus_ ? most_yields : 1;
   yielded_ = 0;
 }
 
@@ -186,8 +191,9 @@ void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
 /// Those that it waits for are on this CPU, and go on at once: cheaper than a sleep and a wake-up.
 void rank::yield(nanoseconds at) noexcept {
   sched_yield();
-  yielded_ = now() - at;
-  ++counts_.yields, counts_.yield_time += yielded_;
+  const nanoseconds left = now() - at;
+  yielded_ += left;
+  ++counts_.yields, counts_.yield_time += left;
 }
 
 /// How often it lost its CPU to somebody else. Linux counts who leaves it as one that lost it.
@@ -249,7 +255,7 @@ void rank::found_nothing() noexcept {
     begin_spin(at);
   }
   if (in_file_) return static_cast<void>(sched_yield());
-  if (std::exchange(yields_, false)) return yield(at);
+  if (yields_left_ != 0) return --yields_left_, yield(at);
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);
   // What another node sends from now on must end the sleep.

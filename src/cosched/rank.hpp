@@ -112,6 +112,7 @@ private:
   std::unique_ptr<turn_place> place_;  // null: no turns
   std::optional<turns> turns_;
   std::unique_ptr<turn_watch> watch_;         // null: there can be none
+  bool share_cpus_ = false;                   // it and others of its job: there are too few
   bool many_threads_ = false;                 // may call at once
   std::atomic<const void*> caller_{nullptr};  // the thread that called last; only it looks
 
@@ -132,7 +133,7 @@ private:
   nanoseconds found_at_ = 0;     // the end of the last wait, and stops
   bool in_vain_ = false;         // this spin: no rank does anything meanwhile
   unsigned in_vain_times_ = 0;   // there have been so many
-  bool yields_ = false;          // it will leave the CPU to them
+  unsigned yields_left_ = 0;     // so often it will leave the CPU to them
   nanoseconds yielded_ = 0;      // so long it has left the CPU to them instead
   bool longer_ = false;          // this spin has been made longer
   nanoseconds longer_from_ = 0;  // then: since when,

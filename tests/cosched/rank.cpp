@@ -137,6 +137,30 @@ TEST(rank, on_one_cpu_ranks_leave_it_to_each_other) {
   }
 }
 
+// Another rank may be ready to run on its CPU, and then needs no more than that.
+TEST(rank, leaves_its_cpu_to_others_for_a_while_where_they_outnumber_cpus) {
+  for (const policy by : {policy::two_phase, policy::adaptive, policy::block})
+    for (const bool outnumber : {false, true}) {
+      job j;
+      ASSERT_TRUE(j.complete());
+      if (outnumber) {
+        const cleave::machine::on_cpu there(sched_getcpu());
+        j.rest[1]->use_cpus();
+      }
+      j.start(by, 0);
+      std::atomic<pid_t> id{0};
+      std::thread waits([&] {
+        int got = 0;
+        id = gettid();
+        j.receive(0, got);
+      });
+      await_sleep(id);
+      EXPECT_EQ(j.of[0].counted().yields, outnumber && by != policy::block ? 8 : 0);
+      j.send(1, 0);
+      waits.join();
+    }
+}
+
 // Aside, a rank spins; those that it sends to may sleep.
 TEST(rank, one_that_stands_aside_rings_before_it_waits) {
   job j;
