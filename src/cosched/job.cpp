@@ -181,7 +181,7 @@ std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Co
     count += std::popcount(bits), hash = (hash ^ bits) * 0x100000001b3u;
   if (size_of(m, here_all) != count) return nullptr;
   char name[most_name];
-  std::snprintf(name, sizeof name, "/cleave-cosched-turns-3-%u-%016llx",
+  std::snprintf(name, sizeof name, "/cleave-cosched-turns-4-%u-%016llx",
                 static_cast<unsigned>(geteuid()), static_cast<unsigned long long>(hash));
   std::unique_ptr<turn_place> place;
   if (me == 0) place = turn_place::take(name);

@@ -20,6 +20,12 @@ constexpr unsigned waits_a_sleep = 64;
 /// Where ranks outnumber CPUs: if nobody else runs, that takes as long as two switches.
 constexpr unsigned most_yields = 8;
 
+/// So long all of them take then, at most.
+constexpr nanoseconds idle_yields = 10'000;
+
+/// Who takes longer than that computes, and may do so for long. A rank that sleeps is woken.
+constexpr nanoseconds longest_yield = 1'000'000;
+
 /// MPI may send an answer some looks after the one that found what it answers.
 constexpr unsigned late_look = 64;
 
@@ -175,9 +181,10 @@ void rank::begin_spin(nanoseconds at) noexcept {
   longer_ = false;
   begin_ = at, until_ = later(at, spinning_->next());
   const bool one_cpu = node_->waits_on(me_, sched_getcpu()) && network_ == nullptr;
-  in_vain_ = (one_cpu || share_cpus_) && spinning_->has_two_phases();
+  const bool others_go_on = (one_cpu || share_cpus_) && spinning_->has_two_phases();
+  in_vain_ = one_cpu && others_go_on;
   // Linux may put who is woken on an idle CPU, and for long leaves who yields where it is.
-  const bool yields = in_vain_ && ++in_vain_times_ % waits_a_sleep != 0;
+  const bool yields = others_go_on && ++yielding_waits_ % waits_a_sleep != 0;
   yields_left_ = !yields ? 0 : share_cpus_ ? most_yields : 1;
   yielded_ = 0;
 }
@@ -193,6 +200,7 @@ void rank::yield(nanoseconds at) noexcept {
   sched_yield();
   const nanoseconds left = now() - at;
   yielded_ += left;
+  if (left > longest_yield) yields_left_ = 0;
   ++counts_.yields, counts_.yield_time += left;
 }
 
@@ -203,6 +211,7 @@ bool rank::is_cpu_wanted(nanoseconds at) noexcept {
   // Where there are turns, they say it: the signs are still those of the last one.
   if (turns_ && turns_->is_mine()) return false;
   if (turns_ && turns_->is_others()) return true;
+  if (yielded_ > idle_yields) return true;
   return others_want_.is_wanted(at);
 }
 
@@ -255,7 +264,11 @@ void rank::found_nothing() noexcept {
     begin_spin(at);
   }
   if (in_file_) return static_cast<void>(sched_yield());
-  if (yields_left_ != 0) return --yields_left_, yield(at);
+  if (yields_left_ != 0) {
+    --yields_left_;
+    if (owes_last_ring_) ring();
+    return yield(at);
+  }
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);
   // What another node sends from now on must end the sleep.

@@ -132,7 +132,7 @@ private:
   allowance free_time_;          // for that
   nanoseconds found_at_ = 0;     // the end of the last wait, and stops
   bool in_vain_ = false;         // this spin: no rank does anything meanwhile
-  unsigned in_vain_times_ = 0;   // there have been so many
+  unsigned yielding_waits_ = 0;  // there have been so many
   unsigned yields_left_ = 0;     // so often it will leave the CPU to them
   nanoseconds yielded_ = 0;      // so long it has left the CPU to them instead
   bool longer_ = false;          // this spin has been made longer

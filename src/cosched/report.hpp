@@ -22,7 +22,7 @@ struct counts {
   std::int64_t rings = 0;   // others rung
   std::int64_t longer = 0;  // waits that spun longer because nobody else wanted the CPU
   std::int64_t spin_time = 0, sleep_time = 0;
-  std::int64_t yields = 0, yield_time = 0;  // to other ranks, where all are on one CPU
+  std::int64_t yields = 0, yield_time = 0;  // to other ranks of the job
   std::int64_t stops = 0, stop_time = 0;    // while it was another job's turn
 
   static constexpr int fields = 17;

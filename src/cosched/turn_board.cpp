@@ -4,6 +4,7 @@
 #include "machine/futex.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cleave::cosched {
 namespace {
@@ -20,43 +21,58 @@ turn_board::turn_of turn_board::decoded(std::uint64_t word) noexcept {
   return {static_cast<unsigned>(word & 0xff), static_cast<nanoseconds>(word >> 8) * 1'000};
 }
 
-bool turn_board::change(std::uint64_t from, const turn_of& to) noexcept {
+bool turn_board::take(std::uint64_t from, const turn_of& to) noexcept {
   // Release: `ended` of the last one. Partner: the load in turns::stop().
   if (!turn.compare_exchange_strong(from, encoded(to), std::memory_order_acq_rel,
                                     std::memory_order_relaxed))
     return false;
   given.store(now(), std::memory_order_relaxed);
+  return true;
+}
+
+void turn_board::tell() noexcept {
   bell.fetch_add(1, std::memory_order_release);  // after the turn; partners: stop(), watch()
   machine::wake_shared(bell);
+}
+
+bool turn_board::change(std::uint64_t from, const turn_of& to) noexcept {
+  if (!take(from, to)) return false;
+  usual.store(to.until - given.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  tell();
   return true;
 }
 
 bool turn_board::pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
-                      nanoseconds usual) noexcept {
-  const unsigned last = decoded(from).whose;
-  unsigned next = everybody, others[places], n = 0;
+                      nanoseconds longest) noexcept {
+  const auto [last, until] = decoded(from);
+  unsigned next = everybody, n = 1;
+  std::array<unsigned, places> those{last};
   nanoseconds longest_ago = at;
   for (unsigned k = 1; k < places; ++k) {
     const nanoseconds paused = of[k].paused.load(std::memory_order_relaxed);
     // Who stops says so at each turn. Who does not say it any more has been killed.
-    if (k == but || paused == 0 || at - paused > 4 * usual) continue;
-    if (k != last) others[n++] = k;
+    if (k == but || paused == 0 || at - paused > 4 * longest) continue;
+    if (k != last) those[n++] = k;
     const nanoseconds ended = of[k].ended.load(std::memory_order_relaxed);
     if (ended <= longest_ago) next = k, longest_ago = ended;
   }
   if (next == everybody) return false;
-  // What it has had beyond its turn the others lack, each a part; and the other way round.
-  const nanoseconds part = (at - given.load(std::memory_order_relaxed) - length) / (n + 1);
-  const auto deficit = [&](unsigned k) {
-    const nanoseconds more = k == last ? -part * n : part;
-    return std::clamp(of[k].deficit.load(std::memory_order_relaxed) + more, -length / 2,
-                      length / 2);
+  // What it has had when its time was over nobody else wanted.
+  const nanoseconds had = std::min(at, until) - given.load(std::memory_order_relaxed);
+  const nanoseconds lacks = usual.load(std::memory_order_relaxed) - had;
+  nanoseconds sum = lacks;
+  for (unsigned i = 0; i < n; ++i) sum += of[those[i]].deficit.load(std::memory_order_relaxed);
+  // Of the jobs that take turns now: others may have left with theirs.
+  const auto deficit = [&, last = last](unsigned k, nanoseconds most) {
+    const nanoseconds all = of[k].deficit.load(std::memory_order_relaxed) + (k == last ? lacks : 0);
+    return std::clamp(all - sum / n, -most / 2, most / 2);
   };
   of[last].ended.store(at, std::memory_order_relaxed);
-  if (!change(from, {next, at + length + deficit(next)})) return false;
-  for (unsigned k = 0; k < n; ++k)
-    of[others[k]].deficit.store(deficit(others[k]), std::memory_order_relaxed);
-  of[last].deficit.store(deficit(last), std::memory_order_relaxed);
+  if (!take(from, {next, at + length + deficit(next, length)})) return false;
+  usual.store(length, std::memory_order_relaxed);
+  for (unsigned i = 0; i < n; ++i)
+    of[those[i]].deficit.store(deficit(those[i], longest), std::memory_order_relaxed);
+  tell();
   return true;
 }
 

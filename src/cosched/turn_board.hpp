@@ -23,6 +23,7 @@ struct turn_board {
   std::atomic<std::uint64_t> turn{0};    // whose, and until when: encoded()
   std::atomic<std::uint32_t> bell{0};    // rung after the turn has changed
   std::atomic<nanoseconds> given{0};     // when it has changed last
+  std::atomic<nanoseconds> usual{0};     // how long it is without a deficit
   std::atomic<nanoseconds> began{0};     // when turns began,
   std::atomic<std::uint32_t> jobs{0};    // of so many jobs,
   std::atomic<bool> seldom{false};       // some of which call MPI seldom
@@ -43,11 +44,11 @@ struct turn_board {
 
   /// False if somebody else was first. Wakes those that wait for a turn.
   bool change(std::uint64_t from, const turn_of& to) noexcept;
-  /// To the one whose last turn is the longest ago of those that stop, other than `but`, for
-  /// `length` and its deficit, at most half as long; turns are `usual` or shorter. False if nobody
-  /// stops, or somebody else was first.
+  /// To the one whose last turn is the longest ago of those that stop, other than `but`. It is as
+  /// long as `length` and the job's deficit, so from half to one and a half times that; `longest` are
+  /// turns without a deficit. False if nobody stops, or somebody else was first.
   bool pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
-            nanoseconds usual) noexcept;
+            nanoseconds longest) noexcept;
 
   struct present {
     unsigned jobs = 0;
@@ -60,6 +61,10 @@ struct turn_board {
   static constexpr nanoseconds not_often_after = 100'000'000;
   /// No turn is longer: whose end is said to be later has been told by another clock.
   static constexpr nanoseconds longest_turn = 20'000'000'000;
+
+private:
+  bool take(std::uint64_t from, const turn_of& to) noexcept;
+  void tell() noexcept;
 };
 
 }  // namespace cleave::cosched

@@ -155,10 +155,28 @@ TEST(rank, leaves_its_cpu_to_others_for_a_while_where_they_outnumber_cpus) {
         j.receive(0, got);
       });
       await_sleep(id);
-      EXPECT_EQ(j.of[0].counted().yields, outnumber && by != policy::block ? 8 : 0);
       j.send(1, 0);
       waits.join();
+      const counts c = j.of[0].counted();
+      EXPECT_GT(c.sleeps, 0);
+      if (outnumber && by != policy::block) {
+        EXPECT_GT(c.yields, 0);
+        EXPECT_LE(c.yields, 8 * c.waits + 8 * c.sleeps);
+      } else {
+        EXPECT_EQ(c.yields, 0);
+      }
     }
+}
+
+TEST(node, ranks_share_cpus_if_there_are_fewer) {
+  const cleave::machine::on_cpu there(sched_getcpu());
+  for (const unsigned ranks : {1u, 2u}) {
+    const auto n = node::make(ranks);
+    ASSERT_TRUE(n != nullptr);
+    EXPECT_FALSE(n->ranks_share_cpus()) << "nobody has told";
+    n->use_cpus();
+    EXPECT_EQ(n->ranks_share_cpus(), ranks == 2);
+  }
 }
 
 // Aside, a rank spins; those that it sends to may sleep.

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -70,43 +71,78 @@ struct board_of_two : testing::Test {
   }
 };
 
-// Two jobs whose ranks stop at once. The first gives its turns up after `uses`, the other never.
+// Jobs whose ranks stop at once. Each gives its turns up after `uses`.
 struct turns_given_up {
-  std::unique_ptr<turn_board> board = std::make_unique<turn_board>();
-  nanoseconds at = 1'000 * millisecond;
-  nanoseconds had[3] = {};
-  nanoseconds least = turn_board::longest_turn, most = 0;  // that the other has had at once
+  static constexpr unsigned most = 3;
 
-  turns_given_up(nanoseconds uses, int rounds) {
-    board->turn = turn_board::encoded({1, at + turns::usual_length}), board->given = at;
-    for (int i = 0; i < 2 * rounds; ++i) {
+  explicit turns_given_up(unsigned n) : jobs(n) {
+    board->turn = turn_board::encoded({1, at + turns::usual_length});
+    board->given = at, board->usual = turns::usual_length;
+  }
+
+  /// Without stops, a turn goes on for `longer` when its time is over.
+  void run(int times, nanoseconds longer = 0) {
+    for (int i = 0; i < times; ++i) {
       const std::uint64_t word = board->turn;
       const auto [whose, until] = turn_board::decoded(word);
-      const nanoseconds has = whose == 1 ? std::min(uses, until - at) : until - at;
-      if (whose == 2) least = std::min(least, has), most = std::max(most, has);
-      had[whose] += has, at += has;
-      board->of[whose].paused = 0, board->of[3 - whose].paused = at;
+      last = std::min(uses[whose], until - at);
+      at += last, had[whose] += last;
+      if (last == until - board->given) at += longer;
+      for (unsigned k = 1; k <= jobs; ++k) board->of[k].paused = k == whose ? 0 : at;
       EXPECT_TRUE(board->pass(word, whose, at, turns::usual_length, turns::usual_length));
       board->given = at;  // the times are invented
     }
   }
+  nanoseconds deficits() const {
+    nanoseconds sum = 0;
+    for (unsigned k = 1; k <= jobs; ++k) sum += board->of[k].deficit;
+    return sum;
+  }
+
+  unsigned jobs;
+  std::unique_ptr<turn_board> board = std::make_unique<turn_board>();
+  nanoseconds at = 1'000 * millisecond;
+  nanoseconds uses[most + 1] = {0, 1'000 * millisecond, 1'000 * millisecond, 1'000 * millisecond};
+  nanoseconds had[most + 1] = {};
+  nanoseconds last = 0;  // turn
 };
 
 TEST(turn_board, who_gives_turns_up_has_as_much_time_as_others) {
-  for (const nanoseconds uses : {60, 80, 100, 1'000}) {
-    const turns_given_up t(uses * millisecond, 100);
-    const nanoseconds a = t.had[1], b = t.had[2];
-    EXPECT_NEAR(static_cast<double>(a) / static_cast<double>(b), 1, 0.01) << uses << " ms";
-  }
-  const turns_given_up none(1'000 * millisecond, 10);
-  EXPECT_EQ(none.least, turns::usual_length);
-  EXPECT_EQ(none.most, turns::usual_length);
+  for (const unsigned jobs : {2u, 3u})
+    for (const nanoseconds uses : {70, 80, 100, 1'000}) {
+      turns_given_up t(jobs);
+      t.uses[1] = uses * millisecond;
+      t.run(300);
+      const auto first = static_cast<double>(t.had[1]);
+      for (unsigned k = 2; k <= jobs; ++k)
+        EXPECT_NEAR(static_cast<double>(t.had[k]) / first, 1, 0.02) << uses << " ms, " << jobs;
+      EXPECT_LE(std::abs(t.deficits()), millisecond);
+    }
 }
 
 TEST(turn_board, who_has_no_use_for_turns_halves_those_of_others_at_most) {
-  const turns_given_up t(millisecond, 100);
-  EXPECT_EQ(t.least, turns::usual_length / 2);
+  turns_given_up t(2);
+  t.uses[1] = millisecond;
+  t.run(100);
+  t.run(t.board->whose() == 2 ? 1 : 2);
+  EXPECT_EQ(t.last, turns::usual_length / 2);
   EXPECT_GT(t.had[2], 45 * t.had[1]);
+}
+
+TEST(turn_board, what_jobs_lacked_is_forgotten_with_other_jobs) {
+  turns_given_up t(2);
+  t.uses[1] = millisecond;
+  t.run(20);
+  t.board->of[1].deficit = 0, t.uses[1] = 1'000 * millisecond;  // another job has its place
+  t.run(20);
+  EXPECT_NEAR(static_cast<double>(t.last), turns::usual_length, millisecond);
+}
+
+TEST(turn_board, what_nobody_else_wanted_is_nobodys_deficit) {
+  turns_given_up t(2);
+  t.run(10, 500 * millisecond);
+  EXPECT_EQ(t.last, turns::usual_length);
+  EXPECT_EQ(t.board->of[1].deficit, 0);
 }
 
 TEST(turns, alone_there_are_none) {
