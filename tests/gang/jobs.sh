@@ -230,6 +230,35 @@ runs "$work/b" "beside one that its terminal stopped"
 kill -CONT -- -"$a"
 runs "$work/a" "continued by its terminal"
 
+rm -f "$work/c"
+# Ctrl-Z in a script, which is in the job's process group; and once more before anybody has seen it.
+set -m
+bash -c '"$@"; exit' script "${gang[@]}" run --stop-by signals -- bash -c 'for i in 1 2; do setsid bash -c "while :; do :; done" & echo $! >>"$0"; done; wait' "$work/c" &
+c=$!
+set +m
+started "$work/c"
+kill -TSTP -- -"$c"
+stopped "$work/c" "in a script, by the terminal"
+runs "$work/b" "beside a script that its terminal stopped"
+stopped "$work/c" "in a script, by the terminal, for more than a turn"
+kill -TSTP -- -"$c"
+sleep 0.3
+kill -CONT -- -"$c"
+runs "$work/c" "in a script, continued by its terminal"
+kill -- -"$c"
+wait "$c"
+
+# Ctrl-C ends a script, not only the job that it waits for.
+set -m
+bash -c '"${@:2}"; echo "went on" >"$1"' script "$work/next" "${gang[@]}" run -- sleep 654 &
+c=$!
+set +m
+in_it() { [[ $("${gang[@]}" ps) == *"sleep 654"* ]]; }
+patiently in_it || fail "a script's job: $("${gang[@]}" ps)"
+kill -INT -- -"$c"
+wait "$c"
+[[ $? == 130 && ! -e $work/next ]] || fail "Ctrl-C in a script: $(cat "$work/next")"
+
 # A daemon that does not run.
 kill -STOP "$daemon"
 both_say() { grep -q "$1" "$work/a.err" && grep -q "$1" "$work/b.err"; }

@@ -55,12 +55,15 @@ private:
     sent_.clear();
     send();
   }
+  // Those that stop may have had children meanwhile. Those that go on have them all the time, and
+  // were all stopped when they were listed.
   void send() {
-    for (bool more = true; more;) {
+    bool more;
+    do {
       more = false;
       for (const pid_t process : listed_descendants())
         if (sent_.insert(process).second) more = true, kill(process, signal_);
-    }
+    } while (more && signal_ == SIGSTOP);
   }
   const bool has_lists_ = access("/proc/thread-self/children", R_OK) == 0;
   int signal_ = 0;
@@ -170,7 +173,10 @@ std::vector<pid_t> descendants() {
 }
 
 void signal_descendants(int signal, std::set<pid_t> sent) {
-  for (bool more = true; more;) {
+  // Who does not stop for it may have children for ever.
+  constexpr int most_times = 8;
+  bool more = true;
+  for (int i = 0; more && (signal == SIGSTOP || i < most_times); ++i) {
     more = false;
     for (const pid_t process : descendants())
       if (sent.insert(process).second) {

@@ -128,6 +128,13 @@ private:
       for (int k = 0; k < 10 && by_ == nullptr && !over_; ++k) std::this_thread::sleep_for(50ms);
     }
     while (!over_) {
+      if (const auto why = by_->refusal()) {
+        {
+          const std::lock_guard lock(mutex_);
+          refused_ = *why;
+        }
+        return tell_daemon();
+      }
       note_joined();
       send();
       const moment left = ping_if_due() - now();

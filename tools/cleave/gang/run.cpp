@@ -74,10 +74,11 @@ sigset_t keepers_signals() {
 }
 
 // Whether there is a shell that stops and continues this process group. Where there is none, as
-// under ssh with a command, the kernel stops nobody for Ctrl-Z.
+// under ssh with a command, the kernel stops nobody for Ctrl-Z. Scripts are in the group, too.
 bool has_job_control() {
-  const pid_t parent = getppid();
-  return getsid(parent) == getsid(0) && getpgid(parent) != getpgrp();
+  pid_t above = getppid();
+  while (above > 1 && getpgid(above) == getpgrp()) above = parent_of(above);
+  return above > 1 && getsid(above) == getsid(0);
 }
 
 int status_of(int status) {
@@ -149,20 +150,27 @@ private:
     if (!message) {
       be_alone("is gone");
     } else if (phase_ == phase::alone) {  // the answer of another daemon
-      if (!message->contains("job")) return void(connected_ = false);
+      if (!message->contains("job")) return not_taken_in(*message);
       plan_.clear();
       phase_ = phase::running;
       say("a daemon is there again: the job has turns");
-      if (held_) ask("pause");
+      if (held_) asked_again_ = true, ask("pause");
     } else if (message->contains("end")) {
       end(SIGTERM, true);
     } else if (message->contains("error")) {
-      held_ = false;  // it was paused already, and is to stay so
+      held_ = held_ && asked_again_;  // it was paused already, and is to stay so
     } else if (message->contains("plan")) {
       plan_.clear();
       for (const auto& c : message->at("plan"))
         plan_.push_back({moment(c.at(0).get<std::int64_t>()), c.at(1), c.at(2)});
     }
+  }
+
+  void not_taken_in(const nlohmann::json& answer) {
+    connected_ = false;
+    if (!answer.contains("error") || !answer["error"].is_string()) return;
+    const auto why = answer["error"].get<std::string>();
+    if (why != refused_) say("the daemon does not take the job in: " + (refused_ = why));
   }
 
   bool expects_word() const {
@@ -325,7 +333,7 @@ private:
   // The terminal reaches its process group only, and launchers' ranks may have groups of their own.
   void stopped_by_terminal() {
     if (!as_.job_control || !expects_word()) return;
-    held_ = true;
+    asked_again_ = std::exchange(held_, true);
     ask("pause");
   }
   void continued_by_terminal() {
@@ -350,8 +358,10 @@ private:
   bool connected_ = true;
   moment heard_ = now();
   moment look_again_at_ = moment::max();
-  moment next_try_{};  // to be taken in by another daemon
-  bool held_ = false;  // by its terminal
+  moment next_try_{};         // to be taken in by another daemon
+  bool held_ = false;         // by its terminal,
+  bool asked_again_ = false;  // which has asked for that before
+  std::string refused_;       // by a daemon, because of that
   std::optional<moment> deadline_;
 };
 
@@ -368,18 +378,29 @@ private:
   _exit(keeper(by, std::move(daemon), job, as).keep(signals.descriptor()));
 }
 
-// In the keeper's parent: passes on what asks for an end, and returns the job's status. If the
-// keeper is killed, it continues and ends what the keeper may have left stopped.
-int guard(pid_t keeper, int signals) {
-  for (;;) {
+// In the keeper's parent: passes on what asks for an end, and returns the job's status, and whether
+// it was interrupted. If the keeper is killed, it continues and ends what the keeper may have left
+// stopped.
+std::pair<int, bool> guard(pid_t keeper, int signals) {
+  for (bool interrupted = false;;) {
     signalfd_siginfo of{};
     if (read(signals, &of, sizeof of) != sizeof of) continue;
+    if (of.ssi_signo == SIGINT) interrupted = true;
     if (of.ssi_signo == SIGTERM || of.ssi_signo == SIGHUP)
       kill(keeper, static_cast<int>(of.ssi_signo));
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
-      if (ended == keeper) return status;
+      if (ended == keeper) return {status, interrupted};
   }
+}
+
+// As its job would have: a shell ends a script only if what it waited for has died of Ctrl-C.
+void die_interrupted() {
+  signal(SIGINT, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set), sigaddset(&set, SIGINT);
+  raise(SIGINT);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 }  // namespace
@@ -408,8 +429,9 @@ int run(const job_settings& job) {
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) become_keeper(*by, std::move(daemon), job, as, self);
   daemon = channel();  // the keeper's alone: its end is the job's
-  const int status = guard(child, signals.descriptor());
+  const auto [status, interrupted] = guard(child, signals.descriptor());
   if (WIFSIGNALED(status) || waitpid(-1, nullptr, WNOHANG) >= 0) end_rest(*by);
+  if (interrupted && status_of(status) == 128 + SIGINT) die_interrupted();
   return status_of(status);
 }
 

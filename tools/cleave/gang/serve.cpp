@@ -280,7 +280,7 @@ private:
     if (message.contains("joined") && message["joined"] != (link_ != nullptr))
       return {{"error", "it was queued by a daemon of another gang"}};
     if (!name.empty() && !is_job_name(name)) return {{"error", "no name for a job"}};
-    if (link_ != nullptr && parts().size() >= most_parts)
+    if (link_ != nullptr && !has(part{from.user, name, {}}.id()) && parts().size() >= most_parts)
       return {{"error", fmt::format("{} jobs are here already", most_parts)}};
     if (name.empty()) name = new_name();
     from.job = name;
