@@ -45,8 +45,8 @@ struct turn_board {
   /// False if somebody else was first. Wakes those that wait for a turn.
   bool change(std::uint64_t from, const turn_of& to) noexcept;
   /// To the one whose last turn is the longest ago of those that stop, other than `but`. It is as
-  /// long as `length` and the job's deficit, so from half to one and a half times that; `longest` are
-  /// turns without a deficit. False if nobody stops, or somebody else was first.
+  /// long as `length` and the job's deficit, so from half to one and a half times that; `longest`
+  /// are turns without a deficit. False if nobody stops, or somebody else was first.
   bool pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
             nanoseconds longest) noexcept;
 

@@ -173,6 +173,7 @@ TEST(node, ranks_share_cpus_if_there_are_fewer) {
   for (const unsigned ranks : {1u, 2u}) {
     const auto n = node::make(ranks);
     ASSERT_TRUE(n != nullptr);
+    n->forget_name();
     EXPECT_FALSE(n->ranks_share_cpus()) << "nobody has told";
     n->use_cpus();
     EXPECT_EQ(n->ranks_share_cpus(), ranks == 2);
