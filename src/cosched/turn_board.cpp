@@ -44,7 +44,8 @@ bool turn_board::change(std::uint64_t from, const turn_of& to) noexcept {
 
 bool turn_board::pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseconds length,
                       nanoseconds longest) noexcept {
-  const auto [last, until] = decoded(from);
+  const turn_of was = decoded(from);
+  const unsigned last = was.whose;
   unsigned next = everybody, n = 1;
   std::array<unsigned, places> those{last};
   nanoseconds longest_ago = at;
@@ -58,12 +59,12 @@ bool turn_board::pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseco
   }
   if (next == everybody) return false;
   // What it has had when its time was over nobody else wanted.
-  const nanoseconds had = std::min(at, until) - given.load(std::memory_order_relaxed);
+  const nanoseconds had = std::min(at, was.until) - given.load(std::memory_order_relaxed);
   const nanoseconds lacks = usual.load(std::memory_order_relaxed) - had;
   nanoseconds sum = lacks;
   for (unsigned i = 0; i < n; ++i) sum += of[those[i]].deficit.load(std::memory_order_relaxed);
   // Of the jobs that take turns now: others may have left with theirs.
-  const auto deficit = [&, last = last](unsigned k, nanoseconds most) {
+  const auto deficit = [&](unsigned k, nanoseconds most) {
     const nanoseconds all = of[k].deficit.load(std::memory_order_relaxed) + (k == last ? lacks : 0);
     return std::clamp(all - sum / n, -most / 2, most / 2);
   };
