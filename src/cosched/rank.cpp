@@ -23,6 +23,9 @@ constexpr unsigned most_yields = 8;
 /// So long all of them take then, at most.
 constexpr nanoseconds idle_yields = 10'000;
 
+/// Who leaves its CPU to nobody has it back in less than that.
+constexpr nanoseconds shortest_switch = 1'000;
+
 /// Who takes longer than that computes, and may do so for long. A rank that sleeps is woken.
 constexpr nanoseconds longest_yield = 1'000'000;
 
@@ -201,11 +204,13 @@ void rank::yield(nanoseconds at) noexcept {
   const nanoseconds left = now() - at;
   yielded_ += left;
   if (left > longest_yield) yields_left_ = 0;
+  if (left > shortest_switch) ++lost_by_yields_;
   ++counts_.yields, counts_.yield_time += left;
 }
 
-/// How often it lost its CPU to somebody else. Linux counts who leaves it as one that lost it.
-std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - counts_.yields; }
+/// How often it lost its CPU to somebody else. Linux counts who leaves it to
+/// somebody as one that lost it.
+std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - lost_by_yields_; }
 
 bool rank::is_cpu_wanted(nanoseconds at) noexcept {
   // Where there are turns, they say it: the signs are still those of the last one.
@@ -265,9 +270,9 @@ void rank::found_nothing() noexcept {
   }
   if (in_file_) return static_cast<void>(sched_yield());
   if (yields_left_ != 0) {
-    --yields_left_;
-    if (owes_last_ring_) ring();
-    return yield(at);
+    // What was found is answered by now. Once: who is rung for nothing takes a CPU.
+    if (yields_left_-- == most_yields - 1 && owes_last_ring_) ring();
+    return yield(now());
   }
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);

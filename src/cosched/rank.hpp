@@ -129,16 +129,17 @@ private:
   nanoseconds begin_ = 0, until_ = 0;
   demand others_want_;
   nanoseconds free_spin_ = 0;
-  allowance free_time_;          // for that
-  nanoseconds found_at_ = 0;     // the end of the last wait, and stops
-  bool in_vain_ = false;         // this spin: no rank does anything meanwhile
-  unsigned yielding_waits_ = 0;  // there have been so many
-  unsigned yields_left_ = 0;     // so often it will leave the CPU to them
-  nanoseconds yielded_ = 0;      // so long it has left the CPU to them instead
-  bool longer_ = false;          // this spin has been made longer
-  nanoseconds longer_from_ = 0;  // then: since when,
-  nanoseconds looked_ = 0;       // the last look
-  std::int64_t switches_ = 0;    // and this thread's involuntary switches before it
+  allowance free_time_;              // for that
+  nanoseconds found_at_ = 0;         // the end of the last wait, and stops
+  bool in_vain_ = false;             // this spin: no rank does anything meanwhile
+  unsigned yielding_waits_ = 0;      // there have been so many
+  unsigned yields_left_ = 0;         // so often it will leave the CPU to them
+  std::int64_t lost_by_yields_ = 0;  // involuntary switches, as Linux counts them
+  nanoseconds yielded_ = 0;          // so long it has left the CPU to them instead
+  bool longer_ = false;              // this spin has been made longer
+  nanoseconds longer_from_ = 0;      // then: since when,
+  nanoseconds looked_ = 0;           // the last look
+  std::int64_t switches_ = 0;        // and this thread's involuntary switches before it
   counts counts_;
 };
 

@@ -69,9 +69,13 @@ goes_on named.a "named" && goes_on named.b "named"
 echo "# the relay is killed: each node goes on, and they find each other again"
 on a "${gang[@]}" pause named || fail "pause named"
 stays named.a "before the relay is killed" && stays named.b "before the relay is killed"
-invite relay revoked
+invite relay revoked joined
 "$cleave" revoke revoked --folder "$work/relay" >/dev/null 2>&1 || fail "revoke"
+"${gang[@]}" --socket "$work/t.socket" serve --join "$work/joined.cleave" >"$work/joined.out" 2>&1 &
+joined=$!
+until_ps a '"node":"here.joined"'
 kill "$relay"; wait "$relay"
+"$cleave" revoke joined --folder "$work/relay" >/dev/null 2>&1 || fail "revoke what has joined"
 until_ps c '"joined":false'
 "${gang[@]}" --socket "$work/s.socket" serve --join "$work/revoked.cleave" >"$work/revoked.out" 2>&1 &
 late=$!
@@ -85,6 +89,10 @@ refused_late() { ! kill -0 "$late" 2>/dev/null; }
 patiently refused_late || { fail "a revoked key, known later: its daemon lives"; kill "$late"; }
 ended "$late" 2 "a revoked key, known later"
 grep -qx "cleave: relay tls://127.0.0.1:$port refuses here.revoked: Authorization Violation" "$work/revoked.out" || fail "a revoked key, known later: $(cat "$work/revoked.out")"
+refused_joined() { ! kill -0 "$joined" 2>/dev/null; }
+patiently refused_joined || { fail "a key revoked after it has joined: its daemon lives"; kill "$joined"; }
+ended "$joined" 2 "a key revoked after it has joined"
+grep -q "refuses here.joined: Authorization Violation" "$work/joined.out" || fail "a key revoked after it has joined: $(cat "$work/joined.out")"
 until_ps c '"leads":true,"node":"here.a"'
 goes_on named.b "the relay is back: it hears of the resume"
 goes_on y.b "the relay is back" && goes_on y.c "the relay is back"

@@ -141,7 +141,8 @@ bool connection::make_again() {
       say("relay " + current()->url() + ": back");
       return true;
     } catch (const key_refused& e) {
-      if (++refusals < std::min(how_.tries, most_refusals)) continue;
+      // A relay that reads its settings again refuses everybody for a moment.
+      if (++refusals < std::clamp(how_.tries, settings{}.tries, most_refusals)) continue;
       say(e.what());
       {
         const std::lock_guard lock(mutex_);

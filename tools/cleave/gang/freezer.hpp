@@ -37,7 +37,8 @@ public:
 pid_t parent_of(pid_t process);
 // The calling process's children, their children and so on; those that are gone are left out.
 std::vector<pid_t> descendants();
-// Sends a signal to all of them, also to those that are born meanwhile. `sent`: not to these.
+// Sends a signal to all of them, also to those that are born meanwhile; if it is not SIGSTOP, not
+// for ever. `sent`: not to these.
 void signal_descendants(int signal, std::set<pid_t> sent = {});
 
 }  // namespace gang

@@ -77,8 +77,8 @@ sigset_t keepers_signals() {
 // under ssh with a command, the kernel stops nobody for Ctrl-Z. Scripts are in the group, too.
 bool has_job_control() {
   pid_t above = getppid();
-  while (above > 1 && getpgid(above) == getpgrp()) above = parent_of(above);
-  return above > 1 && getsid(above) == getsid(0);
+  while (above > 0 && getpgid(above) == getpgrp()) above = parent_of(above);
+  return above > 0 && getsid(above) == getsid(0);
 }
 
 int status_of(int status) {
@@ -106,6 +106,15 @@ void end_rest(freezer& by) {
 
 // Throws nothing: nobody may be there to read it.
 void say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
+
+// As its job has: a shell ends a script only if what it waited for has died of Ctrl-C.
+void die_interrupted() {
+  signal(SIGINT, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set), sigaddset(&set, SIGINT);
+  raise(SIGINT);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
 
 // What the daemon has made of a job.
 struct accepted {
@@ -138,6 +147,7 @@ public:
         if (const auto status = signalled(signals)) {
           end_rest(by_);
           by_.remove();
+          if (interrupted_) die_interrupted();
           return *status;
         }
       }
@@ -269,7 +279,8 @@ private:
   void end(int signal, bool has_to) {
     if (phase_ == phase::queued) {
       by_.remove();
-      _exit(128 + (signal != 0 ? signal : SIGINT));
+      if (signal == 0) die_interrupted();
+      _exit(128 + signal);
     }
     if (connected_) daemon_.send({{"ends", true}});
     let_run();
@@ -325,7 +336,9 @@ private:
     int status = 0;
     pid_t ended;
     while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
-      if (ended == first_) status_ = status_of(status);
+      if (ended == first_)
+        status_ = status_of(status),
+        interrupted_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
     const bool rest = ended == 0;
     return job_.all && rest && !ends_ ? std::nullopt : status_;
   }
@@ -354,6 +367,7 @@ private:
   phase phase_ = phase::queued;
   pid_t first_ = 0;
   std::optional<int> status_;  // the first process's, once it has ended
+  bool interrupted_ = false;   // it has died of Ctrl-C
   bool ends_ = false;          // by a signal: what the first process leaves behind, too
   bool connected_ = true;
   moment heard_ = now();
@@ -378,29 +392,18 @@ private:
   _exit(keeper(by, std::move(daemon), job, as).keep(signals.descriptor()));
 }
 
-// In the keeper's parent: passes on what asks for an end, and returns the job's status, and whether
-// it was interrupted. If the keeper is killed, it continues and ends what the keeper may have left
-// stopped.
-std::pair<int, bool> guard(pid_t keeper, int signals) {
-  for (bool interrupted = false;;) {
+// In the keeper's parent: passes on what asks for an end, and returns the job's status. If the
+// keeper is killed, it continues and ends what the keeper may have left stopped.
+int guard(pid_t keeper, int signals) {
+  for (;;) {
     signalfd_siginfo of{};
     if (read(signals, &of, sizeof of) != sizeof of) continue;
-    if (of.ssi_signo == SIGINT) interrupted = true;
     if (of.ssi_signo == SIGTERM || of.ssi_signo == SIGHUP)
       kill(keeper, static_cast<int>(of.ssi_signo));
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
-      if (ended == keeper) return {status, interrupted};
+      if (ended == keeper) return status;
   }
-}
-
-// As its job would have: a shell ends a script only if what it waited for has died of Ctrl-C.
-void die_interrupted() {
-  signal(SIGINT, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set), sigaddset(&set, SIGINT);
-  raise(SIGINT);
-  sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 }  // namespace
@@ -429,9 +432,11 @@ int run(const job_settings& job) {
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) become_keeper(*by, std::move(daemon), job, as, self);
   daemon = channel();  // the keeper's alone: its end is the job's
-  const auto [status, interrupted] = guard(child, signals.descriptor());
-  if (WIFSIGNALED(status) || waitpid(-1, nullptr, WNOHANG) >= 0) end_rest(*by);
-  if (interrupted && status_of(status) == 128 + SIGINT) die_interrupted();
+  const int status = guard(child, signals.descriptor());
+  // The keeper blocks it, and dies of it only if its job has.
+  const bool interrupted = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+  if ((WIFSIGNALED(status) && !interrupted) || waitpid(-1, nullptr, WNOHANG) >= 0) end_rest(*by);
+  if (interrupted) die_interrupted();
   return status_of(status);
 }
 
