@@ -208,8 +208,7 @@ void rank::yield(nanoseconds at) noexcept {
   ++counts_.yields, counts_.yield_time += left;
 }
 
-/// How often it lost its CPU to somebody else. Linux counts who leaves it to
-/// somebody as one that lost it.
+/// How often it lost its CPU to somebody else. Linux counts yields to somebody, too.
 std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - lost_by_yields_; }
 
 bool rank::is_cpu_wanted(nanoseconds at) noexcept {
