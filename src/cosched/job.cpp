@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <unistd.h>
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -174,12 +173,9 @@ int own_cpu(const cpu_bits& cpus, int n) noexcept {
 /// has not, or there is no such place. All its ranks are on this node.
 std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Comm here_all) {
   const int me = rank_in(m, here_all);
-  const cpu_bits cpus = shared.used_cpus();
-  int count = 0;
+  if (size_of(m, here_all) != static_cast<int>(shared.cpus())) return nullptr;
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, by words
-  for (const std::uint64_t bits : cpus)
-    count += std::popcount(bits), hash = (hash ^ bits) * 0x100000001b3u;
-  if (size_of(m, here_all) != count) return nullptr;
+  for (const std::uint64_t bits : shared.used_cpus()) hash = (hash ^ bits) * 0x100000001b3u;
   char name[most_name];
   std::snprintf(name, sizeof name, "/cleave-cosched-turns-4-%u-%016llx",
                 static_cast<unsigned>(geteuid()), static_cast<unsigned long long>(hash));

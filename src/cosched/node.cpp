@@ -93,9 +93,14 @@ cpu_bits node::used_cpus() const noexcept {
   return all;
 }
 
-bool node::ranks_share_cpus() const noexcept {
+unsigned node::cpus() const noexcept {
   unsigned n = 0;
   for (const std::uint64_t bits : used_cpus()) n += static_cast<unsigned>(std::popcount(bits));
+  return n;
+}
+
+bool node::ranks_share_cpus() const noexcept {
+  const unsigned n = cpus();
   return n != 0 && n < ranks_;  // 0: nobody has told
 }
 

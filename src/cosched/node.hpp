@@ -61,6 +61,8 @@ public:
   void use_cpus() noexcept;
   /// Those that any rank may use, after all have told.
   cpu_bits used_cpus() const noexcept;
+  /// How many those are.
+  unsigned cpus() const noexcept;
   /// Whether those are fewer than the ranks.
   bool ranks_share_cpus() const noexcept;
 

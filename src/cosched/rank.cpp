@@ -199,7 +199,8 @@ void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
 }
 
 /// Those that it waits for are on this CPU, and go on at once: cheaper than a sleep and a wake-up.
-void rank::yield(nanoseconds at) noexcept {
+void rank::yield() noexcept {
+  const nanoseconds at = now();
   sched_yield();
   const nanoseconds left = now() - at;
   yielded_ += left;
@@ -271,7 +272,7 @@ void rank::found_nothing() noexcept {
   if (yields_left_ != 0) {
     // What was found is answered by now. Once: who is rung for nothing takes a CPU.
     if (yields_left_-- == most_yields - 1 && owes_last_ring_) ring();
-    return yield(now());
+    return yield();
   }
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);

@@ -98,7 +98,7 @@ private:
   bool is_cpu_wanted(nanoseconds at) noexcept;
   std::int64_t times_lost() const noexcept;
   bool spun_enough(nanoseconds at) noexcept;
-  void yield(nanoseconds at) noexcept;
+  void yield() noexcept;
   void was_left() noexcept;
   void ring() noexcept;
   void wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept;

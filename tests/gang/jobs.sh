@@ -230,8 +230,8 @@ runs "$work/b" "beside one that its terminal stopped"
 kill -CONT -- -"$a"
 runs "$work/a" "continued by its terminal"
 
-rm -f "$work/c"
 # Ctrl-Z in a script, which is in the job's process group; and once more before anybody has seen it.
+rm -f "$work/c"
 set -m
 bash -c '"$@"; exit' script "${gang[@]}" run --stop-by signals -- bash -c 'for i in 1 2; do setsid bash -c "while :; do :; done" & echo $! >>"$0"; done; wait' "$work/c" &
 c=$!

@@ -117,30 +117,28 @@ private:
         connect(once);
       } catch (const nats::unreachable&) {
       } catch (const nats::refused& e) {
-        {
-          const std::lock_guard lock(mutex_);
-          refused_ = e.what();
-        }
-        return tell_daemon();
+        return be_refused(e.what());
       } catch (const std::exception& e) {
         if (said != e.what()) fmt::print(stderr, "cleave: {}; trying again\n", said = e.what());
       }
       for (int k = 0; k < 10 && by_ == nullptr && !over_; ++k) std::this_thread::sleep_for(50ms);
     }
     while (!over_) {
-      if (const auto why = by_->refusal()) {
-        {
-          const std::lock_guard lock(mutex_);
-          refused_ = *why;
-        }
-        return tell_daemon();
-      }
+      if (const auto why = by_->refusal()) return be_refused(*why);
       note_joined();
       send();
       const moment left = ping_if_due() - now();
       by_->wait(std::chrono::ceil<std::chrono::microseconds>(std::max(left, moment(0))));
       while (const auto l = by_->receive()) hear(*l, now());
     }
+  }
+
+  void be_refused(std::string why) {
+    {
+      const std::lock_guard lock(mutex_);
+      refused_ = std::move(why);
+    }
+    tell_daemon();
   }
 
   void note_joined() {

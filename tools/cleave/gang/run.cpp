@@ -81,6 +81,8 @@ bool has_job_control() {
   return above > 0 && getsid(above) == getsid(0);
 }
 
+bool was_interrupted(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGINT; }
+
 int status_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -147,8 +149,8 @@ public:
         if (const auto status = signalled(signals)) {
           end_rest(by_);
           by_.remove();
-          if (interrupted_) die_interrupted();
-          return *status;
+          if (was_interrupted(*status)) die_interrupted();
+          return status_of(*status);
         }
       }
       if (deadline_ && now() >= *deadline_) signal_descendants(SIGKILL);
@@ -314,7 +316,7 @@ private:
     _exit(2);
   }
 
-  // The job's exit status, once it has ended.
+  // How the job has ended, once it has.
   std::optional<int> signalled(int signals) {
     signalfd_siginfo of{};
     if (read(signals, &of, sizeof of) != sizeof of) return std::nullopt;
@@ -336,9 +338,7 @@ private:
     int status = 0;
     pid_t ended;
     while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
-      if (ended == first_)
-        status_ = status_of(status),
-        interrupted_ = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+      if (ended == first_) status_ = status;
     const bool rest = ended == 0;
     return job_.all && rest && !ends_ ? std::nullopt : status_;
   }
@@ -366,8 +366,7 @@ private:
   std::vector<change> plan_;
   phase phase_ = phase::queued;
   pid_t first_ = 0;
-  std::optional<int> status_;  // the first process's, once it has ended
-  bool interrupted_ = false;   // it has died of Ctrl-C
+  std::optional<int> status_;  // how the first process has ended, once it has
   bool ends_ = false;          // by a signal: what the first process leaves behind, too
   bool connected_ = true;
   moment heard_ = now();
@@ -434,7 +433,7 @@ int run(const job_settings& job) {
   daemon = channel();  // the keeper's alone: its end is the job's
   const int status = guard(child, signals.descriptor());
   // The keeper blocks it, and dies of it only if its job has.
-  const bool interrupted = WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
+  const bool interrupted = was_interrupted(status);
   if ((WIFSIGNALED(status) && !interrupted) || waitpid(-1, nullptr, WNOHANG) >= 0) end_rest(*by);
   if (interrupted) die_interrupted();
   return status_of(status);
