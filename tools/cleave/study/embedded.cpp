@@ -1,0 +1,11 @@
+// Files that the command carries in itself, each as const char NAME[] that ends with a zero: the assembler reads them.
+#define CLEAVE_EMBED(name, file) \
+  asm(".section .rodata\n" \
+      ".globl " #name "\n" #name ":\n" \
+      ".incbin \"" file "\"\n" \
+      ".byte 0\n" \
+      ".previous\n")
+
+CLEAVE_EMBED(study_template, CLEAVE_PAGES "/study.html");
+CLEAVE_EMBED(cosched_template, CLEAVE_PAGES "/cosched.html");
+CLEAVE_EMBED(chart_library, CLEAVE_CHART_JS);
