@@ -24,9 +24,9 @@ test:                 ## the release build and its quick tests; the long ones ar
 	@bash cmake/install-packages.sh test
 	@bash cmake/test.sh release
 
-check:                ## everything else that CI checks; `make check STAGES="format asan"` runs a part
-	@bash cmake/install-packages.sh check
-	@bash cmake/test.sh $(or $(STAGES),format slow clang oldest asan tsan tidy study)
+check:                ## everything else, over an hour; `make check STAGES="format asan"` runs a part
+	@bash cmake/install-packages.sh $(or $(STAGES),check)
+	@bash cmake/test.sh $(or $(STAGES),format slow timing clang oldest asan tsan tidy study)
 
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh test

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Finds which Debian/Ubuntu packages are missing for a job and installs them with apt.
-# usage: cmake/install-packages.sh build|test|check|mpi|nats|study|format
+# usage: cmake/install-packages.sh JOB…   build, test, mpi, nats, study, bare, check, or a stage of check
 # CLEAVE_NO_INSTALL=1: only say what is missing, and stop with status 2. Silent when nothing is.
 set -euo pipefail
 
-job=${1:-}
 required=() optional=()
-need() { "$2" "$3" || required+=("$1"); }  # package, probe, argument of the probe
-want() { "$2" "$3" || optional+=("$1"); }  # the same; a release of the distribution may lack it
+need() { [[ " ${required[*]} " == *" $1 "* ]] || "$2" "$3" || required+=("$1"); }  # package, probe, its argument
+want() { [[ " ${optional[*]} " == *" $1 "* ]] || "$2" "$3" || optional+=("$1"); }  # a distribution may lack it
 program() { command -v "$1" >/dev/null 2>&1; }
 file() { [[ -e $1 ]]; }
 header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
@@ -52,38 +51,42 @@ mpi() {
 }
 format() { need clang-format-14 program clang-format-14; }
 
-case $job in
-  build) build ;;
-  mpi)
-    build
-    mpi
-    ;;
-  nats)
-    build
-    sites
-    ;;
-  test) tests ;;
-  check)
-    tests
-    study
-    mpi
-    want iproute2 in_sbin ip
-    want lammps program lmp
-    want python3-mpi4py file /usr/lib/python3/dist-packages/mpi4py
-    want chromium program chromium
-    want g++-11 program g++-11
-    want clang-14 program clang++-14
-    want clang-tidy-19 program clang-tidy-19
-    want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.fuzzer-"$(uname -m)".a)"
-    want clang-format-14 program clang-format-14
-    ;;
-  study) study ;;
-  format) format ;;
-  *)
-    echo "usage: cmake/install-packages.sh build|test|check|mpi|nats|study|format" >&2
-    exit 2
-    ;;
-esac
+# What the scripts among the tests run.
+scripts() {
+  tests
+  mpi
+  want iproute2 in_sbin ip
+  want lammps program lmp
+  want python3-mpi4py file /usr/lib/python3/dist-packages/mpi4py
+  want chromium program chromium
+  clang
+  want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.fuzzer-"$(uname -m)".a)"
+}
+clang() { tests; want clang-19 program clang++-19; }
+oldest() { tests; want g++-11 program g++-11; want clang-14 program clang++-14; }
+tidy() {
+  scripts
+  study
+  want clang-tidy-19 program clang-tidy-19
+}
+
+known="build, test, mpi, nats, study, bare, check or a stage of check"
+(($#)) || { echo "usage: cmake/install-packages.sh JOB…   $known" >&2; exit 2; }
+for job; do
+  case $job in
+    build | study | format | clang | oldest | tidy) $job ;;
+    mpi) build; mpi ;;
+    nats) build; sites ;;
+    test | release | debug | asan | tsan) tests ;;
+    slow | timing) scripts ;;
+    bare) want debootstrap in_sbin debootstrap ;;
+    check) scripts; study; format; clang; oldest; tidy ;;
+    *)
+      echo "cmake/install-packages.sh: no job \"$job\"; expected $known" >&2
+      exit 2
+      ;;
+  esac
+done
 ((${#required[@]} + ${#optional[@]})) || exit 0
 
 in_apt() { program apt-cache && [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }

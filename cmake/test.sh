@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `make test` and `make check` run, stage by stage. A stage that fails does not stop the others, nothing is
 # ever tried twice, and the last line says how many checks passed and failed.
-# usage: cmake/test.sh STAGE…   stages: release format slow clang oldest asan tsan tidy study debug
+# usage: cmake/test.sh STAGE…   stages: release format slow timing clang oldest asan tsan tidy study debug
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/logs
@@ -66,6 +66,8 @@ stage() {
     release | asan | tsan | study | debug) preset "$1" ;;
     slow)  # of the release build
       check slow-build configure_and_build release all slow_tests && run_tests slow ;;
+    timing)  # of the release build, one at a time
+      check timing-build configure_and_build release all slow_tests && run_tests timing ;;
     clang)
       if command -v clang++-19 >/dev/null; then preset clang
       else skip clang "no clang++-19"; fi ;;
@@ -77,7 +79,7 @@ stage() {
     tidy)
       if ! command -v clang-tidy-19 >/dev/null; then skip tidy "no clang-tidy-19"
       else check tidy bash cmake/tidy.sh; fi ;;
-    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, format, clang, oldest, asan, tsan, tidy, study, debug" >&2; exit 2 ;;
+    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, timing, format, clang, oldest, asan, tsan, tidy, study, debug" >&2; exit 2 ;;
   esac
 }
 

@@ -84,8 +84,8 @@ absent "nats-server" "${servers[@]}"; builds cleave_command
 absent "GoogleTest" libgtest-dev; builds cleave_command; refuses libgtest-dev
 absent "all of them" "${charts[@]}" "${mpis[@]}" "${clients[@]}" "${servers[@]}" "${tls[@]}" "${pkgconfig[@]}" libgtest-dev
 builds programs plugins
+absent "cereal" libcereal-dev; builds programs plugins
 absent "fmt" libfmt-dev; refuses libfmt-dev -DCLEAVE_BUILD_TESTS=OFF
-absent "cereal" libcereal-dev; refuses libcereal-dev -DCLEAVE_BUILD_TESTS=OFF
 absent "CLI11" libcli11-dev; refuses libcli11-dev -DCLEAVE_BUILD_TESTS=OFF
 absent "nlohmann_json" nlohmann-json3-dev; refuses nlohmann-json3-dev -DCLEAVE_BUILD_TESTS=OFF
 exit $((failures > 0))
