@@ -7,73 +7,91 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "bare.sh: $1" >&2; exit 2; }
+keep=build/bare
+base=$keep/debian-12.tar
+
+# The inner half: root of a namespace, so that nothing which is mounted or left running outlives it.
+if [[ ${1:-} == --inside ]]; then
+  root=$2
+  shift 2
+  mount -t proc proc "$root/proc"
+  mount --rbind /sys "$root/sys"
+  # Devices of its own: what a command does to one does nothing to this machine's.
+  mount -t tmpfs -o mode=755 dev "$root/dev"
+  mkdir "$root/dev/shm" "$root/dev/pts"
+  mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+  device() { mknod -m 666 "$root/dev/$1" c "$2" "$3"; }
+  device null 1 3
+  device zero 1 5
+  device full 1 7
+  device random 1 8
+  device urandom 1 9
+  device tty 5 0
+  ln -s pts/ptmx "$root/dev/ptmx"
+  ln -s /proc/self/fd "$root/dev/fd"
+  ln -s /proc/self/fd/0 "$root/dev/stdin"
+  ln -s /proc/self/fd/1 "$root/dev/stdout"
+  ln -s /proc/self/fd/2 "$root/dev/stderr"
+  for line; do
+    echo "bare.sh: $line"
+    start=$SECONDS status=0
+    chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb \
+      PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+      bash -c "cd /root/cleave && $line" </dev/null || status=$?
+    echo "bare.sh: $line: status $status after $((SECONDS - start)) s"
+    ((status == 0)) || exit "$status"
+  done
+  exit
+fi
 
 (($#)) || fail "expected COMMAND…, for example: cmake/bare.sh 'make demo' 'make test'"
 ((EUID == 0)) || fail "chroot and mount need root"
 for program in debootstrap unshare chroot git apt-get; do
   command -v "$program" >/dev/null || fail "there is no $program here (Debian: apt-get install debootstrap)"
 done
-
-# Everything is mounted in a namespace of its own, so nothing of it outlives this script, however it ends.
-if [[ ${CLEAVE_BARE_INSIDE:-} != 1 ]]; then
-  CLEAVE_BARE_INSIDE=1 exec unshare --mount --pid --fork --kill-child --mount-proc bash cmake/bare.sh "$@"
-fi
-
-keep=build/bare
-base=$keep/debian-12.tar
 mkdir -p "$keep"
-# Where this machine's apt gets its packages from; for another distribution's apt, debootstrap's own default.
+# Where this machine's apt gets its packages from; nothing if that is no Debian 12: debootstrap's own default then.
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
   sed -n 's/ bookworm main$//p' | head -n 1)
 
+root='' inside=''
+clean() {
+  [[ -z $inside ]] || kill -KILL "$inside" 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf --one-file-system "$keep/new.$$" "$base.$$"
+  [[ -z $root || ${CLEAVE_BARE_KEEP:-} == 1 ]] || rm -rf --one-file-system "$root"
+}
+trap clean EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 make_base() {
-  local new=$keep/new.$$
-  trap 'rm -rf "$new" "$base.new"' RETURN
   echo "bare.sh: making a bare Debian 12 (log: $keep/debootstrap.log)"
-  debootstrap --variant=minbase --include=git,make,ca-certificates bookworm "$new" ${mirror:+"$mirror"} \
+  debootstrap --variant=minbase --include=git,make,ca-certificates bookworm "$keep/new.$$" ${mirror:+"$mirror"} \
     >"$keep/debootstrap.log" 2>&1 </dev/null || { tail -n 20 "$keep/debootstrap.log" >&2; fail "debootstrap failed"; }
-  rm -rf "$new"/var/cache/apt/archives/*.deb
-  tar -C "$new" -cf "$base.new" .
-  mv "$base.new" "$base"
+  rm -f "$keep/new.$$"/var/cache/apt/archives/*.deb
+  tar -C "$keep/new.$$" -cf "$base.$$" .
+  mv "$base.$$" "$base"
+  rm -rf --one-file-system "$keep/new.$$"
 }
 exec 9>"$keep/lock"
-flock 9  # two at once make it once
+flock 9  # whoever comes at the same time waits for the one that is made
 [[ -n $(find "$base" -mtime -7 2>/dev/null) ]] || make_base
 exec 9>&-
 
 root=$(mktemp -d "$PWD/$keep/root.XXXXXX")
-if [[ ${CLEAVE_BARE_KEEP:-} == 1 ]]; then
-  echo "bare.sh: the system stays in $root"
-else
-  trap 'umount -R "$root/proc" "$root/sys" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
-fi
+[[ ${CLEAVE_BARE_KEEP:-} != 1 ]] || echo "bare.sh: the system stays in $root"
 tar -C "$root" -xf "$base"
-# The network and apt's sources as they are here, which may be a mirror's; nothing else of this machine.
+# The network and apt's source are this machine's; nothing else is.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 [[ -z $mirror ]] || printf 'deb %s bookworm main\n' "$mirror" >"$root/etc/apt/sources.list"
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-mount --make-rslave "$root/sys"
-# Devices of its own: what a command does to one does nothing to this machine's.
-mount -t tmpfs -o mode=755 dev "$root/dev"
-mkdir "$root/dev/shm" "$root/dev/pts"
-mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
-mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
-device() { mknod -m 666 "$root/dev/$1" c "$2" "$3"; }
-device null 1 3 && device zero 1 5 && device full 1 7 && device random 1 8 && device urandom 1 9 && device tty 5 0
-ln -s pts/ptmx "$root/dev/ptmx"
-ln -s /proc/self/fd "$root/dev/fd"
-for k in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/${k%:*}" "$root/dev/${k#*:}"; done
 git clone -q --no-hardlinks --no-tags . "$root/root/cleave"
 git -C "$root/root/cleave" checkout -q --detach "$(git rev-parse HEAD)"
 
+unshare --mount --pid --fork --kill-child --mount-proc bash cmake/bare.sh --inside "$root" "$@" &
+inside=$!
 status=0
-for line in "$@"; do
-  echo "bare.sh: $line"
-  start=$SECONDS
-  chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    bash -c "cd /root/cleave && $line" </dev/null || status=$?
-  echo "bare.sh: $line: status $status after $((SECONDS - start)) s"
-  ((status == 0)) || break
-done
+wait "$inside" || status=$?
+inside=''
 exit "$status"
