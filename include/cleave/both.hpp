@@ -92,7 +92,7 @@ template <class F, class Second>
   if (was_given(branch)) [[unlikely]]
     // A split sets both the tag and the part. NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage)
     return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
-  if (signals() != 0) [[unlikely]]
+  if (rung_signals() != 0) [[unlikely]]
     answer(at);
   return {std::move(x), run_second(second)};
 }

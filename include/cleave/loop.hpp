@@ -34,18 +34,19 @@ namespace cleave {
 template <class Total = detail::unnamed, class A, class B, class Body>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline auto sum(A first, B last, Body body) {
-  using I = detail::index_of<A, B>;
-  using result = detail::total_of<Total, std::invoke_result_t<Body&, I>>;
-  const I from = detail::first_of<I>(first);
-  const I to = detail::end_of<I>(last);
+  using Int = detail::index_of<A, B>;
+  using result = detail::total_of<Total, std::invoke_result_t<Body&, Int>>;
+  const Int from = detail::first_of<Int>(first);
+  const Int to = detail::end_of<Int>(last);
   result total{};
-  const I rest = detail::plain_paced_loop(
-      from, to, total, [&](result& so_far, I i) { detail::add_term(so_far, body(i)); });
+  const Int rest = detail::plain_paced_loop(
+      from, to, total, [&](result& so_far, Int i) { detail::add_term(so_far, body(i)); });
   if (!(rest < to)) [[likely]]
     return total;
-  auto make = detail::make_range<I>([body](I f, I t) { return cleave::sum<result>(f, t, body); });
+  auto make =
+      detail::make_range<Int>([body](Int f, Int t) { return cleave::sum<result>(f, t, body); });
   detail::add_term(
-      total, detail::divisible([](I f, I t, auto& b,
+      total, detail::divisible([](Int f, Int t, auto& b,
                                   auto& m) { return detail::sum_loop<true, result>(f, t, b, m); },
                                rest, to, body, make));
   return total;
@@ -80,24 +81,24 @@ template <class Total = detail::unnamed, class A, class B, class Body>
 template <class Total = detail::unnamed, class A, class B, class Body, class Put>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline auto sum(A first, B last, Body body, Put put) {
-  using I = detail::index_of<A, B>;
-  static_assert(task<std::invoke_result_t<Put&, I, I>>,
+  using Int = detail::index_of<A, B>;
+  static_assert(task<std::invoke_result_t<Put&, Int, Int>>,
                 "put(from, to) must return a task: a struct with run()");
-  using types = detail::sum_with_put<Total, I, Body, Put>;
+  using types = detail::sum_with_put<Total, Int, Body, Put>;
   using result = typename types::type;
   static_assert(
       !std::is_same_v<Total, detail::unnamed> || detail::keeps_digits<typename types::part, result>,
       "what put's tasks return does not fit into what the body returns: name the type of "
       "the total, as in sum<double>(…)");
-  const I from = detail::first_of<I>(first);
-  const I to = detail::end_of<I>(last);
+  const Int from = detail::first_of<Int>(first);
+  const Int to = detail::end_of<Int>(last);
   result total{};
-  const I rest = detail::plain_loop<detail::winding<Body, I, result&>>(
-      from, to, [&](I i) { detail::add_to<detail::undivided_wind>(total, body, i); });
+  const Int rest = detail::plain_loop<detail::winding<Body, Int, result&>>(
+      from, to, [&](Int i) { detail::add_to<detail::undivided_wind>(total, body, i); });
   if (!(rest < to)) [[likely]]
     return total;
   detail::add_term(
-      total, detail::divisible([](I f, I t, auto& b,
+      total, detail::divisible([](Int f, Int t, auto& b,
                                   auto& p) { return detail::sum_loop<false, result>(f, t, b, p); },
                                rest, to, body, put));
   return total;
@@ -113,21 +114,21 @@ template <class Total = detail::unnamed, class A, class B, class Body, class Put
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline auto reduce(A first, B last, T identity, Body body, Merge merge) {
-  using I = detail::index_of<A, B>;
-  using result = detail::reduced<Total, T, std::invoke_result_t<Body&, I>, Merge>;
-  const I from = detail::first_of<I>(first);
-  const I to = detail::end_of<I>(last);
+  using Int = detail::index_of<A, B>;
+  using result = detail::reduced<Total, T, std::invoke_result_t<Body&, Int>, Merge>;
+  const Int from = detail::first_of<Int>(first);
+  const Int to = detail::end_of<Int>(last);
   result total = detail::as_term<result>(identity);
-  const I rest = detail::plain_paced_loop(from, to, total, [&](result& so_far, I i) {
+  const Int rest = detail::plain_paced_loop(from, to, total, [&](result& so_far, Int i) {
     detail::merge_term<detail::undivided_wind>(so_far, body, merge, i);
   });
   if (!(rest < to)) [[likely]]
     return total;
-  auto make = detail::make_range<I>([identity, body, merge](I f, I t) {
+  auto make = detail::make_range<Int>([identity, body, merge](Int f, Int t) {
     return cleave::reduce<result>(f, t, identity, body, merge);
   });
   return detail::divisible(
-      [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
+      [](Int f, Int t, auto& so_far, auto& b, auto& m, auto& p) {
         return detail::reduce_loop<true>(f, t, std::move(so_far), b, m, p);
       },
       rest, to, total, body, merge, make);
@@ -139,22 +140,23 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
   requires detail::range<A, B>
 [[gnu::always_inline]] inline auto reduce(A first, B last, T identity, Body body, Merge merge,
                                           Put put) {
-  using I = detail::index_of<A, B>;
-  using term = decltype(detail::call<detail::undivided_wind>(body, I()));
+  using Int = detail::index_of<A, B>;
+  using term = decltype(detail::call<detail::undivided_wind>(body, Int()));
   using result = detail::reduced<Total, T, term, Merge>;
-  using part = detail::value_of<decltype(std::declval<std::invoke_result_t<Put&, I, I>&>().run())>;
+  using part =
+      detail::value_of<decltype(std::declval<std::invoke_result_t<Put&, Int, Int>&>().run())>;
   static_assert(!std::is_same_v<Total, detail::unnamed> || detail::keeps_digits<part, result>,
                 "what put's tasks return does not fit into the type of the identity: give the "
                 "identity that type, or name it, as in reduce<double>(…)");
-  const I from = detail::first_of<I>(first);
-  const I to = detail::end_of<I>(last);
+  const Int from = detail::first_of<Int>(first);
+  const Int to = detail::end_of<Int>(last);
   result total = detail::as_term<result>(std::move(identity));
-  const I rest = detail::plain_loop<detail::winding<Body, I>>(
-      from, to, [&](I i) { detail::merge_term<detail::undivided_wind>(total, body, merge, i); });
+  const Int rest = detail::plain_loop<detail::winding<Body, Int>>(
+      from, to, [&](Int i) { detail::merge_term<detail::undivided_wind>(total, body, merge, i); });
   if (!(rest < to)) [[likely]]
     return total;
   return detail::divisible(
-      [](I f, I t, auto& so_far, auto& b, auto& m, auto& p) {
+      [](Int f, Int t, auto& so_far, auto& b, auto& m, auto& p) {
         return detail::reduce_loop<false>(f, t, std::move(so_far), b, m, p);
       },
       rest, to, total, body, merge, put);
@@ -166,17 +168,17 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
 template <class A, class B, class Body, class Put, class Get>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline void each(A first, B last, Body body, Put put, Get get) {
-  using I = detail::index_of<A, B>;
-  const I from = detail::first_of<I>(first);
-  const I to = detail::end_of<I>(last);
-  const I rest = detail::plain_loop<detail::winding<Body, I>>(
-      from, to, [&](I i) { detail::call<detail::undivided_wind>(body, i); });
+  using Int = detail::index_of<A, B>;
+  const Int from = detail::first_of<Int>(first);
+  const Int to = detail::end_of<Int>(last);
+  const Int rest = detail::plain_loop<detail::winding<Body, Int>>(
+      from, to, [&](Int i) { detail::call<detail::undivided_wind>(body, i); });
   if (!(rest < to)) [[likely]]
     return;
   detail::divisible(
-      [](I f, I t, auto& b, auto& p, auto& g) {
+      [](Int f, Int t, auto& b, auto& p, auto& g) {
         detail::loop(
-            f, t, [&](I i) { detail::call<detail::linked_wind>(b, i); }, p,
+            f, t, [&](Int i) { detail::call<detail::linked_wind>(b, i); }, p,
             detail::get_parts<Get>{g});
       },
       rest, to, body, put, get);
@@ -193,20 +195,20 @@ template <class A, class B, class Body, class Put>
 template <class A, class B, class Body>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline void each(A first, B last, Body body) {
-  using I = detail::index_of<A, B>;
-  const I from = detail::first_of<I>(first);
-  const I to = detail::end_of<I>(last);
+  using Int = detail::index_of<A, B>;
+  const Int from = detail::first_of<Int>(first);
+  const Int to = detail::end_of<Int>(last);
   nothing none;
-  const I rest = detail::plain_paced_loop(from, to, none, [&](nothing, I i) { body(i); });
+  const Int rest = detail::plain_paced_loop(from, to, none, [&](nothing, Int i) { body(i); });
   if (!(rest < to)) [[likely]]
     return;
-  auto make = detail::make_range<I>([body](I i, I j) { cleave::each(i, j, body); });
+  auto make = detail::make_range<Int>([body](Int i, Int j) { cleave::each(i, j, body); });
   detail::divisible(
-      [](I f, I t, auto& b, auto& m) {
-        auto block = [&b](I begin, I end) {
+      [](Int f, Int t, auto& b, auto& m) {
+        auto block = [&b](Int begin, Int end) {
           nothing no_total;
-          detail::add_block<detail::copy_if_free<Body, I>>(
-              no_total, begin, end, [](nothing&, I i, auto& one) { one(i); }, b);
+          detail::add_block<detail::copy_if_free<Body, Int>>(
+              no_total, begin, end, [](nothing&, Int i, auto& one) { one(i); }, b);
         };
         detail::paced_loop(f, t, block, m, []<class Task>(detail::task* part) {
           detail::merge_parts<Task, nothing>(part, [](nothing, nothing) {});

@@ -9,7 +9,7 @@ namespace cleave {
 /// Throws (a private type) if the scope it runs in was cancelled.
 [[gnu::always_inline]] inline void poll() {
   // A request that could not be met stays parked until a construct adds something to give.
-  if ((detail::signals() & ~std::uint32_t{detail::parked}) != 0) [[unlikely]]
+  if ((detail::rung_signals() & ~std::uint32_t{detail::parked}) != 0) [[unlikely]]
     detail::answer(detail::stack_pointer());
 }
 

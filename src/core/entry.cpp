@@ -5,6 +5,8 @@
 namespace cleave::detail {
 namespace {
 
+static_assert(alignof(local) <= 64, "dlopen refuses libraries with such thread-locals");
+
 interruption<native> interruption_of(local& thread) noexcept {
   return {thread.word, thread.cutoff};
 }

@@ -36,9 +36,9 @@ void worker::count_answer(std::uint64_t begin) noexcept {
 void worker::answer(std::uintptr_t construct) {
   if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
   const std::uint64_t begin = ticks();
-  if (answered_enough(begin) && (signals() & ~(asked | parked | news)) == 0) {
+  if (answered_enough(begin) && (rung_signals() & ~(asked | parked | news)) == 0) {
     // Who is parked looks again where it has pushed a frame. That is now, and put off.
-    if ((signals() & parked) != 0) box_.remind(asked);
+    if ((rung_signals() & parked) != 0) box_.remind(asked);
     return;
   }
   if (cutoff_.answers_later(box_.insisted())) {

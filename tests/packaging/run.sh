@@ -23,6 +23,9 @@ must_print() {  # how it was built, program
 }
 version=$(sed -n 's/^project(cleave VERSION \([0-9.]*\).*/\1/p' "$source_dir/CMakeLists.txt")
 
+bash "$source_dir/cmake/listings.sh" "$source_dir/docs/install.md" "$work/listings"
+must "$CXX" -std=c++20 -x c++ "$work/listings/install-1.cpp" -ldl -o "$work/host"
+
 for kind in static shared; do
   shared=$([[ $kind == shared ]] && echo ON || echo OFF)
   must cmake -G Ninja -S "$source_dir" -B "$work/build-$kind" -DCMAKE_BUILD_TYPE=Release \
@@ -52,6 +55,20 @@ for kind in static shared; do
     $(pkg-config --cflags --libs cleave) -Wl,-rpath,"$(pkg-config --variable=libdir cleave)" \
     -o "$work/pkg-config-$kind"
   must_print "pkg-config, $kind library" "$work/pkg-config-$kind"
+
+  # A library of the user's, loaded by a program and by Python; and with the faster thread-locals.
+  for model in global-dynamic initial-exec; do
+    # shellcheck disable=SC2046
+    must "$CXX" -std=c++20 -O2 -fPIC -shared -ftls-model=$model "$work/listings/install-fibonacci.cc" \
+      $(pkg-config --cflags --libs cleave) -Wl,-rpath,"$(pkg-config --variable=libdir cleave)" \
+      -o "$work/listings/libfibonacci.so"
+    for host in "$work/host" "python3 $work/listings/install-2.py"; do
+      # shellcheck disable=SC2086
+      printed=$(cd "$work/listings" && $host 2>&1) || fail "$kind library, $model, $host: $printed"
+      [[ $printed == 75025 ]] || fail "$kind library, $model, $host: printed \"$printed\""
+    done
+    echo "ok: loaded by dlopen and ctypes, $kind library, $model"
+  done
 done
 
 # With the command: it finds what it preloads beside itself, wherever the tree is moved to, and its own library.

@@ -274,7 +274,7 @@ private:
     to.reserve(n);
     T piece[most];
     for (std::size_t k = 0; n > 0; n -= k) {
-      k = std::min(n, most);
+      k = (std::min)(n, most);
       bytes_.get_all(piece, k);
       to.insert(to.end(), piece, piece + k);
     }

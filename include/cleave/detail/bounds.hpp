@@ -27,29 +27,29 @@ using index_of =
 [[noreturn]] void refuse_negative_first(std::int64_t first);
 
 /// The first of the iterations.
-template <std::integral I, std::integral A>
-constexpr I first_of(A first) {
-  if constexpr (std::is_signed_v<A> && std::is_unsigned_v<I>) {
+template <std::integral Int, std::integral A>
+constexpr Int first_of(A first) {
+  if constexpr (std::is_signed_v<A> && std::is_unsigned_v<Int>) {
     if (first < 0) [[unlikely]]
       refuse_negative_first(first);
   }
-  return static_cast<I>(first);
+  return static_cast<Int>(first);
 }
 
-/// The end of a loop whose first iteration is not negative, if I is unsigned.
-template <std::integral I, std::integral B>
-constexpr I end_of(B last) noexcept {
-  if constexpr (std::is_signed_v<B> && std::is_unsigned_v<I>) {
+/// The end of a loop whose first iteration is not negative, if Int is unsigned.
+template <std::integral Int, std::integral B>
+constexpr Int end_of(B last) noexcept {
+  if constexpr (std::is_signed_v<B> && std::is_unsigned_v<Int>) {
     if (last < 0) return 0;
   }
-  return static_cast<I>(last);
+  return static_cast<Int>(last);
 }
 
 /// How many there are in [from, to), also where the difference of two signed numbers would
 /// overflow.
-template <std::integral I>
-constexpr auto remaining(I from, I to) noexcept {
-  using count = std::make_unsigned_t<I>;
+template <std::integral Int>
+constexpr auto remaining(Int from, Int to) noexcept {
+  using count = std::make_unsigned_t<Int>;
   return static_cast<count>(static_cast<count>(to) - static_cast<count>(from));
 }
 

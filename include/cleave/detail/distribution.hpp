@@ -85,7 +85,7 @@ public:
   void note(std::uint64_t number, const std::exception_ptr& e) noexcept;
 
 private:
-  static constexpr std::uint64_t forever = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
   class send;
   class receive_value;
   enum class kind : std::uint8_t {
@@ -193,7 +193,7 @@ private:
   bool released_ = false;  // it is cancelled: nothing is waited for
   // Agreements: this node takes part in the last one, some are over; and so many there will be,
   // because then somebody has left. The end of the graph counts as one that nobody waits for.
-  std::uint64_t round_ = 0, agreed_ = 0, last_round_ = forever;
+  std::uint64_t round_ = 0, agreed_ = 0, last_round_ = never;
   std::uint64_t children_done_ = 0;  // in all rounds
   bool was_cancelled_ = false;       // the last one said so
   bool differs_ = false;             // somebody has left because not all make the same

@@ -110,7 +110,7 @@ constexpr std::size_t members() {
     if constexpr (all == 0 || all > most_initialisers) {
       return most_members + 1;
     } else {
-      return std::min(members_from<T, all>(), most_members + 1);
+      return (std::min)(members_from<T, all>(), most_members + 1);
     }
   }
 }

@@ -11,7 +11,7 @@ namespace cleave::detail {
 
 /// Of the exceptions that tasks threw, that of the one which is first in program order.
 class first_error {
-  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t none = (std::numeric_limits<std::uint64_t>::max)();
 
 public:
   /// Any thread. `number`: of the task that threw.

@@ -67,8 +67,9 @@ enum signal : std::uint32_t {
   profiling = 64  // options::profile: a strand ends at every poll
 };
 
-/// What a thread keeps at hand. What others write has a line of its own.
-struct alignas(128) local {
+/// What a thread keeps at hand. What others write has a line of its own. Aligned to no more than
+/// 64 bytes: dlopen refuses a library that has more in the static block of thread-locals.
+struct alignas(64) local {
   frame* innermost = nullptr;
   scope* current = nullptr;  // the task, group or cancellation scope that this thread works for
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
@@ -101,7 +102,7 @@ template <class T>
 }
 
 /// The poll.
-[[gnu::always_inline]] inline std::uint32_t signals() noexcept { return glance(here.word); }
+[[gnu::always_inline]] inline std::uint32_t rung_signals() noexcept { return glance(here.word); }
 
 [[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {
 #if defined(__x86_64__)
@@ -129,7 +130,7 @@ template <class T>
 /// to give, and once more after it, which tells the compiler the list head on both paths: it can
 /// then drop the store wherever an inlined inner construct overwrites it.
 [[gnu::always_inline]] inline void enter(frame& f) {
-  if (signals() != 0) [[unlikely]] {
+  if (rung_signals() != 0) [[unlikely]] {
     here.innermost = &f;
     answer(here.construct);
   }

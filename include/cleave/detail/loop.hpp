@@ -23,12 +23,12 @@ namespace cleave::detail {
 
 /// The frame of a loop: iterations after `current` and before `end` can still be given away. The
 /// owner alone changes current, a split (which the owner makes too) alone lowers end.
-template <std::integral I, class Make>
+template <std::integral Int, class Make>
 struct loop_frame : work_frame {
-  using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, I, I>>;
+  using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, Int, Int>>;
   using given_task = task_of<work_type>;
 
-  [[gnu::always_inline]] loop_frame(frame* out, I last, Make& m) : end(last), make(&m) {
+  [[gnu::always_inline]] loop_frame(frame* out, Int last, Make& m) : end(last), make(&m) {
     begin_frame(*this, out, type);
   }
 
@@ -41,7 +41,7 @@ struct loop_frame : work_frame {
     auto& self = static_cast<loop_frame&>(f);
     const auto half =
         remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
-    const auto from = static_cast<I>(self.end - static_cast<I>(half));
+    const auto from = static_cast<Int>(self.end - static_cast<Int>(half));
     auto* t = new given_task([&]() -> work_type { return (*self.make)(from, self.end); });
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
@@ -51,8 +51,8 @@ struct loop_frame : work_frame {
   static constexpr frame_type type{
       frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
 
-  I current;  // where the owner is; valid whenever it polls
-  I end;
+  Int current;  // where the owner is; valid whenever it polls
+  Int end;
   Make* make;
 };
 
@@ -85,8 +85,8 @@ template <class Task, class R, class Merge>
 
 /// The end of every loop: take<Task>(last part), if a part was given away. A split lowers the end
 /// of the loop, which is at hand: cheaper to test than the tag.
-template <std::integral I, class Frame, class Take>
-[[gnu::always_inline]] inline void take_parts(Frame& rest, I last, Take& take) {
+template <std::integral Int, class Frame, class Take>
+[[gnu::always_inline]] inline void take_parts(Frame& rest, Int last, Take& take) {
   if (rest.end != last) [[unlikely]] {
     take.template operator()<typename Frame::given_task>(rest.part);
     here.innermost = rest.outer;
@@ -95,18 +95,18 @@ template <std::integral I, class Frame, class Take>
 
 /// The loop under every form: body(i) in order, parts made by make(from, to). For bodies worth a
 /// poll.
-template <std::integral I, class Body, class Make, class Take>
-[[gnu::always_inline]] inline void loop(I first, I last, Body&& body, Make& make, Take&& take) {
-  using frame_of = loop_frame<I, Make>;
+template <std::integral Int, class Body, class Make, class Take>
+[[gnu::always_inline]] inline void loop(Int first, Int last, Body&& body, Make& make, Take&& take) {
+  using frame_of = loop_frame<Int, Make>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, make);
   {
     leave left{rest, outer};
     here.innermost = &rest;
-    for (I i = first; i < rest.end; ++i) {
+    for (Int i = first; i < rest.end; ++i) {
       rest.current = i;
-      if (signals() != 0) [[unlikely]]
+      if (rung_signals() != 0) [[unlikely]]
         answer(at);
       body(i);
     }
@@ -122,30 +122,30 @@ using copy_if_free = std::conditional_t<few_words<F> && std::invocable<const F&,
 /// step(total, i, closures...) for i in [from, to): a plain loop in a function of its own, with
 /// what it needs by value. It has no calls but the body's own, as in the sequential program: what
 /// lives across others GCC keeps in memory in the loop too.
-template <class I, class R, class Step, class... Closures>
-[[gnu::noinline]] R run_apart(Step step, I from, I to, R total, Closures... closures) {
+template <class Int, class R, class Step, class... Closures>
+[[gnu::noinline]] R run_apart(Step step, Int from, Int to, R total, Closures... closures) {
   R so_far = total;
   for (; from != to; ++from) step(so_far, from, closures...);
   return so_far;
 }
-template <class... Closures, class R, class I, class Step>
-[[gnu::always_inline]] inline void add_block(R& total, I from, I to, Step step,
+template <class... Closures, class R, class Int, class Step>
+[[gnu::always_inline]] inline void add_block(R& total, Int from, Int to, Step step,
                                              std::remove_reference_t<Closures>&... closures) {
   if constexpr (small_total<R>) {
-    total = run_apart<I, R, Step, Closures...>(step, from, to, total, closures...);
+    total = run_apart<Int, R, Step, Closures...>(step, from, to, total, closures...);
   } else {
-    run_apart<I, R&, Step, Closures...>(step, from, to, total, closures...);
+    run_apart<Int, R&, Step, Closures...>(step, from, to, total, closures...);
   }
 }
 
 /// The same for bodies of any length, long or a few instructions: block(from, to) runs some of
 /// them. Polls before each iteration; if half of the last eight took next to no time, then only
 /// about once in a microsecond.
-template <std::integral I, class Block, class Make, class Take>
-[[gnu::always_inline]] inline void paced_loop(I first, I last, Block&& block, Make& make,
+template <std::integral Int, class Block, class Make, class Take>
+[[gnu::always_inline]] inline void paced_loop(Int first, Int last, Block&& block, Make& make,
                                               Take&& take) {
-  using frame_of = loop_frame<I, Make>;
-  using count = std::make_unsigned_t<I>;
+  using frame_of = loop_frame<Int, Make>;
+  using count = std::make_unsigned_t<Int>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, make);
@@ -154,10 +154,11 @@ template <std::integral I, class Block, class Make, class Take>
     here.innermost = &rest;
     count run = 1;  // iterations until the next poll
     std::uint64_t since = 0;
-    for (I i = first; i < rest.end;) {
-      const auto stop = static_cast<I>(i + static_cast<I>(std::min(remaining(i, rest.end), run)));
-      rest.current = static_cast<I>(stop - 1);  // what is begun: not to be given
-      if (signals() != 0) [[unlikely]]
+    for (Int i = first; i < rest.end;) {
+      const auto stop =
+          static_cast<Int>(i + static_cast<Int>((std::min)(remaining(i, rest.end), run)));
+      rest.current = static_cast<Int>(stop - 1);  // what is begun: not to be given
+      if (rung_signals() != 0) [[unlikely]]
         answer(at);
       block(i, stop);
       i = stop;
@@ -166,7 +167,7 @@ template <std::integral I, class Block, class Make, class Take>
         const std::uint64_t now = ticks();
         run = static_cast<count>(
             std::min<std::uint64_t>(next_run(run > 1 ? run : sampled / 2, now - since),
-                                    std::numeric_limits<count>::max() / 2));
+                                    (std::numeric_limits<count>::max)() / 2));
         since = now;
       } else if (done % sampled == sampled / 2) {
         since = ticks();
@@ -179,11 +180,11 @@ template <std::integral I, class Block, class Make, class Take>
 
 /// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies
 /// that wind search on, in constructs of their own: then it runs to its end.
-template <bool winds, std::integral I, class Body>
-[[gnu::always_inline]] inline I plain_loop(I first, I last, Body&& body) {
+template <bool winds, std::integral Int, class Body>
+[[gnu::always_inline]] inline Int plain_loop(Int first, Int last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
-  for (I i = first; i < last; ++i) {
+  for (Int i = first; i < last; ++i) {
     body(i);
     if constexpr (!winds) {
       if (insisted()) [[unlikely]]
@@ -196,16 +197,17 @@ template <bool winds, std::integral I, class Body>
 /// The same for bodies that may be a few instructions: looks in between after blocks of about one
 /// pace. Adds to a copy of a small total: the caller's may be where the caller returns it,
 /// and would be stored in each iteration.
-template <std::integral I, class R, class Step>
-[[gnu::always_inline]] inline I plain_paced_loop(I first, I last, R& total, Step&& step) {
+template <std::integral Int, class R, class Step>
+[[gnu::always_inline]] inline Int plain_paced_loop(Int first, Int last, R& total, Step&& step) {
   if (!beyond_cutoff()) [[unlikely]]
     return first;
   std::conditional_t<small_total<R>, R, R&> so_far = total;
   std::uint64_t block = 64, since = 0;
-  I i = first;
+  Int i = first;
   while (i < last) {
     const auto n = std::min<std::uint64_t>(remaining(i, last), block);
-    const auto stop = static_cast<I>(static_cast<std::uint64_t>(i) + n);  // may pass what I holds
+    const auto stop =
+        static_cast<Int>(static_cast<std::uint64_t>(i) + n);  // may pass what Int holds
     for (; i != stop; ++i) step(so_far, i);
     if (i == last || insisted()) [[unlikely]]
       break;
@@ -222,17 +224,17 @@ template <std::integral I, class R, class Step>
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
-template <class I, class Form>
+template <class Int, class Form>
 struct range_task {
-  I from;
-  I to;
+  Int from;
+  Int to;
   Form form;
   decltype(auto) run() { return form(from, to); }
 };
 
-template <class I, class Form>
+template <class Int, class Form>
 [[gnu::always_inline]] inline auto make_range(Form form) {
-  return [form](I from, I to) { return range_task<I, Form>{from, to, form}; };
+  return [form](Int from, Int to) { return range_task<Int, Form>{from, to, form}; };
 }
 
 /// What the general form does with its parts, on this worker. Inlined into the cold end of the
@@ -256,38 +258,39 @@ struct get_parts {
 
 /// The total of a sum with a put: named, or that of what the body returns. A body that adds to the
 /// total itself adds to what put's tasks return.
-template <class Named, class I, class Body, class Put>
+template <class Named, class Int, class Body, class Put>
 struct sum_with_put {
-  using part = std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>;
+  using part = std::remove_cvref_t<decltype(std::declval<Put&>()(Int(), Int()).run())>;
   using type = std::conditional_t<std::is_same_v<Named, unnamed>, part, Named>;
 };
-template <class Named, class I, class Body, class Put>
-  requires std::invocable<Body&, I>
-struct sum_with_put<Named, I, Body, Put> {
-  using part = std::remove_cvref_t<decltype(std::declval<Put&>()(I(), I()).run())>;
-  using type = total_of<Named, std::invoke_result_t<Body&, I>>;
+template <class Named, class Int, class Body, class Put>
+  requires std::invocable<Body&, Int>
+struct sum_with_put<Named, Int, Body, Put> {
+  using part = std::remove_cvref_t<decltype(std::declval<Put&>()(Int(), Int()).run())>;
+  using type = total_of<Named, std::invoke_result_t<Body&, Int>>;
 };
-template <class Named, class I, class Body, class Put>
-using sum_with_put_of = typename sum_with_put<Named, I, Body, Put>::type;
+template <class Named, class Int, class Body, class Put>
+using sum_with_put_of = typename sum_with_put<Named, Int, Body, Put>::type;
 
 /// Whether the body, called with these arguments, wants the loop's wind besides.
-template <class Body, class I, class... Args>
-concept winding = !std::invocable<Body&, I> && std::invocable<Body&, I, Args..., undivided_wind>;
+template <class Body, class Int, class... Args>
+concept winding =
+    !std::invocable<Body&, Int> && std::invocable<Body&, Int, Args..., undivided_wind>;
 
-template <class Wind, class Body, class I>
-[[gnu::always_inline]] inline decltype(auto) call(Body& body, I i) {
-  if constexpr (winding<Body, I>) {
+template <class Wind, class Body, class Int>
+[[gnu::always_inline]] inline decltype(auto) call(Body& body, Int i) {
+  if constexpr (winding<Body, Int>) {
     return body(i, Wind());
   } else {
     return body(i);
   }
 }
 
-template <class Wind, class R, class Body, class I>
-[[gnu::always_inline]] inline void add_to(R& total, Body& body, I i) {
-  if constexpr (std::invocable<Body&, I>) {
+template <class Wind, class R, class Body, class Int>
+[[gnu::always_inline]] inline void add_to(R& total, Body& body, Int i) {
+  if constexpr (std::invocable<Body&, Int>) {
     add_term(total, body(i));
-  } else if constexpr (winding<Body, I, R&>) {
+  } else if constexpr (winding<Body, Int, R&>) {
     body(i, total, Wind());
   } else {
     body(i, total);
@@ -306,8 +309,8 @@ struct add_parts {
 };
 
 /// Takes what one iteration returns into the total of a reduce.
-template <class Wind, class T, class Body, class Merge, class I>
-[[gnu::always_inline]] inline void merge_term(T& total, Body& body, Merge& merge, I i) {
+template <class Wind, class T, class Body, class Merge, class Int>
+[[gnu::always_inline]] inline void merge_term(T& total, Body& body, Merge& merge, Int i) {
   using merged = decltype(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
   static_assert(!std::is_rvalue_reference_v<merged>,
                 "cleave::reduce: the merge returns an rvalue reference, perhaps to its argument, "
@@ -315,10 +318,10 @@ template <class Wind, class T, class Body, class Merge, class I>
   total = as_term<T>(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
 }
 
-template <bool paced, class I, class T, class Body, class Merge, class Make>
-[[gnu::always_inline]] inline T reduce_loop(I first, I last, T total, Body& body, Merge& merge,
+template <bool paced, class Int, class T, class Body, class Merge, class Make>
+[[gnu::always_inline]] inline T reduce_loop(Int first, Int last, T total, Body& body, Merge& merge,
                                             Make& make) {
-  auto step = [](T& so_far, I i, auto& b, auto& m) { merge_term<linked_wind>(so_far, b, m, i); };
+  auto step = [](T& so_far, Int i, auto& b, auto& m) { merge_term<linked_wind>(so_far, b, m, i); };
   auto take = [&]<class Task>(task* part) {
     auto join = [merge](auto& all, auto next) {
       all = as_term<T>(merge(std::move(all), as_term<T>(std::move(next))));
@@ -326,31 +329,31 @@ template <bool paced, class I, class T, class Body, class Merge, class Make>
     total = as_term<T>(merge(std::move(total), merge_parts<Task, T>(part, join)));
   };
   if constexpr (paced) {
-    using term = std::invoke_result_t<Body&, I>;
-    auto block = [&](I from, I to) {
-      add_block<copy_if_free<Body, I>, copy_if_free<Merge, T, term>>(total, from, to, step, body,
-                                                                     merge);
+    using term = std::invoke_result_t<Body&, Int>;
+    auto block = [&](Int from, Int to) {
+      add_block<copy_if_free<Body, Int>, copy_if_free<Merge, T, term>>(total, from, to, step, body,
+                                                                       merge);
     };
     paced_loop(first, last, block, make, take);
   } else {
     loop(
-        first, last, [&](I i) { step(total, i, body, merge); }, make, take);
+        first, last, [&](Int i) { step(total, i, body, merge); }, make, take);
   }
   return total;
 }
 
-template <bool paced, class R, class I, class Body, class Make>
-[[gnu::always_inline]] inline R sum_loop(I first, I last, Body& body, Make& make) {
+template <bool paced, class R, class Int, class Body, class Make>
+[[gnu::always_inline]] inline R sum_loop(Int first, Int last, Body& body, Make& make) {
   R total{};
-  auto step = [](R& so_far, I i, auto& b) { add_to<linked_wind>(so_far, b, i); };
+  auto step = [](R& so_far, Int i, auto& b) { add_to<linked_wind>(so_far, b, i); };
   if constexpr (paced) {
-    auto block = [&](I from, I to) {
-      add_block<copy_if_free<Body, I>>(total, from, to, step, body);
+    auto block = [&](Int from, Int to) {
+      add_block<copy_if_free<Body, Int>>(total, from, to, step, body);
     };
     paced_loop(first, last, block, make, add_parts<R>{total});
   } else {
     loop(
-        first, last, [&](I i) { step(total, i, body); }, make, add_parts<R>{total});
+        first, last, [&](Int i) { step(total, i, body); }, make, add_parts<R>{total});
   }
   return total;
 }

@@ -38,7 +38,8 @@ struct words_of {
   [[gnu::always_inline]] static word nth(const F& f, std::size_t n) noexcept {
     word w{};
     const std::size_t at = n * sizeof w;
-    std::memcpy(&w, reinterpret_cast<const std::byte*>(&f) + at, std::min(sizeof w, sizeof f - at));
+    std::memcpy(&w, reinterpret_cast<const std::byte*>(&f) + at,
+                (std::min)(sizeof w, sizeof f - at));
     return w;
   }
 

@@ -100,7 +100,7 @@ private:
   team_carrier* const net_;
   std::uint64_t last_ = 0;  // port
   // Of those members that have ended.
-  std::uint64_t fewest_ = std::numeric_limits<std::uint64_t>::max(), most_ = 0;
+  std::uint64_t fewest_ = (std::numeric_limits<std::uint64_t>::max)(), most_ = 0;
   bool ended_ = false;
   std::map<std::uint64_t, team_port*> ports_;
   std::map<std::uint64_t, message_list> early_;
