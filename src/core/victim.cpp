@@ -105,7 +105,7 @@ void worker::serve() {
     try {
       task* t = nullptr;
       if (oldest != nullptr) t = &split(*oldest);
-      else if (of_whom == nullptr) t = ready.steal(nullptr);
+      else if (of_whom == nullptr) t = ready.steal();
       else t = take_ready(static_cast<const group_scope&>(*of_whom));
       if (t != nullptr) t->runner = asker;
       return reinterpret_cast<request>(t);

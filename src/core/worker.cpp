@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace cleave::detail {
@@ -67,7 +68,7 @@ task* worker::next_task() noexcept {
   for (;;) {
     waiting.found = true;
     if (task* t = of.ready_for_any.take()) return t;
-    if (task* t = steal_ready(nullptr)) return t;
+    if (task* t = steal_ready()) return t;
     waiting.found = false;           // a new run is nothing that was there
     if (stopping()) return nullptr;  // a group that was made elsewhere may outlive the pool
     if (task* t = of.roots.take()) {
@@ -89,16 +90,27 @@ task* worker::next_task() noexcept {
   }
 }
 
-task* worker::steal_ready(const scope* group) noexcept {
+template <class Steal>
+task* worker::steal_from_all(Steal steal) noexcept {
   const unsigned n = of.size();
   for (unsigned k = 0; k < n; ++k) {
-    worker& victim = of.at((id + k) % n);
-    if (task* t = victim.ready.steal(group)) {
+    if (task* t = steal(of.at((id + k) % n).ready)) {
       if (k != 0) add(spawns);
       return t;
     }
   }
   return nullptr;
+}
+
+task* worker::steal_ready() noexcept {
+  return steal_from_all([](ready_tasks& of_one) { return of_one.steal(); });
+}
+
+task* worker::find_ready(const scope& awaited) noexcept {
+  task* const t = of.ready_for_any.take_within(awaited);
+  return t != nullptr
+             ? t
+             : steal_from_all([&](ready_tasks& of_one) { return of_one.steal_within(awaited); });
 }
 
 /// How long an asker spins, and whether it waits for workers that are off their CPU.
@@ -147,17 +159,9 @@ void worker::execute(task& t) noexcept {
   finish(t);
 }
 
-void worker::execute_part(task& t, const scope& awaited) noexcept {
-  task* next = &t;
-  while (next != nullptr) {
-    task& one = *std::exchange(next, nullptr);
-    run(one);
-    // Until it is finished its group is there.
-    const bool further_in = one.is_kept == task::kept::by_itself && one.parent != &awaited;
-    if (further_in) next = steal_ready(one.parent);
-    finish(one);
-    answer_between_tasks();
-  }
+void worker::execute_part(task& t) noexcept {
+  execute(t);
+  answer_between_tasks();
 }
 
 void worker::run(task& t) noexcept {
@@ -220,7 +224,13 @@ void worker::join(task& t) noexcept {
   // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
   if (reclaim(t)) return execute(t);
   while (!t.done()) {
-    if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute_part(*part, t);
+    const std::uint64_t looked_at = of.ready_for_any.pushes();
+    task* part = find_ready(t);
+    if (part == nullptr) {
+      part =
+          obtain(&t, t.runner, [&] { return t.done() || of.ready_for_any.pushes() != looked_at; });
+    }
+    if (part != nullptr) execute_part(*part);
   }
   cutoff_.add_piece(t.depth, t.ticks);
   if (interrupted_) box_.remind(attention);
@@ -275,17 +285,30 @@ void worker::run_as_spawned(group_task& t) {
 }
 
 task* worker::take_ready(const group_scope& group) noexcept {
-  bool moved = false;
-  task* const t = ready.take(group, moved);
-  // Somebody may have looked while they were out.
-  if (moved && of.meeting.anybody_asks()) box_.remind(asked);
-  return t;
+  const ready_tasks::taken taken = ready.take(group);
+  if (taken.left != nullptr) {
+    announce(of.meeting, [&, left = taken.left]() mutable {
+      while (left != nullptr) {
+        task& t = *left;
+        left = std::exchange(t.before, nullptr);
+        try {
+          of.ready_for_any.push(t);
+        } catch (const std::bad_alloc&) {
+          ready.push(t);  // where it was there is room
+        }
+      }
+    });
+  } else if (taken.moved && of.meeting.anybody_asks()) {
+    box_.remind(asked);  // somebody may have looked while they were out
+  }
+  return taken.found;
 }
 
 task* worker::find_task(const group_scope& group) noexcept {
-  task* t = of.ready_for_any.take(&group);  // others may wait for what it brings
+  // What became ready by a message goes first: others may wait for what it brings.
+  task* t = group.from_nodes != nullptr ? of.ready_for_any.take_within(group) : nullptr;
   if (t == nullptr) t = take_ready(group);
-  return t != nullptr ? t : steal_ready(&group);
+  return t != nullptr ? t : find_ready(group);
 }
 
 bool worker::help(group_scope& group) noexcept {
@@ -304,14 +327,15 @@ void worker::wait(group_scope& group) noexcept {
            messages.until([&] { return (found = find_task(group)) != nullptr || finished(); });
   };
   while (!finished()) {
+    const std::uint64_t looked_at = of.ready_for_any.pushes();
     task* t = find_task(group);
     if (t == nullptr && !watches(t)) {
       messages.end();
       t = obtain(&group, task::nobody,
-                 [&] { return finished() || of.ready_for_any.holds(&group); });
+                 [&] { return finished() || of.ready_for_any.pushes() != looked_at; });
     }
-    // It answers between tasks: who joins what this group is in cannot look into it.
-    if (t != nullptr) messages.around([&] { execute_part(*t, group); });
+    // It answers between tasks, as they may never poll.
+    if (t != nullptr) messages.around([&] { execute_part(*t); });
   }
   if (group.owner == this) ready.emptied(group);
   if (interrupted_) box_.remind(attention);

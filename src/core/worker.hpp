@@ -34,8 +34,6 @@ public:
 
   /// Runs a task here and tells whoever waits for it.
   void execute(task& t) noexcept;
-  /// A part of what this worker waits for; and if it is of a group further in, others of that.
-  void execute_part(task& t, const scope& awaited) noexcept;
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
   /// Waits until the task is done, without helping, unless nobody had begun it.
@@ -46,7 +44,7 @@ public:
   std::uint64_t path_position() const noexcept {
     return strands_ != nullptr ? strands_->position() : 0;
   }
-  /// Runs a task of the group that is ready, here or on another worker. False if there is none.
+  /// Runs a task of the group, or of one further in, that is ready, wherever. False if there is none.
   bool help(group_scope& group) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
@@ -95,15 +93,23 @@ private:
   // As a thief.
   /// The next to run, waiting for it; null: the pool stops.
   task* next_task() noexcept;
-  /// Of any worker's ready tasks the oldest of the group (null: of all), or null.
-  task* steal_ready(const scope* group) noexcept;
+  /// What steal() returns of the first worker whose ready tasks it returns one of, or null.
+  template <class Steal>
+  task* steal_from_all(Steal steal) noexcept;
+  task* steal_ready() noexcept;
+  /// A ready task of a group that is below that scope, or is it; of no worker, or the oldest that
+  /// one has. Null if none is found.
+  task* find_ready(const scope& awaited) noexcept;
+  /// Of this worker's ready tasks the newest of the group, or null.
   task* take_ready(const group_scope& group) noexcept;
-  /// A task of the group that is ready, on whichever worker, or null.
+  /// A task of the group, or of one further in, or null.
   task* find_task(const group_scope& group) noexcept;
   template <class Finished>
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
 
   void run_as_spawned(group_task& t);
+  /// Runs a part of what this worker waits for, and answers.
+  void execute_part(task& t) noexcept;
   void run(task& t) noexcept;
   void finish(task& t) noexcept;
   bool reclaim(task& t) noexcept;

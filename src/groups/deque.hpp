@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace cleave::detail {
@@ -43,6 +44,7 @@ private:
 /// The machine's own atomics, and rings from the heap.
 struct native_deque {
   static constexpr std::int64_t first_capacity = 256;
+  static void pause() noexcept { std::this_thread::yield(); }
   template <class T>
   using atomic = std::atomic<T>;
   template <class Entry>
@@ -50,8 +52,11 @@ struct native_deque {
 };
 
 /// Ready tasks of task groups: the owner pushes and takes at the bottom, anybody steals at the top.
-/// Entries keep the group beside the task, so that a thief can pick by group without touching a
-/// task that may be gone. Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al.,
+/// Entries keep the group beside the task, for the owner, who may not touch a task that may be gone.
+///
+/// A thief that wants only what is below some scope has to look at the scopes of a task before it
+/// takes it. They are there for as long as nobody else can take the task, so it marks the top
+/// meanwhile. Nobody steals then, and the owner takes all but the task that is looked at. Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al.,
 /// PPoPP 2013; the fences are seq_cst accesses, which ThreadSanitizer understands. Platform says
 /// what an atomic is and where rings come from, so that the model checker can stand in.
 template <class Platform>
@@ -66,7 +71,7 @@ public:
   void reserve() {
     const std::int64_t b = bottom();
     const ring_type* const r = ring_.load(std::memory_order_relaxed);
-    if (b - top_.load(std::memory_order_acquire) >= r->capacity) grow(*r, b);
+    if (b - place(top_.load(std::memory_order_acquire)) >= r->capacity) grow(*r, b);
   }
   /// Owner only, where there is room. seq_cst: partner of an asker that rings and then looks into
   /// every deque.
@@ -79,7 +84,9 @@ public:
   std::int64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
   /// Owner only: so many at most; others may take some.
-  std::int64_t size() const noexcept { return bottom() - top_.load(std::memory_order_relaxed); }
+  std::int64_t size() const noexcept {
+    return bottom() - place(top_.load(std::memory_order_relaxed));
+  }
 
   /// Owner only: the task pushed last, or null.
   task* take() noexcept {
@@ -87,47 +94,80 @@ public:
     const ring_type* const r = ring_.load(std::memory_order_relaxed);
     bottom_.store(b, std::memory_order_seq_cst);
     std::int64_t t = top_.load(std::memory_order_seq_cst);
-    if (t < b) return r->at(b).item.load(std::memory_order_relaxed);
-    task* last = nullptr;
-    if (t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
-                                               std::memory_order_relaxed)) {
-      last = r->at(b).item.load(std::memory_order_relaxed);
+    while (place(t) >= b) {
+      task* last = nullptr;
+      if (t == b) {
+        if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed))
+          continue;
+        last = r->at(b).item.load(std::memory_order_relaxed);
+      } else if (place(t) == b) {  // it is looked at
+        Platform::pause();
+        t = top_.load(std::memory_order_seq_cst);
+        continue;
+      }
+      bottom_.store(b + 1, std::memory_order_relaxed);
+      return last;
     }
-    bottom_.store(b + 1, std::memory_order_relaxed);
-    return last;
+    return r->at(b).item.load(std::memory_order_relaxed);
   }
 
-  /// Anybody: the oldest task, if it belongs to `group` (null: to any); null if there is none or
-  /// another took it.
-  task* steal(const scope* group) noexcept {
+  /// Anybody: the oldest task; null if there is none, another took it, or one looks at it.
+  task* steal() noexcept {
     std::int64_t t = top_.load(std::memory_order_seq_cst);
     if (t >= bottom_.load(std::memory_order_seq_cst)) return nullptr;
     const entry& e = ring_.load(std::memory_order_acquire)->at(t);
     task* const item = e.item.load(std::memory_order_relaxed);
-    const scope* const of = e.group.load(std::memory_order_relaxed);
-    if (group != nullptr && group != of) return nullptr;
-    // Success means that nobody moved top: both loads were of the entry at t.
+    // Success means that nobody moved top: the load was of the entry at t.
     if (!top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                       std::memory_order_relaxed))
       return nullptr;
     return item;
   }
 
+  /// Anybody: the oldest task, if its group is `wanted` or below it; else null, and also if another
+  /// thief came first. `wanted` is there.
+  task* steal_within(const scope& wanted) noexcept {
+    std::int64_t t = top_.load(std::memory_order_seq_cst);
+    for (;; t = top_.load(std::memory_order_seq_cst)) {
+      if (place(t) >= bottom_.load(std::memory_order_seq_cst)) return nullptr;
+      if (t == place(t)) break;
+      Platform::pause();
+    }
+    if (!top_.compare_exchange_strong(t, t | looked_at, std::memory_order_seq_cst,
+                                      std::memory_order_relaxed))
+      return nullptr;
+    task* found = nullptr;
+    // Once more, as in steal(): the owner may have taken it before it was marked.
+    if (t < bottom_.load(std::memory_order_seq_cst)) {
+      const entry& e = ring_.load(std::memory_order_acquire)->at(t);
+      if (is_within(e.group.load(std::memory_order_relaxed), &wanted, wanted.depth))
+        found = e.item.load(std::memory_order_relaxed);
+    }
+    top_.store(found != nullptr ? t + 1 : t, std::memory_order_seq_cst);
+    return found;
+  }
+
   /// Owner only: whether a task of the group is in it, at the place `from` or above.
   bool holds(const scope* group, std::int64_t from) const noexcept {
     const ring_type* const r = ring_.load(std::memory_order_relaxed);
     const std::int64_t end = bottom_.load(std::memory_order_relaxed);
-    for (std::int64_t i = std::max(from, top_.load(std::memory_order_acquire)); i < end; ++i) {
+    for (std::int64_t i = std::max(from, place(top_.load(std::memory_order_acquire))); i < end;
+         ++i) {
       if (r->at(i).group.load(std::memory_order_relaxed) == group) return true;
     }
     return false;
   }
 
   bool empty() const noexcept {
-    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
+    return place(top_.load(std::memory_order_seq_cst)) >= bottom_.load(std::memory_order_seq_cst);
   }
 
 private:
+  /// Beside the place of the oldest task: a thief looks at it, and nobody else takes it.
+  static constexpr std::int64_t looked_at = std::int64_t{1} << 62;
+  static constexpr std::int64_t place(std::int64_t top) noexcept { return top & ~looked_at; }
+
   struct entry {
     atomic<task*> item{nullptr};
     atomic<const scope*> group{nullptr};
@@ -140,7 +180,7 @@ private:
   }
   void grow(const ring_type& old, std::int64_t bottom) {
     ring_type& bigger = rings_.make(old.capacity * 2);
-    for (std::int64_t i = top_.load(std::memory_order_relaxed); i < bottom; ++i) {
+    for (std::int64_t i = place(top_.load(std::memory_order_relaxed)); i < bottom; ++i) {
       const entry& e = old.at(i);  // the task itself may be stolen and gone by now
       put(bigger, i, e.item.load(std::memory_order_relaxed),
           e.group.load(std::memory_order_relaxed));

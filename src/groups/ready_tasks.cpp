@@ -15,25 +15,35 @@ void ready_tasks::push(task& t) noexcept {
   deque_.push(t);
 }
 
-task* ready_tasks::take(const group_scope& group, bool& moved) noexcept {
+ready_tasks::taken ready_tasks::take(const group_scope& group) noexcept {
   constexpr auto anywhere = std::numeric_limits<std::int64_t>::min();
-  const std::int64_t lowest = group.owner == here.self ? group.lowest : anywhere;
+  const bool made_here = group.owner == here.self;
+  const std::int64_t lowest = made_here ? group.lowest : anywhere;
+  if (deque_.bottom() <= lowest) return {};
+  taken result;
   task* others = nullptr;
-  task* found = nullptr;
-  while (found == nullptr && deque_.bottom() > lowest) {
+  std::uint64_t n = 0;
+  while (result.found == nullptr && deque_.bottom() > lowest) {
     task* const t = deque_.take();
     if (t == nullptr) break;
-    if (t->parent == &group) found = t;
-    else t->before = std::exchange(others, t);
+    if (t->parent == &group) result.found = t;
+    else t->before = std::exchange(others, t), ++n;
   }
+  passed += n;
   absent_below_ = std::min(absent_below_, deque_.bottom());
-  moved = others != nullptr;
+  result.moved = n != 0;
+  if (result.found != nullptr && n > few) {
+    result.left = others;
+    return result;
+  }
   while (others != nullptr) {
     task& t = *others;
     others = std::exchange(t.before, nullptr);
     push(t);
   }
-  return found;
+  // Thieves have the others of the group: what is in here now is not passed again for it.
+  if (result.found == nullptr && made_here) group.lowest = deque_.bottom();
+  return result;
 }
 
 bool ready_tasks::holds(const scope* group) noexcept {

@@ -8,9 +8,13 @@
 namespace cleave::detail {
 
 /// The tasks of task groups that are ready on one worker: it pushes and takes the newest, anybody
-/// steals the oldest. A task is in it from push() until exactly one take() or steal() returns it.
+/// steals the oldest. A task is in it from push() until exactly one take() or steal returns it.
 class ready_tasks {
 public:
+  /// Tasks of other groups that take() puts back, at most. So one call passes few of them, or none
+  /// of them is passed again: however groups are filled and waited for, that is linear.
+  static constexpr std::uint64_t few = 8;
+
   /// Owner only. Makes room for one more. Throws std::bad_alloc; then nothing has changed.
   void reserve() { deque_.reserve(); }
   /// Owner only, after reserve().
@@ -18,12 +22,21 @@ public:
 
   /// Owner only: how many there are, at most.
   std::int64_t size() const noexcept { return deque_.size(); }
+
+  struct taken {
+    task* found = nullptr;  // or null
+    task* left = nullptr;   // a list, the oldest first, by task::before
+    bool moved = false;     // some others were out for a moment
+  };
   /// Owner only: the newest task of the group, wherever in here it lies. Others lie above it only
-  /// if tasks of several groups were spawned in turn; they are taken out and put back, and then
-  /// `moved` is set. Of a group that this thread made, nothing below its tasks is touched.
-  task* take(const group_scope& group, bool& moved) noexcept;
-  /// Anybody: the oldest task, if it belongs to `group` (null: to any).
-  task* steal(const scope* group) noexcept { return deque_.steal(group); }
+  /// if tasks of several groups were spawned in turn; they are taken out. A few are put back, more
+  /// are `left` to the caller, who finds another place for them. Of a group that this thread made,
+  /// nothing below its tasks is touched.
+  taken take(const group_scope& group) noexcept;
+  /// Anybody: the oldest task, or null.
+  task* steal() noexcept { return deque_.steal(); }
+  /// Anybody: the oldest task, if its group is that scope or below it.
+  task* steal_within(const scope& wanted) noexcept { return deque_.steal_within(wanted); }
 
   /// Owner only: whether a task of the group is in here, at any place.
   bool holds(const scope* group) noexcept;
@@ -34,6 +47,8 @@ public:
   void emptied(group_scope& group) noexcept;
   /// Anybody.
   bool empty() const noexcept { return deque_.empty(); }
+
+  std::uint64_t passed = 0;  // owner only: how many of other groups take() has taken out
 
 private:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();

@@ -1,9 +1,12 @@
 // Task groups: exactly once, nested, with constructs inside and around them, exceptions and
 // cancellation.
 #include "core/requests.hpp"
+#include "core/worker.hpp"
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 namespace cleave::tests {
 namespace {
@@ -294,6 +297,104 @@ TEST(task_group_further_in, who_waits_for_a_group_around_it_takes_its_tasks) {
     while (!taken) std::this_thread::yield();
     around.wait();
     EXPECT_TRUE(m.met());
+  });
+}
+
+/// Spawns into groups in turn and then never polls, until whoever waits around has done it all.
+void leave_to_who_waits(std::atomic<bool>& begun) {
+  std::atomic<int> done{0};
+  task_group first, second, third;
+  begun = true;
+  for (int i = 0; i < 4; ++i) first.spawn([&] { ++done; });
+  for (int i = 0; i < 4; ++i) second.spawn([&] { ++done; });
+  for (int i = 0; i < 4; ++i) {
+    third.spawn([&] { ++done; });
+    first.spawn([&] { ++done; });
+  }
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (done < 16 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  EXPECT_EQ(done, 16) << "ready tasks stay where somebody waits for them";
+  third.wait(), second.wait(), first.wait();
+}
+
+TEST(task_group_further_in, who_waits_takes_tasks_of_all_groups_there) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    std::atomic<bool> begun{false};
+    task_group around;
+    around.spawn([&] { leave_to_who_waits(begun); });
+    while (!begun) std::this_thread::yield();
+    around.wait();
+  });
+}
+
+TEST(task_group_further_in, who_joins_takes_tasks_of_all_groups_there) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    std::atomic<bool> begun{false};
+    both(
+        [&] {
+          while (!begun) poll();
+        },
+        [&] { leave_to_who_waits(begun); });
+  });
+}
+
+/// Workers that sleep are given what is spawned, each a task, by one that never polls.
+TEST(task_group_alone, a_spawn_answers_those_that_ask) {
+  constexpr int others = 3;
+  runtime rt(options{.workers = 1 + others});
+  for (int round = 0; round < 5; ++round) {
+    rt.run([&] {
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      const auto in_time = [&] { return std::chrono::steady_clock::now() < limit; };
+      // They have asked, and are asleep or about to be.
+      while (rt.statistics().sleeps < others && in_time()) std::this_thread::yield();
+      std::atomic<int> there{0};
+      task_group g;
+      for (int i = 0; i < others; ++i)
+        g.spawn([&] {
+          for (++there; there < others && in_time();) std::this_thread::yield();
+        });
+      while (there < others && in_time()) std::this_thread::yield();
+      EXPECT_EQ(there, others);
+      g.wait();
+    });
+  }
+}
+
+/// Each group's wait passes over others' tasks, however they were filled; none of them twice.
+TEST(task_group_alone, groups_are_waited_for_in_linear_time) {
+  constexpr int n = 2000;
+  runtime rt(options{.workers = 1});
+  const auto passed = [] { return detail::here.self->ready.passed; };
+  rt.run([&] {
+    std::atomic<int> done{0};
+    const auto count = [&done] { ++done; };
+    {  // one after another
+      task_group a, b, c;
+      for (task_group* g : {&a, &b, &c})
+        for (int i = 0; i < n; ++i) g->spawn(count);
+      a.wait(), b.wait(), c.wait();
+      EXPECT_EQ(done.exchange(0), 3 * n);
+    }
+    {  // in turn
+      task_group a, b, c;
+      for (int i = 0; i < n; ++i) a.spawn(count), b.spawn(count), c.spawn(count);
+      b.wait(), c.wait(), a.wait();
+      EXPECT_EQ(done.exchange(0), 3 * n);
+    }
+    {  // while one of them is waited for
+      task_group a, b;
+      for (int i = 0; i < n; ++i)
+        a.spawn([&] {
+          b.spawn(count);
+          b.spawn(count);
+        });
+      a.wait(), b.wait();
+      EXPECT_EQ(done.exchange(0), 2 * n);
+    }
+    EXPECT_LE(passed(), (detail::ready_tasks::few + 1) * 9 * n);
   });
 }
 

@@ -3,8 +3,10 @@
 
 #include "core/requests.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -16,26 +18,54 @@ struct counted_task : detail::task {
   std::atomic<int> taken{0};
 };
 
-TEST(task_queue, the_oldest_of_a_group_or_of_all) {
+TEST(task_queue, the_oldest_of_a_scope_or_of_all) {
   detail::task_queue q;
-  detail::scope group(nullptr), another(nullptr);
-  std::array<counted_task, 3> t;
+  detail::scope around(nullptr), group(&around), another(nullptr);
+  std::array<counted_task, 5> t;
   EXPECT_TRUE(q.empty());
   EXPECT_EQ(q.take(), nullptr);
+  const std::array<detail::scope*, 5> of{&another, &group, &group, &another, &group};
   for (std::size_t i = 0; i < t.size(); ++i) {
-    t[i].parent = i == 0 ? &another : &group;
+    t[i].parent = of[i];
     q.push(t[i]);
+    EXPECT_EQ(q.pushes(), i + 1);
   }
   EXPECT_FALSE(q.empty());
-  EXPECT_TRUE(q.holds(&group));
-  EXPECT_EQ(q.take(&group), &t[1]);
+  EXPECT_EQ(q.take_within(around), &t[1]);
   EXPECT_EQ(q.take(), &t[0]);
-  EXPECT_FALSE(q.holds(&another));
-  EXPECT_EQ(q.take(&another), nullptr);
-  EXPECT_TRUE(q.holds(nullptr));
-  EXPECT_EQ(q.take(&group), &t[2]);
+  EXPECT_EQ(q.take_within(group), &t[2]);
+  EXPECT_EQ(q.take_within(another), &t[3]);
+  EXPECT_EQ(q.take_within(another), nullptr);
+  EXPECT_EQ(q.take(), &t[4]);
   EXPECT_TRUE(q.empty());
-  EXPECT_FALSE(q.holds(nullptr));
+  EXPECT_EQ(q.take_within(around), nullptr);
+  EXPECT_EQ(q.pushes(), 5u);
+}
+
+TEST(task_queue, does_what_a_sequential_one_does) {
+  std::mt19937 random(1);
+  detail::task_queue q;
+  std::array<detail::scope, 3> groups{detail::scope(nullptr), detail::scope(nullptr),
+                                      detail::scope(nullptr)};
+  std::vector<counted_task> tasks(3000);
+  std::vector<counted_task*> oracle;
+  for (std::size_t next = 0; next < tasks.size() || !oracle.empty();) {
+    const auto what = random() % 5;
+    if (what < 3 && next < tasks.size()) {
+      tasks[next].parent = &groups[random() % 3];
+      q.push(tasks[next]);
+      oracle.push_back(&tasks[next++]);
+      continue;
+    }
+    const detail::scope* const wanted = what == 3 ? &groups[random() % 3] : nullptr;
+    const auto at = std::find_if(oracle.begin(), oracle.end(), [&](const counted_task* t) {
+      return wanted == nullptr || t->parent == wanted;
+    });
+    counted_task* const expected = at == oracle.end() ? nullptr : *at;
+    if (expected != nullptr) oracle.erase(at);
+    ASSERT_EQ(wanted == nullptr ? q.take() : q.take_within(*wanted), expected);
+    ASSERT_EQ(q.empty(), oracle.empty());
+  }
 }
 
 TEST(task_queue, each_is_taken_once) {

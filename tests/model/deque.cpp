@@ -15,6 +15,7 @@ using namespace model;
 /// The real deque runs on this.
 struct deque_platform {
   static constexpr std::int64_t first_capacity = 1;
+  static void pause() {}
 
   template <class T>
   struct atomic : model::atomic<T> {
@@ -73,7 +74,8 @@ private:
 };
 
 /// The owner pushes `Tasks`, of two groups in turn, and takes what is left; thieves steal twice
-/// each, of any group or of the second only.
+/// each, of any group or of the second only: then they look at the scopes of a task that nobody else
+/// may have while they do.
 template <unsigned Thieves, unsigned Tasks, bool ByGroup = false>
 struct stealing {
   static constexpr std::uint64_t owner = 0;
@@ -86,7 +88,8 @@ struct stealing {
   static constexpr unsigned threads() { return 1 + Thieves; }
   void run(unsigned i) {
     if (i != owner) {
-      for (int k = 0; k < 2; ++k) get(ready.steal(ByGroup ? &groups[1] : nullptr), ByGroup);
+      for (int k = 0; k < 2; ++k)
+        get(ByGroup ? ready.steal_within(groups[1]) : ready.steal(), ByGroup);
       return;
     }
     for (unsigned t = 0; t < Tasks; ++t) {
@@ -117,6 +120,7 @@ TEST(deque, one_thief) { holds<stealing<1, 2>>(); }
 TEST(deque, one_thief_while_it_grows) { holds<stealing<1, 3>>(); }
 TEST(deque, two_thieves) { holds<stealing<2, 2>>(); }
 TEST(deque, a_thief_by_group) { holds<stealing<1, 3, true>>(); }
+TEST(deque, two_thieves_by_group) { holds<stealing<2, 2, true>>(); }
 
 TEST(broken_deque, take_released) { finds<stealing<1, 2>>(fault::take_released); }
 TEST(broken_deque, top_by_load) { finds<stealing<2, 2>>(fault::top_by_load); }
@@ -172,7 +176,7 @@ private:
   }
   void thief(unsigned i) {  // worker::next_task
     while (!stopping()) {
-      real_task* t = ready.steal(nullptr);
+      real_task* t = ready.steal();
       if (t == nullptr) t = obtain(i, nullptr, [this] { return stopping() || !ready.empty(); });
       if (t == nullptr) continue;
       execute(i, *t);
@@ -199,7 +203,7 @@ private:
         return outcome::given;
       return wanted == nullptr ? outcome::nothing : outcome::not_mine;
     };
-    auto make = [&](unsigned) { return reinterpret_cast<request>(ready.steal(nullptr)); };
+    auto make = [&](unsigned) { return reinterpret_cast<request>(ready.steal()); };
     cleave::detail::serve_one(workers[i].self(), find, make);
   }
   template <class Finished>

@@ -141,7 +141,7 @@ struct group_scope : scope {
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
   // Owner only: where its deque holds none of its tasks below; and the group that had tasks there
   // before this one.
-  std::int64_t lowest = (std::numeric_limits<std::int64_t>::max)();
+  mutable std::int64_t lowest = (std::numeric_limits<std::int64_t>::max)();
   group_scope* filled_before = nullptr;
   std::uint64_t path = 0;               // of a profile: the longest to the end of one of them
   message_watch* from_nodes = nullptr;  // if what other nodes send can make tasks of it ready
