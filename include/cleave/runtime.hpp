@@ -98,7 +98,9 @@ public:
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
   /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not
-  /// written.
+  /// written. The exception is the end of the process, for a runtime of static storage: when a task
+  /// calls std::exit, or main returns during run() on another thread, the workers are left as they
+  /// are, no trace is written, and the process exits as usual.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -213,7 +215,7 @@ private:
   /// False if a node was lost meanwhile. Throws what the task threw.
   bool run_team(detail::task& root, detail::task& input, const detail::wire_type* type);
 
-  std::unique_ptr<state> state_;
+  state* const state_;  // calls of run() use it even after the destructor, where exit() was called
 };
 
 }  // namespace cleave

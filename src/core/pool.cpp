@@ -92,9 +92,16 @@ void pool::make_ready(task& t) noexcept {
 
 void pool::run(task& root) {
   if (recording) recording->begin_run();
+  runs.fetch_add(1, std::memory_order_relaxed);
   begin_root(root);
   while (!root.done()) machine::block(root.progress, task::begun);
   if (recording) recording->end_run();
+  runs.fetch_sub(1, std::memory_order_release);  // acquired by in_use(): then the pool may end
+}
+
+bool pool::in_use() const noexcept {
+  return (here.self != nullptr && &here.self->of == this) ||
+         runs.load(std::memory_order_acquire) != 0;
 }
 
 void pool::interrupt_all() noexcept {

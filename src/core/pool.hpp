@@ -47,6 +47,8 @@ public:
 
   /// Hands a root task to a worker and blocks until it is done.
   void run(task& root);
+  /// Whether a run() has not returned, or the caller is a worker of this pool: then it cannot end.
+  bool in_use() const noexcept;
   /// Hands a root task to a worker. Does not block.
   void begin_root(task& root) noexcept;
   /// Of a group: has a worker run it. Any thread.
@@ -81,6 +83,7 @@ private:
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
   std::atomic<unsigned> started{0};
   std::atomic<unsigned> leaving{0};
+  std::atomic<unsigned> runs{0};  // under way
   std::vector<std::unique_ptr<machine::thread>> threads;
 };
 

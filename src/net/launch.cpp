@@ -131,7 +131,8 @@ launch read_launch(const char* (*get)(const char*)) {
 }
 
 const launch& launched() {
-  static const launch here = read_launch(&of_this_process);
+  // Never destroyed: a task may call exit() while others run.
+  static const launch& here = *new launch(read_launch(&of_this_process));
   return here;
 }
 

@@ -200,14 +200,25 @@ void serve_if_asked(int argc, char** argv) {
   std::exit(0);
 }
 
-runtime::runtime(const options& o) : state_(start(o)) {}
+runtime::runtime(const options& o) : state_(start(o).release()) {}
 
 runtime::runtime(int& argc, char** argv) try : runtime(from_command_line(argc, argv)) {
 } catch (const std::exception& e) { refuse(e); }
 
-runtime::~runtime() try {
-  if (state_->pool->recording && state_->pool->recording->unwritten()) write_trace();
-} catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+runtime::~runtime() {
+  const bool to_write = state_->pool->recording && state_->pool->recording->unwritten();
+  // A task has called exit(), or main has returned during a run on another thread. Workers that
+  // compute cannot be stopped: they go on, with all that they use, until the process has ended.
+  if (state_->pool->in_use()) {
+    if (to_write)
+      std::fprintf(stderr, "cleave: no trace is written: the program exits during a run\n");
+    return;
+  }
+  try {
+    if (to_write) write_trace();
+  } catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+  delete state_;
+}
 
 int runtime::workers() const noexcept { return static_cast<int>(state_->pool->size()); }
 

@@ -1,7 +1,12 @@
-// runtime: run() from anywhere and many at once, several runtimes, constructs outside of run().
+// runtime: run() from anywhere and many at once, several runtimes, constructs outside of run(), and
+// exit() during a run.
 #include "core/requests.hpp"
 
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -189,6 +194,106 @@ TEST(runtime_alone, calls_one_that_waits_for_it) {
   runtime two(options{.workers = 2});  // the second worker does it
   EXPECT_EQ(two.run([&] { return other.run([&] { return two.run([] { return 1; }); }); }), 1);
   EXPECT_EQ(one.run([&] { return other.run([] { return 2; }); }), 2);
+}
+
+// ---- the end of the process
+
+/// What is in a buffer when the process ends is written, if it ends as usual.
+void say_later(const char* what) {
+  static char buffer[1000];
+  std::setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
+  std::fputs(what, stderr);
+}
+
+std::optional<runtime> of_static_storage;  // destroyed after what a function has made static
+
+class exit_with : public testing::TestWithParam<int> {
+protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  static options given() { return {.workers = GetParam(), .stack_bytes = std::size_t{4} << 20}; }
+  static runtime& of_a_function() {
+    static runtime rt(given());
+    return rt;
+  }
+  static runtime& of_the_program() {
+    if (!of_static_storage) of_static_storage.emplace(given());
+    return *of_static_storage;
+  }
+  /// In the middle of a loop that all workers have a part in.
+  static void give_up(int status) {
+    each(0, 1000, [status](int i) {
+      if (i == 500) {
+        say_later("gave up");
+        std::exit(status);
+      }
+      poll();
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(workers, exit_with, testing::Values(1, 2, 8));
+
+TEST_P(exit_with, in_a_loop) {
+  EXPECT_EXIT(of_a_function().run([] { give_up(3); }), testing::ExitedWithCode(3), "gave up");
+  EXPECT_EXIT(of_the_program().run([] { give_up(4); }), testing::ExitedWithCode(4), "gave up");
+}
+
+TEST_P(exit_with, in_a_task_of_a_group) {
+  EXPECT_EXIT(of_a_function().run([] {
+    task_group g;
+    for (int i = 0; i < 20; ++i) g.spawn([] { give_up(5); });
+    g.wait();
+  }),
+              testing::ExitedWithCode(5), "gave up");
+}
+
+TEST_P(exit_with, in_a_subtask) {
+  EXPECT_EXIT(of_the_program().run([] {
+    graph g;
+    auto x = g.make(0);
+    g.run([](int&) { give_up(6); }, inout(x));
+    g.wait();
+  }),
+              testing::ExitedWithCode(6), "gave up");
+}
+
+TEST_P(exit_with, while_another_thread_runs) {
+  const auto leave = [](runtime& rt) {
+    std::atomic<bool> runs{false};
+    std::thread([&] {
+      rt.run([&] {
+        each(0, 1000, [&](int) {
+          runs = true;
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        });
+      });
+    }).detach();
+    while (!runs) std::this_thread::yield();
+    say_later("left");
+    std::exit(7);  // as main does
+  };
+  EXPECT_EXIT(leave(of_a_function()), testing::ExitedWithCode(7), "left");
+  EXPECT_EXIT(leave(of_the_program()), testing::ExitedWithCode(7), "left");
+}
+
+TEST_P(exit_with, quickly) {
+  EXPECT_EXIT(of_a_function().run([] {
+    each(0, 1000, [](int i) {
+      if (i == 500) std::quick_exit(8);
+      poll();
+    });
+  }),
+              testing::ExitedWithCode(8), "");
+}
+
+TEST_P(exit_with, a_trace_that_cannot_be_finished) {
+  const std::string file = testing::TempDir() + "exit_in_a_task.trace";
+  const auto traced = [&file] {
+    auto o = given();
+    o.trace = file;
+    of_static_storage.emplace(o);
+    of_static_storage->run([] { give_up(9); });
+  };
+  EXPECT_EXIT(traced(), testing::ExitedWithCode(9), "no trace is written");
 }
 
 }  // namespace
