@@ -120,7 +120,8 @@ public:
 
   /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f
   /// returned, or throws what it threw. Any thread; several may call at once. Called by a worker it
-  /// simply calls f(). Throws std::logic_error if all workers wait for the task of another runtime
+  /// simply calls f(). What f() starts computes in the calling thread's floating-point environment
+  /// (rounding, flush to zero, traps), on whichever worker of this process. Throws std::logic_error if all workers wait for the task of another runtime
   /// that calls this; not for tasks of several that call each other crosswise.
   ///
   /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results

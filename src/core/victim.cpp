@@ -1,4 +1,5 @@
 #include "core/pool.hpp"
+#include "machine/floating_point.hpp"
 
 #include <cleave/detail/clock.hpp>
 
@@ -144,6 +145,7 @@ task& worker::split(frame& f) {
   t.owner = this;
   t.wire = f.type().wire;
   t.generation = generation_ + 1;
+  t.floating = machine::floating_environment();  // the loop may have another one than its task
   t.depth = cutoff_.depth_of(reinterpret_cast<std::uintptr_t>(&f));
   t.ticks = ticks();
   cutoff_.shared(t.ticks);

@@ -2,6 +2,7 @@
 
 #include "core/pool.hpp"
 #include "handshake/watch.hpp"
+#include "machine/floating_point.hpp"
 #include "machine/futex.hpp"
 #include "machine/spinner.hpp"
 
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace cleave::detail {
@@ -34,6 +36,7 @@ worker::worker(pool& p, unsigned number) noexcept
       cutoff_(p.cutoff),
       recorder_(p.recording ? p.recording->of(number) : nullptr),
       strands_(p.recording ? p.recording->strands() : nullptr),
+      floating_(machine::floating_environment()),
       random_(number * 2654435761u + 1) {
   p.meeting.boxes[number] = &box_;  // read by others after `started` of the pool
 }
@@ -164,9 +167,29 @@ void worker::execute_part(task& t) noexcept {
   answer_between_tasks();
 }
 
+/// In what environment a task computes: its own. Idle workers begin anew, whatever the last task
+/// has left. Others change it only where the task that they wait in has another one.
+class worker::computing {
+public:
+  computing(const worker& w, const task& t, bool idle) noexcept : outer_(here.floating) {
+    const std::uint64_t own = t.floating != 0 ? t.floating : idle ? w.floating_ : outer_;
+    if (idle) machine::set_floating_environment(own);
+    else if (own != outer_) changed_.emplace(own);
+    here.floating = own;
+  }
+  ~computing() { here.floating = outer_; }
+  computing(const computing&) = delete;
+  computing& operator=(const computing&) = delete;
+
+private:
+  const std::uint64_t outer_;
+  std::optional<machine::computing_as> changed_;
+};
+
 void worker::run(task& t) noexcept {
   {
     scope_frame inside(t);
+    const computing as_it_was_made(*this, t, inside.previous == nullptr);
     trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t), t.made_at,
                               t.name);
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);

@@ -76,6 +76,7 @@ private:
     counts
   };
   struct persistence;
+  class computing;
 
   // As a victim.
   void answer_while_waiting() noexcept;
@@ -127,6 +128,7 @@ private:
   std::uint64_t computes_until_ = 0;    // ticks: then no answer counts any more
   bool interrupted_ = false;            // an attention arrived while this worker could not throw
   std::uint32_t generation_ = 0;        // of the task that runs
+  const std::uint64_t floating_;        // how this thread computes, until a task says otherwise
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

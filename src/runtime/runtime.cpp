@@ -3,6 +3,7 @@
 
 #include "core/pool.hpp"
 #include "machine/cpus.hpp"
+#include "machine/floating_point.hpp"
 #include "machine/settings.hpp"
 #include "machine/thread.hpp"
 #include "net/driver.hpp"
@@ -265,6 +266,7 @@ bool runtime::is_worker() const noexcept {
 }
 bool runtime::checking() const noexcept { return state_->pool->check && !is_worker(); }
 void runtime::run_root(detail::task& root) {
+  root.floating = machine::floating_environment();
   const nested_run nested(*state_->pool, root);
   state_->pool->run(root);
 }

@@ -1,7 +1,8 @@
-// runtime: run() from anywhere and many at once, several runtimes, constructs outside of run(), and
-// exit() during a run.
+// runtime: run() from anywhere and many at once, several runtimes, constructs outside of run(), how
+// it computes, and exit() during a run.
 #include "core/requests.hpp"
 
+#include <cfenv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,10 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace cleave::tests {
 namespace {
@@ -194,6 +199,116 @@ TEST(runtime_alone, calls_one_that_waits_for_it) {
   runtime two(options{.workers = 2});  // the second worker does it
   EXPECT_EQ(two.run([&] { return other.run([&] { return two.run([] { return 1; }); }); }), 1);
   EXPECT_EQ(one.run([&] { return other.run([] { return 2; }); }), 2);
+}
+
+// ---- the floating-point environment
+
+/// What says how a thread computes.
+struct computing {
+  int rounding = std::fegetround();
+  std::uint32_t flushes = flushes_to_zero();
+
+  static std::uint32_t flushes_to_zero() {
+#if defined(__x86_64__)
+    return _mm_getcsr() & 0x8040;  // and takes such operands as zeros
+#else
+    return 0;
+#endif
+  }
+  void set() const {
+    std::fesetround(rounding);
+#if defined(__x86_64__)
+    _mm_setcsr((_mm_getcsr() & ~0x8040u) | flushes);
+#endif
+  }
+  bool is_so_here() const {
+    const volatile double one = 1, three = 3;
+    const volatile long double two = 2, nine = 9;
+    const double third = rounding == FE_UPWARD ? 0x1.5555555555556p-2 : 0x1.5555555555555p-2;
+    const bool above = two / nine * nine > two;  // the other unit
+    return one / three == third && above == (rounding == FE_UPWARD) &&
+           std::fegetround() == rounding && flushes_to_zero() == flushes;
+  }
+};
+
+/// All workers at once: each iteration waits for all others.
+int not_computed_so(int workers, const computing& expected) {
+  std::atomic<int> there{0}, wrong{0};
+  each(0, workers, [&](int) {
+    wrong += !expected.is_so_here();
+    for (++there; there < workers; std::this_thread::yield()) poll();
+    wrong += !expected.is_so_here();
+  });
+  return wrong;
+}
+
+TEST_P(runtime_with, computes_as_the_caller_does) {
+  const int workers = rt.workers();
+  runtime other(options{.workers = 2, .stack_bytes = std::size_t{4} << 20});
+  const computing usual, upward{FE_UPWARD, 0x8040 & ~usual.flushes};
+  ASSERT_TRUE(usual.is_so_here());
+  for (const computing& here : {usual, upward, usual}) {
+    here.set();
+    std::atomic<int> wrong{0};
+    rt.run([&] {
+      wrong += not_computed_so(workers, here);
+      task_group g;
+      for (int i = 0; i < 20; ++i)
+        g.spawn([&] {
+          wrong += !here.is_so_here();
+          disturb(static_cast<std::uint64_t>(i));
+        });
+      wrong += other.run([&] { return not_computed_so(2, here); });
+      g.wait();
+      graph subtasks;
+      auto x = subtasks.make(0);
+      for (int i = 0; i < 20; ++i) subtasks.run([&](int& n) { n += !here.is_so_here(); }, inout(x));
+      subtasks.wait();
+      wrong += *x;
+      wrong += !here.is_so_here();
+    });
+    EXPECT_TRUE(here.is_so_here());
+    usual.set();
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+/// Those that compute for two callers at once.
+TEST(runtime_alone, computes_as_each_of_its_callers_does) {
+  runtime rt(options{.workers = 4});
+  const computing usual, upward{FE_UPWARD, 0};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (const computing& here : {usual, upward})
+    threads.emplace_back([&rt, &wrong, here] {
+      here.set();
+      for (int k = 0; k < 50; ++k)
+        rt.run([&] {
+          each(0, 50, [&](int i) {
+            disturb(static_cast<std::uint64_t>(i));
+            wrong += !here.is_so_here();
+          });
+        });
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+/// A part computes as its owner does then, and whoever runs it computes as before afterwards.
+TEST_P(runtime_with, parts_compute_as_their_owner_does) {
+  const int workers = rt.workers();
+  const computing usual, upward{FE_UPWARD, 0};
+  rt.run([&] {
+    upward.set();
+    EXPECT_EQ(not_computed_so(workers, upward), 0);
+    usual.set();
+    EXPECT_EQ(not_computed_so(workers, usual), 0);
+    upward.set();
+    auto [here, there] = both([&] { return not_computed_so(1, upward); },
+                              [&] { return not_computed_so(1, upward); });
+    EXPECT_EQ(here + there, 0);
+  });
+  EXPECT_EQ(rt.run([&] { return not_computed_so(workers, usual); }), 0);
 }
 
 // ---- the end of the process

@@ -76,6 +76,7 @@ struct alignas(64) local {
   std::uintptr_t construct = 0;   // where on the stack the last divisible construct began
   std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
   std::uint32_t unlisted = 0;     // steps done and not undone yet that are on no list of frames
+  std::uint64_t floating = 0;     // of a worker: task::floating of the task that it is in
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };

@@ -105,6 +105,9 @@ struct task : scope {
   std::uint32_t generation = 0;     // how often it was divided from the root
   std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
+  /// The floating-point environment that it computes in (machine/floating_point.hpp); 0: that of
+  /// the worker that runs it.
+  std::uint64_t floating = 0;
   std::uint32_t made_by = 0;   // of one from another node: the worker there
   std::uint32_t made_at = 0;   // and that node's address plus one; 0: this node
   const char* name = nullptr;  // in traces; null: none
@@ -149,7 +152,9 @@ struct group_scope : scope {
 
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
-  explicit group_task(group_scope& g) noexcept { put_below(&g), is_kept = kept::by_itself; }
+  explicit group_task(group_scope& g) noexcept {
+    put_below(&g), is_kept = kept::by_itself, floating = here.floating;
+  }
   std::uint64_t path = 0;  // of a profile: it begins there, if not later
 };
 
