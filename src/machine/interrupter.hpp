@@ -4,9 +4,9 @@
 
 namespace cleave::machine {
 
-/// Interrupts the thread that made it, by a real-time signal that the program does not handle.
-/// Only while it runs or could run: so no sleep ends early. A system call that it is in begins
-/// again where it can (SA_RESTART).
+/// Interrupts the thread that made it, by a signal that no program can name: none blocks it, waits
+/// for it or handles it. The thread is interrupted only while it runs or could run: so no sleep
+/// ends early. A system call that it is in begins again where it can (SA_RESTART).
 ///
 /// One in a process.
 class interrupter {
@@ -19,14 +19,14 @@ public:
   interrupter(const interrupter&) = delete;
   interrupter& operator=(const interrupter&) = delete;
 
-  /// False if no signal is free, or the kernel does not tell which threads run.
-  bool works() const noexcept { return signal_ != 0 && state_ >= 0; }
+  /// False if this C library keeps no such signal, or the kernel does not tell which threads run.
+  bool works() const noexcept { return takes_signal_ && state_ >= 0; }
   /// Any other thread; `works()`. Returns whether it did: not while the last signal is on its way,
-  /// nor once the program handles that signal itself.
+  /// nor once somebody else handles that signal.
   bool interrupt() const noexcept;
 
 private:
-  int signal_;
+  bool takes_signal_;
   pid_t thread_;
   int state_;  // the file that says whether the thread runs
 };
