@@ -184,6 +184,29 @@ TEST(network, who_was_rung_awake_empties_its_socket) {
   EXPECT_EQ(stranger(j.name).flood(1), 1) << "its socket is full";
 }
 
+// After a look in which MPI has not asked, nobody knows what would end the sleep.
+TEST(network, who_does_not_know_what_mpi_waits_for_does_not_sleep) {
+  job j(policy::block);
+  ASSERT_TRUE(j.complete);
+  j.of[0].begin_call(true);
+  for (unsigned i = 0; i < 100 * job::tests && j.of[0].counted().sleeps == 0; ++i) {
+    j.asked[0].begin_look();
+    j.of[0].found_nothing();
+  }
+  EXPECT_EQ(j.of[0].counted().sleeps, 0);
+  j.from_others[0].send();  // after MPI has asked, as it were
+  for (unsigned i = 0; i < 100 * job::tests && j.of[0].counted().sleeps == 0; ++i) {
+    j.asked[0].begin_look();
+    pollfd one{j.from_others[0].ends[0], POLLIN, 0};
+    j.asked[0].asked(&one, 1, 0);
+    j.of[0].found_nothing();
+  }
+  EXPECT_EQ(j.of[0].counted().sleeps, 1) << "now it does";
+  EXPECT_EQ(j.of[0].counted().events, 1);
+  j.of[0].found_something();
+  j.of[0].end_call(true);
+}
+
 // What a stranger sends wakes nobody's wait, and does not keep rings out.
 TEST(network, strangers_count_for_nothing) {
   job j(policy::block);

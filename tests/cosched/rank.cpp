@@ -43,10 +43,11 @@ struct job : threads_as_ranks<3> {
   }
 
   void receive(unsigned me, int& got, waits_for what = waits_for::message) {
-    threads_as_ranks::receive(me, got, what, [&] { of[me].found_nothing(); });
+    threads_as_ranks::receive(me, got, what, [&] { ++looks[me], of[me].found_nothing(); });
   }
 
   std::array<std::unique_ptr<node>, ranks> rest;
+  std::array<std::int64_t, ranks> looks{};  // that have found nothing
 };
 
 template <class F>
@@ -118,7 +119,7 @@ TEST(rank, on_one_cpu_ranks_leave_it_to_each_other) {
     const int cpu = sched_getcpu();
     on_each([&](unsigned me) {
       const cleave::machine::on_cpu there(cpu);
-      for (int got = 0; got < messages;) {
+      for (int got = 0; got < messages / 3;) {
         if (me == 0) j.send(0, 1);
         j.receive(me, got);
         if (me != 0) j.send(me, (me + 1) % job::ranks);
@@ -129,10 +130,12 @@ TEST(rank, on_one_cpu_ranks_leave_it_to_each_other) {
     if (by == policy::block) {
       EXPECT_EQ(c.yields, 0) << "who asks for it sleeps at once";
     } else {
-      EXPECT_GT(c.yields, messages);
-      EXPECT_LT(c.sleeps * 2, c.yields);  // one sleep makes others
+      // All but one of 64 waits begin so; what else runs there decides whether that is enough.
+      // Nobody spins: there is one look more, and those before a sleep.
+      const std::int64_t begun = c.waits + c.sleeps, not_on_one_cpu_yet = 100;
+      EXPECT_GE(c.yields, c.waits - begun / 64 - not_on_one_cpu_yet);
+      EXPECT_LE(j.looks[0] + j.looks[1] + j.looks[2], begun * (job::tests + 3));
       EXPECT_GE(c.sleeps * 200, c.yields) << "Linux can put nobody elsewhere";
-      EXPECT_LT(c.spin_time, c.yield_time);
     }
   }
 }
@@ -257,6 +260,29 @@ TEST(rank, a_receive_wakes_nobody_who_waits_for_a_message) {
   waits.join();
 }
 
+// What it sends is waited for now, and the outer call may wait for the answer.
+TEST(rank, a_call_within_another_rings_when_it_ends) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  j.start(policy::block, 0);
+  std::atomic<pid_t> id{0};
+  std::thread waits([&] {
+    id = gettid();
+    int got = 0;
+    j.receive(0, got);
+  });
+  await_sleep(id);
+  rank& r = j.of[1];
+  r.begin_call(true);
+  r.describe({false, rank::nobody, waits_for::anything});  // as a collective, which sends nothing
+  r.begin_call(false);
+  j.sent[0].fetch_add(1, std::memory_order_release);
+  r.end_call(false);
+  EXPECT_EQ(r.counted().rings, 1);
+  waits.join();
+  r.end_call(true);
+}
+
 // Rank 0 of a job that takes turns waits for a message; nobody rings.
 struct sleeper : testing::Test {
   static constexpr nanoseconds long_turn = 10'000'000'000;
@@ -326,14 +352,17 @@ TEST(rank, earns_its_time_to_spin_between_waits_whatever_it_calls) {
   ASSERT_TRUE(j.complete());
   auto place = turn_place::take("/cleave-cosched-turns-test-" + std::to_string(getpid()));
   ASSERT_TRUE(place != nullptr);
+  // So that nobody else wants the CPU, as far as it knows.
+  place->board().turn = turn_board::encoded({place->number(), now() + sleeper::long_turn});
+  place->board().began = now();
   rank& r = j.of[0];
   r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}), 2);
   allowance left;
   left.spend(allowance::most + 100'000);
   r.start(std::move(j.rest[0]), nullptr, 0, job::tests,
           spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000, left, false);
-  for (int i = 0; i < 5 && r.counted().longer == 0; ++i) {
-    constexpr nanoseconds work = 5'000'000;  // a thirtieth of it is earned
+  for (int i = 0; i < 100 && r.counted().longer == 0; ++i) {  // it may lose its CPU as it spins
+    constexpr nanoseconds work = 5'000'000;                   // a thirtieth of it is earned
     for (const nanoseconds end = now() + work; now() < end;) r.begin_call(false), r.end_call(false);
     r.begin_call(true);
     for (const nanoseconds end = now() + 100'000; now() < end;) r.found_nothing();
