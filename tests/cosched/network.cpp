@@ -205,6 +205,8 @@ TEST(network, who_does_not_know_what_mpi_waits_for_does_not_sleep) {
   EXPECT_EQ(j.of[0].counted().events, 1);
   j.of[0].found_something();
   j.of[0].end_call(true);
+  j.asked[0].begin_look();
+  EXPECT_TRUE(j.asked[0].all().empty()) << "what was asked in another look";
 }
 
 // What a stranger sends wakes nobody's wait, and does not keep rings out.

@@ -283,6 +283,48 @@ TEST(rank, a_call_within_another_rings_when_it_ends) {
   r.end_call(true);
 }
 
+// MPI may send for it in a look that seems to have found nothing.
+TEST(rank, rings_once_more_before_it_sleeps) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  j.start(policy::block, 0);
+  std::atomic<pid_t> id{0};
+  std::thread other([&] {
+    id = gettid();
+    int got = 0;
+    j.receive(0, got), j.send(0, 1);
+  });
+  rank& r = j.of[1];
+  r.begin_call(true);
+  r.found_nothing();  // rings for what was done before the call
+  await_sleep(id);
+  const std::int64_t before = r.counted().rings;
+  j.sent[0].fetch_add(1, std::memory_order_release);
+  while (r.counted().sleeps == 0) r.found_nothing();
+  const std::int64_t rings = r.counted().rings - before;
+  r.found_something();
+  r.end_call(true);
+  other.join();
+  EXPECT_TRUE(rings == 1 || j.of[0].counted().timeouts > 0) << rings;
+}
+
+TEST(rank, tells_the_waits_of_a_call_apart) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  j.start(policy::block, 0);
+  rank& r = j.of[0];
+  r.begin_call(true);
+  r.found_nothing();  // announces
+  j.send(1, 0);
+  while (r.counted().sleeps == 0) r.found_nothing();
+  r.found_something();
+  r.found_nothing();
+  r.found_something();
+  r.end_call(true);
+  EXPECT_EQ(r.counted().slept, 1);
+  EXPECT_EQ(r.counted().spun, 1);
+}
+
 // Rank 0 of a job that takes turns waits for a message; nobody rings.
 struct sleeper : testing::Test {
   static constexpr nanoseconds long_turn = 10'000'000'000;

@@ -2,10 +2,16 @@
 // TSan has to hold signals back, and cannot those that it is not told of.
 #include "cosched/turn_watch.hpp"
 #include "cosched/clock.hpp"
+#include "cosched/rank.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
+#include <thread>
+#include <utility>
 
 namespace {
 
@@ -44,6 +50,38 @@ TEST(turn_watch, interrupts_a_rank_that_computes_in_anothers_turn) {
   for (const nanoseconds end = now() + long_turn; seldom.stops() == 0 && now() < end;) {}
   EXPECT_EQ(seldom.stops(), 1);
   EXPECT_NE(board->of[place].seldom, 0) << "it says that it is there";
+}
+
+// A rank that stands aside does not say that its job is there, nor does its watch.
+TEST(turn_watch, is_silent_when_its_rank_stands_aside) {
+  auto shared = node::make(1);
+  auto place = turn_place::take("/cleave-cosched-turns-test-" + std::to_string(getpid()));
+  ASSERT_TRUE(shared != nullptr && place != nullptr);
+  shared->forget_name();
+  turn_board& board = place->board();
+  auto& mine = board.of[place->number()];
+  turns often(board, place->number() + 1, turns::usual_length, -1);
+  rank r;
+  r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}), 2);
+  r.start(std::move(shared), nullptr, 0, 2, spin_time(policy::block, 20'000, 20'000, 1), 0,
+          allowance(), false);
+  std::int64_t calls = 0;
+  nanoseconds called = 0;
+  for (const nanoseconds end = now() + long_turn; mine.seldom == 0 && now() < end;) {
+    board.turn = turn_board::encoded({turn_board::everybody, now() + long_turn});
+    often.after_wait(now(), ++calls);
+    if (now() - called < 50 * millisecond) continue;
+    r.begin_call(false), r.end_call(false);
+    called = now();
+  }
+  ASSERT_NE(mine.seldom, 0);
+  r.stand_aside();
+  for (int i = 0; i < 2; ++i) {  // it may be about to say so once more
+    mine.seldom = 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  }
+  EXPECT_EQ(mine.seldom, 0);
+  r.stop();
 }
 
 }  // namespace

@@ -378,6 +378,9 @@ TEST(peers, believe_the_newer_word) {
       b.hear(101s, {machine, "gang-other"}, other);  // it has not heard of it yet
       EXPECT_EQ(b.jobs()[0].paused, newer_paused);
       EXPECT_TRUE(b.take_orders().empty());
+      other.parts[0].version = 4;  // as new as its own: neither is told to change
+      b.hear(101s, {machine, "gang-other"}, other);
+      EXPECT_TRUE(b.take_orders().empty());
       other.parts[0].user = "mallory";  // another job, whatever its name
       other.parts[0].version = 5;
       b.hear(102s, {machine, "gang-other"}, other);
@@ -448,6 +451,37 @@ TEST(peers, tell_the_last_turns_again) {
   }
 }
 
+// Whoever leads anew tells of the turn that the last leader gave, and of none from before.
+TEST(peers, tell_no_turns_of_when_they_led_before) {
+  peers b({"b", "gang-b"}, 100ms);
+  b.set_joined(100s, true);
+  b.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
+  const peers::name a{"a", "gang-a"}, c{"c", "gang-c"};
+  here leader;
+  leader.may_lead = true;
+  std::optional<announcement> said;
+  const auto run = [&](moment from, moment to) {
+    for (moment t = from; t < to; t += 10ms) {
+      b.hear(t, c, here{});
+      b.step(t, std::nullopt);
+      if (auto s = b.say_announcement()) said = std::move(s);
+    }
+  };
+  run(100s, 102s);
+  ASSERT_TRUE(said && !said->turns.empty());
+  b.hear(102s, a, leader);
+  b.step(102s, std::nullopt);
+  ASSERT_FALSE(b.leads());
+  b.hear(102s, a, announcement{{"gang-b"}, {{1, 102s, {}}}}, clock_offset::estimate{});
+  b.gone(a);
+  said.reset();
+  b.hear(102s, c, here{});
+  b.step(102s, std::nullopt);
+  said = b.say_announcement();
+  ASSERT_TRUE(b.leads() && said);
+  for (const auto& turn : said->turns) EXPECT_GE(turn.at, 102s);
+}
+
 // A new one listens before it leads, though it is the first by name.
 TEST(peers, listen_before_they_lead) {
   peers a({"a", "gang-a"}, 100ms);
@@ -498,6 +532,10 @@ TEST(messages, are_bounded) {
   EXPECT_FALSE(gang::decode_announcement(text));
   h.parts.push_back(h.parts.back());
   EXPECT_FALSE(gang::decode_here(gang::encode(h)));
+  announcement many{{}, {{1, 1s, {gang::turns::most_together, "x"}}}};
+  EXPECT_TRUE(gang::decode_announcement(gang::encode(many)));
+  many.turns[0].jobs.emplace_back("x");
+  EXPECT_FALSE(gang::decode_announcement(gang::encode(many)));
   for (std::size_t size = 0; size < text.size(); size += 97)
     EXPECT_FALSE(gang::decode_here(text.substr(0, size)));
   for (const char* wrong : {"", "[]", "{}", R"({"gang":2})", R"({"gang":1,"led":[1],"turns":[]})",
