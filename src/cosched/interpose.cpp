@@ -5,9 +5,11 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <unistd.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,6 +24,26 @@ constinit for_ever this_process;
 
 namespace {
 
+/// As launchers tell it before MPI has begun; true if none does.
+bool is_first_rank() noexcept {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* const number = std::getenv(name)) return std::strcmp(number, "0") == 0;
+  return true;
+}
+
+/// MPI's handles are numbers in one MPI and addresses in another, so none of its calls may be made.
+/// `where`: in which file its functions are; null if they are in none that this library can look
+/// into.
+[[noreturn]] void refuse(const char* where) noexcept {
+  if (is_first_rank()) {
+    std::fprintf(stderr, "cosched: the program's MPI: expected %s, as for its launcher, got %s\n",
+                 progress::libraries[0], where != nullptr ? where : "another");
+  } else {
+    sleep(1);  // launchers end all ranks when one ends, and the first one's line could be lost
+  }
+  std::_Exit(2);
+}
+
 void* found_from(void* first, const char* name) noexcept {
   if (void* const found = dlsym(first, name)) return found;
   // Loaded by the program itself, and so not visible to all.
@@ -30,8 +52,7 @@ void* found_from(void* first, const char* name) noexcept {
     if (handle == nullptr) continue;
     if (void* const found = dlsym(handle, name)) return found;
   }
-  std::fprintf(stderr, "cosched: %s: not found; was the library made for another MPI?\n", name);
-  std::abort();
+  refuse(nullptr);
 }
 
 }  // namespace
@@ -279,6 +300,15 @@ int thread_level() {
   return level;
 }
 
+/// Before MPI begins: it is the MPI that this library was built for.
+void check_mpi() noexcept {
+  Dl_info of_mpi{};  // of PMPI_Init: a tool may stand in front of MPI_Init
+  if (dladdr(next_function("PMPI_Init"), &of_mpi) == 0) refuse(nullptr);
+  for (auto* library = progress::libraries; *library != nullptr; ++library)
+    if (std::strstr(of_mpi.dli_fname, *library) != nullptr) return;
+  refuse(of_mpi.dli_fname);
+}
+
 /// A tool's MPI_Init calls PMPI_Init, which is told of too.
 constinit bool has_begun = false, has_ended = false;
 
@@ -286,6 +316,7 @@ template <class Name>
 struct init {
   static int told(int* argc, char*** argv) {
     static auto* const real = reinterpret_cast<decltype(&PMPI_Init)>(next_function(Name::text));
+    check_mpi();
     const int result = real(argc, argv);
     if (result == MPI_SUCCESS && !std::exchange(has_begun, true)) begin_job(thread_level());
     return result;
@@ -297,6 +328,7 @@ struct init_thread {
   static int told(int* argc, char*** argv, int wanted, int* provided) {
     static auto* const real =
         reinterpret_cast<decltype(&PMPI_Init_thread)>(next_function(Name::text));
+    check_mpi();
     const int result = real(argc, argv, wanted, provided);
     if (result == MPI_SUCCESS && !std::exchange(has_begun, true)) begin_job(*provided);
     return result;

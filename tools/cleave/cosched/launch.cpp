@@ -1,12 +1,15 @@
 #include "cosched/launch.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "common/command_line.hpp"
@@ -34,6 +37,52 @@ bool is_orterun(const std::string& launcher) {
   // Told by a parameter which variables to pass, it accepts no others.
   return (name == "orterun" || name == "prterun") &&
          std::getenv("OMPI_MCA_mca_base_env_list") == nullptr;
+}
+
+template <class T>
+std::vector<T> read_all(std::istream& in, std::uint64_t at, std::uint64_t bytes) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  std::vector<T> all(bytes <= most ? bytes / sizeof(T) : 0);
+  in.seekg(static_cast<std::streamoff>(at));
+  in.read(reinterpret_cast<char*>(all.data()),
+          static_cast<std::streamsize>(all.size() * sizeof(T)));
+  if (!in) all.clear();
+  return all;
+}
+
+// Whether a program has MPI in itself, linked statically: then no library stands in front of it.
+bool contains_mpi(const fs::path& program) {
+  std::ifstream in(program, std::ios::binary);
+  const auto head = read_all<Elf64_Ehdr>(in, 0, sizeof(Elf64_Ehdr));
+  if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 ||
+      head[0].e_ident[EI_CLASS] != ELFCLASS64)
+    return false;
+  const auto sections = read_all<Elf64_Shdr>(in, head[0].e_shoff,
+                                             std::uint64_t{head[0].e_shnum} * sizeof(Elf64_Shdr));
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const Elf64_Shdr& text = sections[section.sh_link];
+    auto names = read_all<char>(in, text.sh_offset, text.sh_size);
+    names.push_back('\0');
+    for (const auto& symbol : read_all<Elf64_Sym>(in, section.sh_offset, section.sh_size))
+      if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < names.size() &&
+          std::strcmp(&names[symbol.st_name], "PMPI_Init") == 0)
+        return true;
+  }
+  return false;
+}
+
+// The launcher's own words need not be known: none of them is such a program.
+void check_programs(const std::vector<std::string>& command) {
+  for (const std::string& word : command) {
+    std::error_code none;
+    const fs::path file = found_in_path(word);
+    if (fs::is_regular_file(file, none) && access(file.c_str(), X_OK) == 0 && contains_mpi(file))
+      throw apps::usage_error(
+          fmt::format("COMMAND: '{}': expected a program with MPI as a shared library, got one "
+                      "that contains it",
+                      word));
+  }
 }
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
@@ -77,6 +126,7 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
     throw apps::usage_error(
         fmt::format("{}: expected a path without blanks and colons, at which LD_PRELOAD is cut",
                     library.string()));
+  check_programs(what.command);
   const char* const others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
   set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
