@@ -14,7 +14,9 @@ refuses "cleave: --spin: expected a whole number from 0 to 1000000, got '-1'" \
 refuses "cleave: --free-spin: expected a whole number from 0 to 1000000, got 'long'" \
   cleave cosched --free-spin long mpirun -n 2 true
 refuses "cleave: --turn: expected a whole number from 0 to 10000, got '-3'" cleave cosched --turn=-3 mpirun -n 2 true
-refuses "cleave: COMMAND: expected a program, got 'no-such-launcher'" cleave cosched no-such-launcher
+for wrong in no-such-launcher /no/such/mpirun /etc/passwd /tmp; do
+  refuses "cleave: COMMAND: expected a program, got '$wrong'" cleave cosched "$wrong"
+done
 refuses "cleave: COMMAND: 'true' does not tell its MPI: give --mpi openmpi or --mpi mpich" cleave cosched true
 
 for mpi in "${mpis[@]}"; do

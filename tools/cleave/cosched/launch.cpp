@@ -20,12 +20,16 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path found_in_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return program;
+  const auto is_program = [](const fs::path& file) {
+    std::error_code none;
+    return access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, none);
+  };
+  if (program.find('/') != std::string::npos) return is_program(program) ? program : fs::path();
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path file = fs::path(folder.empty() ? "." : folder) / program;
-    if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
+    if (is_program(file)) return file;
   }
   return {};
 }
@@ -74,15 +78,12 @@ bool contains_mpi(const fs::path& program) {
 
 // The launcher's own words need not be known: none of them is such a program.
 void check_programs(const std::vector<std::string>& command) {
-  for (const std::string& word : command) {
-    std::error_code none;
-    const fs::path file = found_in_path(word);
-    if (fs::is_regular_file(file, none) && access(file.c_str(), X_OK) == 0 && contains_mpi(file))
+  for (const std::string& word : command)
+    if (contains_mpi(found_in_path(word)))
       throw apps::usage_error(
           fmt::format("COMMAND: '{}': expected a program with MPI as a shared library, got one "
                       "that contains it",
                       word));
-  }
 }
 
 void set(const char* name, const std::string& value) { setenv(name, value.c_str(), 1); }
