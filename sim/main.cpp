@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "common/command_line.hpp"
+#include "common/save_file.hpp"
 #include "sim/faults.hpp"
 #include "sim/scale.hpp"
 
@@ -121,6 +120,7 @@ nlohmann::json json_of(const sim::scale_result& r) {
 }
 
 int run_scale(const scale_options& o) {
+  if (!o.plot.empty()) apps::require_writable(o.plot);
   const std::vector<sim::scale_run> runs = runs_of(o);
   const sim::tree work = o.queens != 0 ? sim::queens_tree(static_cast<unsigned>(o.queens))
                                        : sim::uts_tree(o.depth, o.tree_seed);
@@ -146,12 +146,8 @@ int run_scale(const scale_options& o) {
     if (!o.json) print_row(results.back());
   }
   if (o.json) fmt::print("{}\n", all.dump());
-  if (o.plot.empty()) return 0;
-  const std::string part = o.plot + ".part";
-  std::ofstream out(part, std::ios::binary);
-  out << sim::plot(results);
-  if (!out.flush()) throw std::runtime_error(part + ": cannot be written");
-  std::filesystem::rename(part, o.plot);
+  apps::flush_output();
+  if (!o.plot.empty()) apps::save_file(o.plot, sim::plot(results));
   return 0;
 }
 
@@ -191,5 +187,7 @@ int main(int argc, char** argv) try {
   scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");
   line.parse(argc, argv);
-  return argc > 1 && std::string(argv[1]) == "scale" ? run_scale(s) : run_faults(f);
+  const int status = argc > 1 && std::string(argv[1]) == "scale" ? run_scale(s) : run_faults(f);
+  apps::flush_output();
+  return status;
 } catch (...) { return apps::failed("sim"); }

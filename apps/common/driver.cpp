@@ -10,6 +10,12 @@
 
 namespace apps {
 
+namespace {
+
+void print_row(const char* name, const std::string& text) { fmt::print("{:<12} {}\n", name, text); }
+
+}  // namespace
+
 // What is printed.
 struct driver::report {
   answer found;
@@ -84,7 +90,7 @@ int driver::run(const trial& once) {
   std::nth_element(sorted.begin(), middle, sorted.end(),
                    [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   r.median = *middle;
-  if (workers) workers->write_trace(), r.job = workers->job();
+  if (workers) r.job = workers->job();
   r.workers = workers ? static_cast<int>(r.job.workers) : 1;
   if (profile_) {
     r.spent = workers->spent();
@@ -98,14 +104,16 @@ int driver::run(const trial& once) {
     r.program = {after.work - before.work, after.span - before.span};
   }
   json_ ? print_json(r) : print(r);
+  flush_output();  // the answer, whatever comes of the trace
+  if (workers) workers->write_trace();
+  if (!trace_.empty() && !json_)
+    print_row("trace", trace_ + ", which opens in https://ui.perfetto.dev");
   flush_output();
   return 0;
 }
 
 void driver::print(const report& r) const {
-  auto row = [](const char* name, const std::string& text) {
-    fmt::print("{:<12} {}\n", name, text);
-  };
+  const auto row = print_row;
   row("answer", r.found.text);
   if (r.runs.size() == 1) {
     row("seconds", fmt::format("{:.4f}", r.median.seconds));
@@ -143,7 +151,6 @@ void driver::print(const report& r) const {
         fmt::format("work {}, dividing {}, stealing {}, idle {}", percent(r.spent.work),
                     percent(r.spent.dividing), percent(r.spent.stealing), percent(r.spent.idle)));
   }
-  if (!trace_.empty()) row("trace", trace_ + ", which opens in https://ui.perfetto.dev");
 }
 
 void driver::print_json(const report& r) const {

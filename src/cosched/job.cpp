@@ -15,6 +15,7 @@
 #include "cosched/communicators.hpp"
 #include "cosched/costs.hpp"
 #include "cosched/interpose.hpp"
+#include "machine/saved_file.hpp"
 #include "machine/settings.hpp"
 
 namespace cleave::cosched {
@@ -350,10 +351,11 @@ void report_job() noexcept {
   if (rank_in(m, m.world) != 0 || where == nullptr) return;
   r.ranks = size_of(m, m.world);
   if (std::strcmp(where, "-") == 0) return void(std::fputs(as_text(r).c_str(), stderr));
-  std::FILE* const file = std::fopen(where, "w");
-  if (file == nullptr || std::fprintf(file, "%s\n", as_json(r).c_str()) < 0)
-    std::fprintf(stderr, "cosched: %s: the report cannot be written there\n", where);
-  if (file != nullptr) std::fclose(file);
+  try {
+    machine::saved_file file(where);
+    file.write(as_json(r) + "\n");
+    file.keep();
+  } catch (const std::exception& e) { machine::report_loss("cosched", e); }
 }
 
 }  // namespace cleave::cosched

@@ -12,6 +12,7 @@
 #include "graph/recorded_graph.hpp"
 #include "graph/recorder.hpp"
 #include "graph/schedule.hpp"
+#include "machine/saved_file.hpp"
 
 // The plan of a graph of a team: where it comes from, and how it is recorded.
 namespace cleave::detail {
@@ -35,8 +36,8 @@ std::vector<std::byte> distribution::read_plan() const {
   std::vector<std::byte> told;
   byte_writer w(told);
   try {
-    if (!std::filesystem::exists(plan_file_)) {
-      require_writable(plan_file_);
+    if (!std::filesystem::is_regular_file(plan_file_)) {
+      machine::require_writable(plan_file_);
       w.put(static_cast<std::uint8_t>(plan_kind::recorded));
     } else {
       const recorded_graph g = read_recorded_graph(plan_file_);
@@ -95,8 +96,10 @@ void distribution::close_plan() noexcept try {
     throw std::runtime_error(plan_file_ + ": not written: wait() did not see all subtasks done");
   if (recorder_ != nullptr) write_recorded_graph(recorder_->result(), plan_file_);
   if (plan_ != nullptr && plan_->differs_at())
-    throw std::runtime_error(plan_file_ + ": it is the plan of another graph: from subtask " +
-                             std::to_string(*plan_->differs_at()) + " on it was not followed");
-} catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+    std::fprintf(stderr,
+                 "cleave: %s: it is the plan of another graph: from subtask %zu on it was not "
+                 "followed\n",
+                 plan_file_.c_str(), std::size_t{*plan_->differs_at()});
+} catch (const std::exception& e) { machine::report_loss("cleave", e); }
 
 }  // namespace cleave::detail

@@ -1,12 +1,12 @@
 #include "graph/recorded_graph.hpp"
 
+#include "machine/saved_file.hpp"
+
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace cleave::detail {
@@ -90,33 +90,13 @@ recorded_graph read_recorded_graph(const std::string& file) {
   return g;
 }
 
-namespace {
-
-/// What is written there is not the file yet.
-std::string unfinished(const std::string& file) { return file + ".part"; }
-
-[[noreturn]] void fail_to_write(const std::string& file) {
-  const std::error_code why(errno, std::generic_category());
-  std::remove(unfinished(file).c_str());
-  throw std::runtime_error(file + ": cannot be written: " + why.message());
-}
-
-}  // namespace
-
-void require_writable(const std::string& file) {
-  std::FILE* const out = std::fopen(unfinished(file).c_str(), "wb");
-  if (out == nullptr || std::fclose(out) != 0) fail_to_write(file);
-  std::remove(unfinished(file).c_str());
-}
-
 void write_recorded_graph(const recorded_graph& g, const std::string& file) {
   std::vector<std::byte> text;
   byte_writer w(text);
   g.put(w);
-  std::FILE* const out = std::fopen(unfinished(file).c_str(), "wb");
-  bool well = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
-  if (out != nullptr) well = std::fclose(out) == 0 && well;
-  if (!well || std::rename(unfinished(file).c_str(), file.c_str()) != 0) fail_to_write(file);
+  machine::saved_file out(file);
+  std::fwrite(text.data(), 1, text.size(), out.stream());
+  out.keep();
 }
 
 }  // namespace cleave::detail

@@ -64,8 +64,6 @@ struct recorded_graph {
 
 /// Of a file. Throws std::runtime_error that names it, if it cannot be read or is none.
 recorded_graph read_recorded_graph(const std::string& file);
-/// Before long work: throws std::runtime_error if there cannot be such a file.
-void require_writable(const std::string& file);
 /// All of it or nothing. Throws std::runtime_error.
 void write_recorded_graph(const recorded_graph& g, const std::string& file);
 

@@ -4,6 +4,7 @@
 #include "core/pool.hpp"
 #include "machine/cpus.hpp"
 #include "machine/floating_point.hpp"
+#include "machine/saved_file.hpp"
 #include "machine/settings.hpp"
 #include "machine/thread.hpp"
 #include "net/driver.hpp"
@@ -217,7 +218,7 @@ runtime::~runtime() {
   }
   try {
     if (to_write) write_trace();
-  } catch (const std::exception& e) { std::fprintf(stderr, "cleave: %s\n", e.what()); }
+  } catch (const std::exception& e) { machine::report_loss("cleave", e); }
   delete state_;
 }
 

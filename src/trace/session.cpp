@@ -1,17 +1,11 @@
 #include "trace/session.hpp"
 
+#include "machine/saved_file.hpp"
 #include "trace/perfetto.hpp"
 
 #include <cleave/detail/clock.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <stdexcept>
 
 namespace cleave::trace {
@@ -25,13 +19,7 @@ session::session(plan p, unsigned workers)
       run_began_(first_tick_),
       strands_(plan_.strands ? std::make_unique<strand_clock>() : nullptr) {
   std::size_t spans = 0;
-  if (!plan_.file.empty()) {
-    namespace fs = std::filesystem;
-    const fs::path folder = fs::path(plan_.file).parent_path();
-    if (fs::is_directory(plan_.file) ||
-        access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
-      throw std::invalid_argument(plan_.file + ": a trace cannot be written there");
-  }
+  if (!plan_.file.empty()) machine::require_writable(plan_.file);
   if (!plan_.file.empty() || plan_.spans) {
     constexpr std::size_t least = 16;
     const std::size_t header = header_bytes(workers);
@@ -110,21 +98,10 @@ void session::write(std::vector<node_trace> others) {
     all.idle += std::max(0.0, whole - n.spent.work - n.spent.dividing - n.spent.stealing);
     nodes.push_back(std::move(n));
   }
-  const std::string part = plan_.file + ".part";
-  std::FILE* const out = std::fopen(part.c_str(), "w");
-  bool good = out != nullptr;
-  if (good) {
-    write_json(out, std::move(nodes), all);
-    good = std::ferror(out) == 0;
-    good = std::fclose(out) == 0 && good;
-    good = good && std::rename(part.c_str(), plan_.file.c_str()) == 0;
-  }
-  if (!good) {
-    const std::string why = std::strerror(errno);
-    std::remove(part.c_str());
-    throw std::runtime_error(plan_.file + ": the trace cannot be written: " + why);
-  }
-  written_ = true;
+  tried_ = true;
+  machine::saved_file out(plan_.file);
+  write_json(out.stream(), std::move(nodes), all);
+  out.keep();
 }
 
 }  // namespace cleave::trace

@@ -37,8 +37,8 @@ public:
   time_spent spent() const;
   work_span profile() const;
 
-  /// Whether there is a trace that was not written.
-  bool unwritten() const noexcept { return !plan_.file.empty() && !written_; }
+  /// Whether there is a trace that nobody has tried to write.
+  bool unwritten() const noexcept { return !plan_.file.empty() && !tried_; }
   /// What was recorded here.
   node_trace recorded() const;
   /// All of the trace, with what other nodes recorded, or, if that fails, nothing. Throws
@@ -55,7 +55,7 @@ private:
   std::atomic<std::uint64_t> run_began_;
   std::vector<std::unique_ptr<recorder>> recorders_;
   const std::unique_ptr<strand_clock> strands_;
-  bool written_ = false;
+  bool tried_ = false;  // to write the file
 
   mutable std::mutex mutex_;
   unsigned runs_ = 0;  // under way

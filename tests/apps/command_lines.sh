@@ -17,8 +17,8 @@ refuses "queens: --workers: expected once, got 2 times" queens 8 --workers 2 --w
 refuses "queens: --sequential: expected without --workers, got both" queens 8 --sequential --workers 2
 refuses "queens: --sequential: expected without --trace and --profile" queens 8 --sequential --profile
 refuses "queens: --trace-size: expected a whole number from 1 to 4096, got '0'" queens 8 --trace-size 0
-refuses "queens: none/t.json: a trace cannot be written there" queens 8 --trace none/t.json
-CLEAVE_TRACE=none/t.json refuses "fib: none/t.json: a trace cannot be written there" fib 3
+refuses "queens: none/t.json: cannot be written: No such file or directory" queens 8 --trace none/t.json
+CLEAVE_TRACE=none/t.json refuses "fib: none/t.json: cannot be written: No such file or directory" fib 3
 CLEAVE_WORKERS=many refuses "fib: CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'many'" fib 3
 refuses "uts: TREE: expected one of T1, T1L, T2, T3, T3L, T5, got 'T9'" uts T9
 refuses "clique: FILE: expected the name of a graph file, got nothing" clique
@@ -90,7 +90,7 @@ CLEAVE_CHECK=1 "$bin/queens" 7 >out || fail "CLEAVE_CHECK=1 queens 7"
 grep -q '40 solutions' out || fail "CLEAVE_CHECK=1: $(cat out)"
 "$bin/queens" 9 --workers 2 --trace t.json --profile >out || fail "--trace --profile"
 for row in work span "greedy bound" "time went to" trace; do grep -q "^$row " out || fail "--profile prints no $row: $(cat out)"; done
-[[ -s t.json && ! -e t.json.part ]] || fail "--trace wrote nothing, or half of it"
+[[ -s t.json && -z $(compgen -G "t.json.*") ]] || fail "--trace wrote nothing, or half of it"
 CLEAVE_TRACE=t2.json "$bin/queens" 9 --workers 2 --profile >/dev/null || fail "CLEAVE_TRACE --profile"
 [[ $(grep -c thread_name t2.json) == 2 ]] || fail "CLEAVE_TRACE --profile: the trace is not of the run on two workers"
 "$bin/queens" 9 --workers 2 --profile --json | grep -q '"profile":{"work":[0-9.e-]*,"span":' || fail "--profile --json"

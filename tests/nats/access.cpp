@@ -43,7 +43,7 @@ TEST(access, is_read_as_it_was_written) {
     EXPECT_EQ(std::tie(a.site, a.name, a.urls, a.authority, a.public_key, a.seed),
               std::tie(b.site, b.name, b.urls, b.authority, b.public_key, b.seed));
     EXPECT_EQ(refusal([&] { net::nats::write_access(file, a); }),
-              file.string() + ": cannot be made: File exists");
+              file.string() + ": cannot be written: File exists");
   }
 }
 

@@ -45,7 +45,7 @@ refuses "cleave: NAME: 'chiba': is this relay's own site" cleave invite chiba --
 refuses "cleave: NAME: 'a*': $word" cleave invite 'a*' --folder chiba
 refuses "cleave: NAME: 'm9': is not invited; invited: m1, m2, late" cleave revoke m9 --folder chiba
 touch there
-says 2 "there: cannot be made: File exists" "$cleave" invite m3 --folder chiba --output there
+says 2 "there: cannot be written: File exists" "$cleave" invite m3 --folder chiba --output there
 [[ ! -s there ]] || fail "a file was overwritten"
 grep -q '"m3"' chiba/relay.json && fail "m3 is invited without a key"
 says 2 "another relay runs in it" "$cleave" relay --folder chiba

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <stdexcept>
 
 #include "common/command_line.hpp"
 #include "common/save_file.hpp"
@@ -76,19 +76,16 @@ private:
   clock::time_point next_;
 };
 
-void write(const std::filesystem::path& file, const std::string& text) {
-  apps::save_file(file, [&text](std::ostream& out) { out << text; });
-}
-
-// Before what takes long.
-void check_folder(const std::string& folder) {
+// Before what takes long: `name` with .json and .html will be written there.
+void check_folder(const std::string& folder, const std::string& name) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  const auto probe = std::filesystem::path(folder) / "study.part";
-  const bool can_write = !error && std::ofstream(probe).flush();
-  std::filesystem::remove(probe, error);
-  if (!can_write)
+  try {
+    for (const char* kind : {".json", ".html"})
+      apps::require_writable((std::filesystem::path(folder) / (name + kind)).string());
+  } catch (const std::invalid_argument&) {
     throw apps::usage_error("-o: expected a folder that can be written, got '" + folder + "'");
+  }
 }
 
 std::string in_words(const study::cell& c) {
@@ -127,17 +124,16 @@ void print_table(const study::measured& m) {
 }
 
 int run_study(const study::plan& what, const std::string& folder, bool json) {
-  check_folder(folder);
+  check_folder(folder, "study");
   const auto m = study::run(what, progress_line());
-  write(std::filesystem::path(folder) / "study.json", study::to_json(m, true) + "\n");
-  write(std::filesystem::path(folder) / "study.html", study::page(m));
-  if (json) {
-    fmt::print("{}\n", study::to_json(m));
-  } else {
-    print_table(m);
+  if (json) fmt::print("{}\n", study::to_json(m));
+  else print_table(m);
+  apps::flush_output();
+  apps::save_file(folder + "/study.json", study::to_json(m, true) + "\n");
+  apps::save_file(folder + "/study.html", study::page(m));
+  if (!json)
     fmt::print("\n{1}written: {0}/study.json and {0}/study.html\n", folder,
                m.interrupted ? "interrupted; " : "");
-  }
   return m.interrupted ? 128 + study::interrupted_by() : 0;
 }
 
@@ -174,24 +170,31 @@ void print_figures(const study::sharing::measured& m) {
   }
 }
 
-void write(const study::sharing::measured& m, const std::filesystem::path& folder) {
-  write(folder / "cosched.json", to_json(m, true) + "\n");
-  write(folder / "cosched.html", page(m));
+void write(const study::sharing::measured& m, const std::string& folder) {
+  apps::save_file(folder + "/cosched.json", to_json(m, true) + "\n");
+  apps::save_file(folder + "/cosched.html", page(m));
 }
 
 int run_cosched_study(const study::sharing::plan& what, const std::string& folder, bool json) {
-  check_folder(folder);
+  check_folder(folder, "cosched");
   forecast_line line;
-  const auto m = study::sharing::run(
-      what, {[&](const std::string& text) { line.planned(text); },
-             [&](const study::sharing::step& s) { line(s); },
-             [&](const study::sharing::measured& so_far) { write(so_far, folder); }});
-  write(m, folder);
+  const auto keep_so_far = [&](const study::sharing::measured& so_far) {
+    try {
+      write(so_far, folder);
+    } catch (const std::exception&) {}  // what cannot be written at the end is told there
+  };
+  const auto m =
+      study::sharing::run(what, {[&](const std::string& text) { line.planned(text); },
+                                 [&](const study::sharing::step& s) { line(s); }, keep_so_far});
   if (json) {
     fmt::print("{}\n", to_json(m));
   } else {
     print_table(m);
     print_figures(m);
+  }
+  apps::flush_output();
+  write(m, folder);
+  if (!json) {
     const std::string cut = m.interrupted   ? "interrupted; "
                             : m.out_of_time ? "the time is over; "
                                             : "";

@@ -168,27 +168,18 @@ access read_access(const fs::path& file) {
   } catch (const std::exception& e) { refuse(file.string(), e.what()); }
 }
 
-void write_access(const fs::path& file, const access& a) {
+void write_access(const fs::path& file, const access& a, cleave::machine::saved_file::kind as) {
   try {
     check(a);
   } catch (const std::invalid_argument& e) { refuse(file.string(), e.what()); }
   nlohmann::ordered_json out{{"cleave", 1}, {"site", a.site}, {"name", a.name}, {"urls", a.urls}};
   if (!a.authority.empty()) out["authority"] = a.authority;
   if (!a.public_key.empty()) out["public"] = a.public_key, out["seed"] = a.seed;
-  const std::string text = out.dump(2) + "\n";
-
-  descriptor made(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (*made < 0) refuse(file.string(), "cannot be made: " + why());
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t put = write(*made, text.data() + done, text.size() - done);
-    if (put <= 0) break;
-    done += static_cast<std::size_t>(put);
-  }
-  if (done == text.size() && made.close()) return;
-  const std::string reason = why();
-  unlink(file.c_str());
-  refuse(file.string(), "cannot be written: " + reason);
+  try {
+    cleave::machine::saved_file to(file.string(), as);
+    to.write(out.dump(2) + "\n");
+    to.keep();
+  } catch (const std::runtime_error& e) { throw std::invalid_argument(e.what()); }
 }
 
 fs::path find_key(const std::string& where) {

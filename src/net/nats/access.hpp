@@ -1,5 +1,7 @@
 #pragma once
 
+#include "machine/saved_file.hpp"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -35,8 +37,11 @@ void check(const access& a);
 access read_access(const std::filesystem::path& file);
 
 /// Makes the file, readable for its owner alone; nothing is left of one that could not be written.
-/// Throws std::invalid_argument; also if there is one already.
-void write_access(const std::filesystem::path& file, const access& a);
+/// Throws std::invalid_argument; also if there is one already, unless that is to be replaced
+/// (`secret`).
+void write_access(
+    const std::filesystem::path& file, const access& a,
+    cleave::machine::saved_file::kind as = cleave::machine::saved_file::kind::new_secret);
 
 /// The key file for `where`: that itself, or if it is a URL $CLEAVE_KEY, or the one of
 /// $XDG_CONFIG_HOME/cleave/*.cleave (~/.config without it) that has this URL. Throws

@@ -17,6 +17,7 @@
 #include <stdexcept>
 
 #include "common/command_line.hpp"
+#include "machine/saved_file.hpp"
 #include "relay/keys.hpp"
 
 namespace relay {
@@ -35,27 +36,9 @@ using nlohmann::json;
 
 // For its owner alone; all of it or nothing.
 void write(const fs::path& file, const std::string& text) {
-  const auto part = file.string() + ".part";
-  unlink(part.c_str());
-  const int to = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (to < 0) fail(part);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const auto written = ::write(to, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  const bool kept = done == text.size() && fsync(to) == 0;
-  const int error = errno;
-  close(to);
-  errno = error;
-  if (!kept || rename(part.c_str(), file.c_str()) != 0) {
-    const int why = errno;
-    unlink(part.c_str());
-    errno = why;
-    fail(file);
-  }
+  cleave::machine::saved_file to(file.string(), cleave::machine::saved_file::kind::secret);
+  to.write(text);
+  to.keep();
 }
 
 std::string read(const fs::path& file) {

@@ -36,6 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using gang::channel;
 using nlohmann::json;
+using kind = cleave::machine::saved_file::kind;
 using std::chrono::steady_clock;
 
 constexpr auto longest_end = std::chrono::seconds(5);
@@ -118,10 +119,7 @@ public:
 
 private:
   void keep(const access& above) {
-    const auto part = folder_ / "upstream.cleave.part";
-    fs::remove(part);
-    cleave::net::nats::write_access(part, above);
-    fs::rename(part, folder_ / "upstream.cleave");
+    cleave::net::nats::write_access(folder_ / "upstream.cleave", above, kind::secret);
   }
 
   channel listen() {

@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/save_file.hpp"
 #include "cosched/launch.hpp"
 #include "interrupt.hpp"
 
@@ -177,9 +178,7 @@ bool read_until(const processes& all, clock::time_point end, deadline last, F is
 }
 
 void say_when(const fs::path& file, double when) {
-  const fs::path part = file.string() + ".part";
-  std::ofstream(part) << fmt::format("{:.6f}", when);
-  fs::rename(part, file);
+  apps::save_file(file.string(), fmt::format("{:.6f}", when));
 }
 
 void add_counts(std::map<std::string, double>& to, const fs::path& report, const rusage& used) {
