@@ -24,25 +24,35 @@ long environment(const char* name, long least, long most, long otherwise) {
   return text == nullptr || *text == '\0' ? otherwise : whole_number(name, text, least, most);
 }
 
-std::optional<long> take_option(int& argc, char** argv, std::string_view name, long least,
-                                long most) {
-  std::optional<long> found;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
+std::optional<std::string> take_text(int& argc, char** argv, std::string_view name,
+                                     std::string_view what) {
+  std::optional<std::string> found;
+  int kept = 1, i = 1;
+  for (; i < argc && argv[i] != std::string_view("--"); ++i) {
     const std::string_view argument = argv[i];
     if (argument == name) {
-      if (i + 1 == argc)
-        throw std::invalid_argument(std::string(name) + ": expected a number after it");
-      found = whole_number(name, argv[++i], least, most);
+      found = i + 1 < argc ? argv[++i] : "";
     } else if (argument.starts_with(name) && argument.substr(name.size()).starts_with('=')) {
-      found = whole_number(name, argument.substr(name.size() + 1), least, most);
+      found = argument.substr(name.size() + 1);
     } else {
       argv[kept++] = argv[i];
+      continue;
     }
+    if (found->empty())
+      throw std::invalid_argument(std::string(name) + ": expected " + std::string(what) +
+                                  " after it, got nothing");
   }
+  while (i < argc) argv[kept++] = argv[i++];
   if (kept < argc) argv[kept] = nullptr;
   argc = kept;
   return found;
+}
+
+std::optional<long> take_option(int& argc, char** argv, std::string_view name, long least,
+                                long most) {
+  const auto text = take_text(argc, argv, name, "a number");
+  if (!text) return std::nullopt;
+  return whole_number(name, *text, least, most);
 }
 
 }  // namespace cleave::machine

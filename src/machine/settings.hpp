@@ -1,9 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
-/// Numbers that the user sets. All functions throw std::invalid_argument, which names the setting,
+/// What the user sets. All functions throw std::invalid_argument, which names the setting,
 /// what was expected and what was found.
 namespace cleave::machine {
 
@@ -13,7 +14,12 @@ long whole_number(std::string_view name, std::string_view text, long least, long
 /// The same from an environment variable; `otherwise` if it is unset or empty.
 long environment(const char* name, long least, long most, long otherwise);
 
-/// Takes `NAME N` or `NAME=N` out of a command line; the last one counts.
+/// Takes `NAME TEXT` or `NAME=TEXT` out of a command line, up to the word `--`; the last one
+/// counts. An empty text is refused; `what` says what is expected.
+std::optional<std::string> take_text(int& argc, char** argv, std::string_view name,
+                                     std::string_view what);
+
+/// The same with a whole number.
 std::optional<long> take_option(int& argc, char** argv, std::string_view name, long least,
                                 long most);
 

@@ -1,6 +1,8 @@
 #include "net/launch.hpp"
 
 #include "machine/cpus.hpp"
+#include "machine/settings.hpp"
+#include "machine/trusted.hpp"
 #include "net/plugin.hpp"
 
 #include <dlfcn.h>
@@ -69,6 +71,13 @@ int how_to_load(const std::string& plugin) {
   return RTLD_NOW | (plugin == "nats" ? RTLD_LOCAL : RTLD_GLOBAL);
 }
 
+std::string named_folder() {
+  const char* const set = std::getenv("CLEAVE_PLUGINS");
+  return set != nullptr && *set != '\0' ? fs::absolute(set).string() : "";
+}
+
+/// By its whole path: a name alone would be looked for wherever LD_LIBRARY_PATH says, and that is
+/// the working folder too where one of its parts is empty.
 void* load(const std::vector<std::string>& plugins) {
   const auto folders = plugin_folders();
   for (const std::string& name : plugins) {
@@ -76,17 +85,20 @@ void* load(const std::vector<std::string>& plugins) {
       const fs::path file = fs::path(folder) / file_of(name);
       std::error_code error;
       if (!fs::exists(file, error)) continue;
+      if (const auto why = machine::why_not_trusted(file.string()); !why.empty())
+        throw std::runtime_error("not loaded: " + file.string() + ": " + why);
       if (void* const library = dlopen(file.c_str(), how_to_load(name))) return library;
       throw std::runtime_error(std::string("cannot load ") + dlerror());
     }
-    if (void* const library = dlopen(file_of(name).c_str(), how_to_load(name))) return library;
   }
   std::string where;
   for (const std::string& folder : folders) where += (where.empty() ? "" : ", ") + folder;
-  throw std::runtime_error(
+  const std::string line =
       "no plug-in " + file_of(plugins.front()) + " in " + where +
       " (CLEAVE_PLUGINS names its folder" +
-      (plugins.front() == "nats" ? ")" : "; --transport none runs each rank alone)"));
+      (plugins.front() == "nats" ? ")" : "; --transport none runs each rank alone)");
+  if (named_folder().empty()) throw std::runtime_error(line);
+  throw std::invalid_argument(line);
 }
 
 std::vector<std::string> chosen_plugins(const std::string& name) {
@@ -94,7 +106,7 @@ std::vector<std::string> chosen_plugins(const std::string& name) {
   if (name == "none" || (name.empty() && !here.several())) return {};
   if (!name.empty() && name != "mpi") return {name};
   if (here.plugins.empty())
-    throw std::runtime_error(
+    throw std::invalid_argument(
         "--transport mpi: expected to be started by mpirun or srun --mpi=pmix, which left nothing "
         "in the "
         "environment");
@@ -147,70 +159,48 @@ bool is_first_rank() {
   return launched().rank == 0 || by_environment || separated;
 }
 
+bool tells_mistakes() {
+  const launch& here = launched();
+  return is_first_rank() || here.comes_and_goes || here.rank != here.host_rank;
+}
+
+void let_first_rank_end() {
+  if (is_first_rank() || launched().comes_and_goes) return;  // which is alone with what went wrong
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+}
+
 void end_all_ranks(std::string_view line, int status) {
-  if (is_first_rank() || launched().comes_and_goes) {  // which is alone with what went wrong
+  let_first_rank_end();
+  if (tells_mistakes())
     std::fprintf(stderr, "cleave: %.*s\n", static_cast<int>(line.size()), line.data());
-  } else {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
   std::exit(status);
 }
 
 std::optional<std::string> take_serve(int& argc, char** argv) {
-  constexpr std::string_view option = "--serve";
-  std::optional<std::string> where;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == option) {
-      where = i + 1 < argc ? argv[++i] : "";
-    } else if (argument.starts_with(option) && argument.substr(option.size()).starts_with('=')) {
-      where = argument.substr(option.size() + 1);
-    } else {
-      argv[kept++] = argv[i];
-      continue;
-    }
-    if (where->empty())
-      throw std::invalid_argument(
-          "--serve: expected a key file or the URL of a relay after it, got nothing");
-  }
-  if (kept < argc) argv[kept] = nullptr;
-  argc = kept;
-  return where;
+  return machine::take_text(argc, argv, "--serve", "a key file or the URL of a relay");
 }
 
 std::string take_transport(int& argc, char** argv) {
-  constexpr std::string_view option = "--transport";
-  const char* const set = std::getenv("CLEAVE_TRANSPORT");
-  std::string name = set != nullptr ? set : "";
-  std::string_view said_by = "CLEAVE_TRANSPORT";
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == option) {
-      if (i + 1 == argc) throw std::invalid_argument("--transport: expected a name after it");
-      name = argv[++i];
-      said_by = option;
-    } else if (argument.starts_with(option) && argument.substr(option.size()).starts_with('=')) {
-      name = argument.substr(option.size() + 1);
-      said_by = option;
-    } else {
-      argv[kept++] = argv[i];
-    }
+  if (const auto given = machine::take_text(argc, argv, "--transport", "a name")) {
+    check_transport("--transport", *given);
+    return *given;
   }
-  if (kept < argc) argv[kept] = nullptr;
-  argc = kept;
-  if (name.empty() && said_by != option) return name;
+  const char* const set = std::getenv("CLEAVE_TRANSPORT");
+  const std::string name = set != nullptr ? set : "";
+  if (!name.empty()) check_transport("CLEAVE_TRANSPORT", name);
+  return name;
+}
+
+void check_transport(std::string_view said_by, const std::string& name) {
   constexpr std::string_view known[] = {"mpi", "openmpi", "mpich", "nats", "none"};
   // Another one of a kind has its version in its name (cmake/mpi.cmake).
   const std::string_view kind(name.data(), name.find_last_not_of("0123456789") + 1);
   const bool may_be_another = kind == "openmpi" || kind == "mpich";
-  if (!may_be_another && std::find(std::begin(known), std::end(known), name) == std::end(known)) {
-    throw std::invalid_argument(std::string(said_by) +
-                                ": expected mpi, openmpi, openmpi5, mpich, nats or none, got '" +
-                                name + "'");
-  }
-  return name;
+  if (may_be_another || std::find(std::begin(known), std::end(known), name) != std::end(known))
+    return;
+  throw std::invalid_argument(std::string(said_by) +
+                              ": expected mpi, openmpi, openmpi5, mpich, nats or none, got '" +
+                              name + "'");
 }
 
 void serve(const serve_settings& what) {
@@ -225,8 +215,7 @@ void serve(const serve_settings& what) {
 }
 
 std::vector<std::string> plugin_folders() {
-  if (const char* const set = std::getenv("CLEAVE_PLUGINS"); set != nullptr && *set != '\0')
-    return {set};
+  if (const std::string named = named_folder(); !named.empty()) return {named};
   std::vector<std::string> folders;
   auto add = [&](const fs::path& folder) {
     const std::string name = folder.lexically_normal().string();
@@ -239,12 +228,9 @@ std::vector<std::string> plugin_folders() {
     add(program.parent_path() / "../lib/cleave");
     add(program.parent_path() / "../lib");
   }
-  Dl_info library{};
   static const char in_this_library = 0;
-  if (dladdr(&in_this_library, &library) != 0 && library.dli_fname != nullptr) {
-    const fs::path file = fs::absolute(library.dli_fname, error);
-    if (!error) add(file.parent_path() / "cleave");
-  }
+  const fs::path library = machine::mapped_file(&in_this_library);
+  if (!library.empty() && library != program) add(library.parent_path() / "cleave");
   add(CLEAVE_PLUGIN_FOLDER);
   return folders;
 }
@@ -261,10 +247,11 @@ std::unique_ptr<transport> open_transport(const transport_choice& choice) {
   settings.ranks = here.ranks;
   settings.spin = here.host_ranks != 0 &&
                   here.host_ranks * std::max(1, choice.workers) < machine::usable_cpus();
-  std::string error;
-  std::unique_ptr<transport> opened(open(plugin_version, settings, error));
-  if (!opened) throw std::runtime_error(error);
-  return opened;
+  open_failure why;
+  std::unique_ptr<transport> opened(open(plugin_version, settings, why));
+  if (opened) return opened;
+  if (why.by_setting) throw std::invalid_argument(why.line);
+  throw std::runtime_error(why.line);
 }
 
 }  // namespace cleave::net

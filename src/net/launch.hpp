@@ -41,9 +41,17 @@ bool is_first_rank();
 /// says so from the beginning.
 void separate() noexcept;
 
-/// Prints `cleave: LINE` once for all ranks and ends this process with that status. Ranks other
-/// than the first end a moment later, because launchers kill the rest of a job as soon as one has
-/// ended.
+/// Whether this rank says what the user has got wrong: the first one does, and each on another host
+/// (as far as ranks are numbered host by host), whose environment may be another one. What is wrong
+/// for the others is wrong for the first one too.
+bool tells_mistakes();
+
+/// Ranks other than the first one end a moment after it, because launchers end the rest of a job as
+/// soon as one has ended.
+void let_first_rank_end();
+
+/// Prints `cleave: LINE` where tells_mistakes() and ends this process with that status; all ranks
+/// call it.
 [[noreturn]] void end_all_ranks(std::string_view line, int status = 2);
 
 /// What the user may choose: "mpi" (as launched), a plug-in's name ("openmpi", "mpich",
@@ -56,6 +64,9 @@ struct transport_choice {
 /// Takes `--transport NAME` or `--transport=NAME` out of a command line; otherwise
 /// CLEAVE_TRANSPORT, otherwise nothing. Throws std::invalid_argument.
 std::string take_transport(int& argc, char** argv);
+
+/// Throws std::invalid_argument, which begins with `said_by`, if no transport has that name.
+void check_transport(std::string_view said_by, const std::string& name);
 
 /// The transport, or nullptr if this process is alone or is to be. Loads nothing in that case. The
 /// calling thread is the one that must call everything else of it, and destroy it; all ranks open
@@ -72,7 +83,7 @@ struct serve_settings;
 /// used, std::runtime_error.
 void serve(const serve_settings& what);
 
-/// Where plug-ins are looked for, in this order.
+/// Where plug-ins are looked for, in this order: absolute, and never the working folder.
 std::vector<std::string> plugin_folders();
 
 }  // namespace cleave::net

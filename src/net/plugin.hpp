@@ -10,7 +10,7 @@ namespace cleave::net {
 
 /// Grows by one whenever transport.hpp or this file changes what is called. A plug-in of another
 /// number is refused.
-inline constexpr unsigned plugin_version = 4;
+inline constexpr unsigned plugin_version = 5;
 
 struct transport_settings {
   int ranks = 0;  // as many as the launcher spoke of; 0: it did not say
@@ -18,10 +18,16 @@ struct transport_settings {
       false;  // wait() may spin before it blocks: there are CPUs for more threads than this job has
 };
 
-/// The transport, or nullptr with one line in `error`. Called by the thread that will call
-/// everything else. If the versions differ it looks at nothing but these.
+/// Why there is no transport.
+struct open_failure {
+  std::string line;
+  bool by_setting = false;  // the user has set something that cannot be used
+};
+
+/// The transport, or nullptr with a line in `why`. Called by the thread that will call everything
+/// else. If the versions differ it looks at nothing but these two.
 using open_function = transport*(unsigned version, const transport_settings& settings,
-                                 std::string& error);
+                                 open_failure& why);
 inline constexpr const char* open_function_name = "cleave_transport_open";
 
 /// What a machine offers (`--serve WHERE`).

@@ -31,7 +31,10 @@ namespace cleave {
 namespace {
 
 constexpr long most_workers = detail::native::most_workers;
+constexpr long most_trace = 1 << 12;  // MiB
 constexpr std::chrono::seconds time_to_leave{10};
+
+std::size_t trace_bytes(long mebibytes) { return static_cast<std::size_t>(mebibytes) << 20; }
 
 /// Null if nothing is to be recorded. Of several nodes the first one writes the file.
 std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers, unsigned nodes) {
@@ -47,8 +50,7 @@ std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers,
     plan.file.append(".").append(std::to_string(rank));  // of ranks that are programs of their own
   }
   if (plan.bytes == 0)
-    plan.bytes = static_cast<std::size_t>(machine::environment("CLEAVE_TRACE_SIZE", 1, 1 << 12, 16))
-                 << 20;
+    plan.bytes = trace_bytes(machine::environment("CLEAVE_TRACE_SIZE", 1, most_trace, 16));
   plan.bytes /= nodes;
   if (plan.file.empty() && !plan.spans && !plan.strands && !o.timing) return nullptr;
   return std::make_unique<trace::session>(std::move(plan), workers);
@@ -110,11 +112,17 @@ unsigned cpus_of_this_process() {
   return bound ? usable : std::max(1u, usable / ranks);
 }
 
+/// 2 where the user has set something that cannot be used.
+int status_for(const std::exception& e) {
+  return dynamic_cast<const std::invalid_argument*>(&e) != nullptr ? 2 : 1;
+}
+
 /// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at
 /// once where it is to be `alone`: those made later find nobody.
 std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
   static std::atomic<bool> joined{false};
   net::transport_choice choice{o.transport, workers};
+  if (!choice.name.empty()) net::check_transport("--transport", choice.name);
   char* no_arguments[] = {nullptr};
   int none = 1;
   if (choice.name.empty()) choice.name = net::take_transport(none, no_arguments);
@@ -123,9 +131,9 @@ std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone)
   std::unique_ptr<net::driver> node;
   try {
     node = net::driver::open(choice);
-  } catch (const std::runtime_error& e) {
-    // Nobody else says it, and there is nothing that this process could do alone.
-    if (net::launched().comes_and_goes && !net::is_first_rank()) net::end_all_ranks(e.what());
+  } catch (const std::exception& e) {
+    // There is nothing that such a process could do alone.
+    if (!net::is_first_rank()) net::end_all_ranks(e.what(), status_for(e));
     throw;
   }
   if (node == nullptr) joined = false;
@@ -172,7 +180,7 @@ unsigned workers_to_begin_with() {
       machine::environment("CLEAVE_WORKERS", 1, most_workers, std::min(usual, most_workers)));
 }
 
-[[noreturn]] void refuse(const std::exception& e) { net::end_all_ranks(e.what()); }
+[[noreturn]] void refuse(const std::exception& e) { net::end_all_ranks(e.what(), status_for(e)); }
 
 options from_command_line(int& argc, char** argv) try {
   serve_if_asked(argc, argv);
@@ -180,6 +188,9 @@ options from_command_line(int& argc, char** argv) try {
   o.transport = net::take_transport(argc, argv);
   o.workers =
       static_cast<int>(machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
+  o.trace = machine::take_text(argc, argv, "--trace", "a file").value_or("");
+  o.trace_bytes =
+      trace_bytes(machine::take_option(argc, argv, "--trace-size", 1, most_trace).value_or(0));
   return o;
 } catch (const std::exception& e) { refuse(e); }
 

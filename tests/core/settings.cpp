@@ -2,8 +2,10 @@
 // mistakes.
 #include "core/requests.hpp"
 #include "machine/cpus.hpp"
+#include "temporary_folder.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 namespace cleave::tests {
@@ -80,6 +82,41 @@ TEST_F(settings, other_words_are_kept) {
   EXPECT_EQ(line.rest(), (words{"x", "--worker", "--workersN", "-w", "--sequential", ""}));
 }
 
+TEST_F(settings, a_trace_by_the_command_line) {
+  const temporary_folder folder;
+  const std::string file = folder.path / "t.json";
+  command_line line({"x", "--trace", file, "--trace-size=1", "y"});
+  {
+    runtime rt(line.argc, line.argv.data());
+    EXPECT_EQ(line.rest(), (words{"x", "y"}));
+    EXPECT_EQ(rt.run([] { return 5; }), 5);
+  }
+  EXPECT_GT(std::filesystem::file_size(file), 100u);
+}
+
+TEST_F(settings, after_two_dashes_all_is_the_programs) {
+  variable workers("CLEAVE_WORKERS", "1");
+  command_line line({"x", "--workers", "2", "--", "--workers", "3", "--trace"});
+  EXPECT_EQ(runtime(line.argc, line.argv.data()).workers(), 2);
+  EXPECT_EQ(line.rest(), (words{"x", "--", "--workers", "3", "--trace"}));
+}
+
+/// A destructor has no other way to tell it.
+TEST_F(settings, a_trace_that_is_lost_costs_a_line_and_the_status) {
+  const temporary_folder folder;
+  const std::string file = folder.path / "t.json";
+  const auto lose = [&] {
+    command_line line({"x", "--workers=1", "--trace", file});
+    {
+      runtime rt(line.argc, line.argv.data());
+      std::filesystem::create_directory(file);
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(lose(), testing::ExitedWithCode(1),
+              "^cleave: /.*t.json: cannot be written: Is a directory\n$");
+}
+
 std::string as_pattern(const std::string& text) {
   std::string pattern;
   for (char c : text) pattern += std::string(c == '+' || c == '.' ? "\\" : "") + c;
@@ -114,13 +151,18 @@ TEST_F(settings, malformed_command_line) {
     command_line c(std::move(w));
     EXPECT_EXIT(runtime(c.argc, c.argv.data()), testing::ExitedWithCode(2), line);
   };
-  refused({"a", "--workers"}, "^cleave: --workers: expected a number after it\n$");
+  refused({"a", "--workers"}, "^cleave: --workers: expected a number after it, got nothing\n$");
   refused({"a", "--workers", "0"},
           "^cleave: --workers: expected a whole number from 1 to 1024, got '0'\n$");
   refused({"a", "--workers=x"},
           "^cleave: --workers: expected a whole number from 1 to 1024, got 'x'\n$");
-  refused({"a", "--workers="},
-          "^cleave: --workers: expected a whole number from 1 to 1024, got ''\n$");
+  refused({"a", "--workers="}, "^cleave: --workers: expected a number after it, got nothing\n$");
+  refused({"a", "--trace"}, "^cleave: --trace: expected a file after it, got nothing\n$");
+  refused({"a", "--trace", "none/t.json"},
+          "^cleave: none/t.json: cannot be written: No such file or directory\n$");
+  refused({"a", "--trace-size", "0"},
+          "^cleave: --trace-size: expected a whole number from 1 to 4096, got '0'\n$");
+  refused({"a", "--transport", "pigeon"}, "^cleave: --transport: expected mpi, .*'pigeon'\n$");
   refused({"a", "--workers=-3"},
           "^cleave: --workers: expected a whole number from 1 to 1024, got '-3'\n$");
 }

@@ -19,6 +19,14 @@ ends() {
   [[ $status == "$1" ]] || fail "$mpi: ${command[*]}: exit status $status: $(cat "$work/out" "$work/err")"
 }
 
+# once LINE [NAME=VALUE…]: the command says that, once, and nothing else of Cleave is printed; status 2.
+once() {
+  ends 2 "${@:2}"
+  lines 1 "^queens: $1$"
+  lines 1 '^(queens|cleave): '
+  lines 0 '^answer '
+}
+
 for mpi in "${mpis[@]}"; do
   launch "$mpi" 2 "$bin/queens" 11
   ends 0
@@ -37,6 +45,12 @@ for mpi in "${mpis[@]}"; do
   launch "$mpi" 2 "$bin/queens" 99
   ends 2
   lines 1 "^queens: N: expected a whole number from 1 to 32, got '99'$"
+  launch "$mpi" 3 "$bin/queens" 9 --transport nonsense
+  once "--transport: expected mpi, openmpi, openmpi5, mpich, nats or none, got 'nonsense'"
+  launch "$mpi" 3 "$bin/queens" 9
+  once "CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'x'" CLEAVE_WORKERS=x
+  once "CLEAVE_MPI_PART: expected a whole number from 1 to 1073741824, got '0'" CLEAVE_MPI_PART=0
+  once "none/t.json: cannot be written: No such file or directory" CLEAVE_TRACE=none/t.json
   launch "$mpi" 2 "$bin/queens" 9 --profile --transport none --trace "$work/trace-$mpi.json"
   ends 0
   lines 2 '^answer +352 solutions$'

@@ -7,7 +7,10 @@ source "$CLEAVE_SOURCE_DIR/tests/mpi/launchers.bash"
 
 # says_once REGEX COMMAND…: one rank says it, the job fails.
 says_once() {
-  timeout 60 "${@:2}" >"$work/out" 2>"$work/err" && fail "${*:2}: exit status 0"
+  local status
+  timeout 60 "${@:2}" >"$work/out" 2>"$work/err"
+  status=$?
+  [[ $status == "${expected:-2}" ]] || fail "${*:2}: exit status $status"
   [[ $(cat "$work/out" "$work/err" | grep -cE -- "^cleave: $1") == 1 ]] || fail "${*:2}: $(cat "$work/out" "$work/err")"
 }
 
@@ -20,6 +23,10 @@ for mpi in "${mpis[@]}"; do
   says_once "no plug-in libcleave-mpi-[a-z0-9]+.so in $work " env CLEAVE_PLUGINS="$work" "${command[@]}"
   says_once "CLEAVE_MPI_DOORBELL: expected futex or udp, got 'bell'" env CLEAVE_MPI_DOORBELL=bell "${command[@]}"
   says_once "CLEAVE_MPI_PART: expected a whole number from 1 to 1073741824, got '0'" env CLEAVE_MPI_PART=0 "${command[@]}"
+  for setting in "CLEAVE_TRACE_SIZE=0" "CLEAVE_STACK=0" "CLEAVE_CHECK=2" "CLEAVE_CUTOFF=x" "CLEAVE_TRANSPORT=x" "CLEAVE_WORKERS=0"; do
+    launch "$mpi" 3 "$CLEAVE_BINARY_DIR/tests/programs/mpi_jobs" search
+    says_once "${setting%=*}: expected .*, got '${setting#*=}'" env "$setting" "${command[@]}"
+  done
   launch "$mpi" 2 "$ranks" ring --transport=none
   must_print alone "${command[@]}"
   [[ $(wc -l <"$work/out") == 2 ]] || fail "--transport none: $(cat "$work/out")"

@@ -111,11 +111,11 @@ refused() {
 }
 export CLEAVE_TRANSPORT=nats CLEAVE_NODE=0
 by='as a server (--serve) sets it, got'
-refused 1 "queens: --transport nats: CLEAVE_JOB: expected letters and digits, $by ''"
+refused 2 "queens: --transport nats: CLEAVE_JOB: expected letters and digits, $by ''"
 export CLEAVE_JOB=7
 CLEAVE_NODE=g refused 2 "cleave: --transport nats: CLEAVE_NODE: expected a hexadecimal number below 2^62, $by 'g'"
-CLEAVE_ROOT=here refused 1 "queens: --transport nats: CLEAVE_ROOT: expected SITE.NAME, $by 'here'"
+CLEAVE_ROOT=here refused 2 "queens: --transport nats: CLEAVE_ROOT: expected SITE.NAME, $by 'here'"
 export CLEAVE_ROOT=here.m0
-refused 1 "queens: --transport nats: CLEAVE_KEY: expected the name of a key file"
-CLEAVE_KEY=$second refused 1 "queens: --transport nats: CLEAVE_ROOT: expected this machine, here.m1, where CLEAVE_NODE is 0"
+refused 2 "queens: --transport nats: CLEAVE_KEY: expected the name of a key file"
+CLEAVE_KEY=$second refused 2 "queens: --transport nats: CLEAVE_ROOT: expected this machine, here.m1, where CLEAVE_NODE is 0"
 exit "$((failures > 0))"

@@ -43,9 +43,9 @@ protected:
     static void* const plugin = dlopen(CLEAVE_BIN_DIR "/../lib/libcleave-nats.so", RTLD_NOW);
     EXPECT_NE(plugin, nullptr) << dlerror();
     const auto make = reinterpret_cast<net::open_function*>(dlsym(plugin, net::open_function_name));
-    std::string error;
-    std::unique_ptr<net::transport> made(make(net::plugin_version, {}, error));
-    EXPECT_NE(made, nullptr) << error;
+    net::open_failure why;
+    std::unique_ptr<net::transport> made(make(net::plugin_version, {}, why));
+    EXPECT_NE(made, nullptr) << why.line;
     return made;
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -157,8 +158,18 @@ TEST(launch, serve_is_taken_out_wherever_it_is) {
 TEST(launch, a_folder_that_is_named_is_the_only_one) {
   setenv("CLEAVE_PLUGINS", "/somewhere", 1);
   EXPECT_EQ(plugin_folders(), names({"/somewhere"}));
+  setenv("CLEAVE_PLUGINS", "near/by", 1);
+  EXPECT_EQ(plugin_folders(), names({std::filesystem::current_path() / "near/by"}));
   unsetenv("CLEAVE_PLUGINS");
   EXPECT_GE(plugin_folders().size(), 3u);
+  for (const std::string& folder : plugin_folders()) EXPECT_EQ(folder.front(), '/') << folder;
+}
+
+TEST(launch, options_are_as_refused_as_the_command_line) {
+  EXPECT_NO_THROW(check_transport("--transport", "openmpi5"));
+  EXPECT_THROW(check_transport("--transport", "openmpi5x"), std::invalid_argument);
+  EXPECT_THROW(check_transport("--transport", "none1"), std::invalid_argument);
+  EXPECT_THROW(check_transport("--transport", ""), std::invalid_argument);
 }
 
 }  // namespace

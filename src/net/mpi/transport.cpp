@@ -112,7 +112,7 @@ std::string mpi_transport::kind_of_doorbell() {
   const char* const text = std::getenv("CLEAVE_MPI_DOORBELL");
   std::string kind = text != nullptr ? text : "";
   if (!kind.empty() && kind != "futex" && kind != "udp")
-    throw std::runtime_error("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" + kind + "'");
+    throw std::invalid_argument("CLEAVE_MPI_DOORBELL: expected futex or udp, got '" + kind + "'");
   return kind;
 }
 
@@ -369,16 +369,20 @@ void mpi_transport::leave() {
 }  // namespace cleave::net::mpi
 
 extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave_transport_open(
-    unsigned version, const cleave::net::transport_settings& settings, std::string& error) {
+    unsigned version, const cleave::net::transport_settings& settings,
+    cleave::net::open_failure& why) {
   if (version != cleave::net::plugin_version) {
-    error = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
-            ", this program needs " + std::to_string(version);
+    why.line = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
+               ", this program needs " + std::to_string(version);
     return nullptr;
   }
   try {
     return new cleave::net::mpi::mpi_transport(settings);
+  } catch (const std::invalid_argument& e) {
+    why = {e.what(), true};
+    return nullptr;
   } catch (const std::exception& e) {
-    error = e.what();
+    why.line = e.what();
     return nullptr;
   }
 }

@@ -60,8 +60,8 @@ std::optional<address> read_address(std::string_view text) {
 
 place read_place() {
   const auto refuse = [](const char* name, const char* expected, const std::string& got) {
-    throw std::runtime_error(std::string("--transport nats: ") + name + ": expected " + expected +
-                             ", as a server (--serve) sets it, got '" + got + "'");
+    throw std::invalid_argument(std::string("--transport nats: ") + name + ": expected " +
+                                expected + ", as a server (--serve) sets it, got '" + got + "'");
   };
   place found;
   found.job = variable("CLEAVE_JOB");
@@ -85,7 +85,7 @@ place read_place() {
 access read_key() {
   const std::string file = variable("CLEAVE_KEY");
   if (file.empty())
-    throw std::runtime_error("--transport nats: CLEAVE_KEY: expected the name of a key file");
+    throw std::invalid_argument("--transport nats: CLEAVE_KEY: expected the name of a key file");
   return read_access(file);
 }
 
@@ -176,8 +176,8 @@ nats_transport::nats_transport(const access& key, place here)
       up_at_(clock::now()),
       first_by_(clock::now() + first_within) {
   if (here_.self == 0 && relay_.self().at != here_.root)
-    throw std::runtime_error("--transport nats: CLEAVE_ROOT: expected this machine, " +
-                             relay_.self().at.text() + ", where CLEAVE_NODE is 0");
+    throw std::invalid_argument("--transport nats: CLEAVE_ROOT: expected this machine, " +
+                                relay_.self().at.text() + ", where CLEAVE_NODE is 0");
   relay_.listen(topic());
   note_time();
 }
@@ -445,18 +445,21 @@ traffic nats_transport::counted() const noexcept {
 }  // namespace cleave::net::nats
 
 extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave_transport_open(
-    unsigned version, const cleave::net::transport_settings&, std::string& error) {
+    unsigned version, const cleave::net::transport_settings&, cleave::net::open_failure& why) {
   namespace nats = cleave::net::nats;
   if (version != cleave::net::plugin_version) {
-    error = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
-            ", this program needs " + std::to_string(version);
+    why.line = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
+               ", this program needs " + std::to_string(version);
     return nullptr;
   }
   try {
     const nats::place here = nats::read_place();
     return new nats::nats_transport(nats::read_key(), here);
+  } catch (const std::invalid_argument& e) {
+    why = {e.what(), true};
+    return nullptr;
   } catch (const std::exception& e) {
-    error = e.what();
+    why.line = e.what();
     return nullptr;
   }
 }

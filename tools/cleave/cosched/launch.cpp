@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "common/command_line.hpp"
+#include "machine/trusted.hpp"
 
 namespace cosched {
 namespace {
@@ -128,6 +129,8 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
         fmt::format("{}: expected a path without blanks and colons, at which LD_PRELOAD is cut",
                     library.string()));
   check_programs(what.command);
+  if (const auto why = cleave::machine::why_not_trusted(library.string()); !why.empty())
+    throw apps::usage_error(fmt::format("not preloaded: {}: {}", library.string(), why));
   const char* const others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
   set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
