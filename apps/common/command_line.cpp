@@ -4,18 +4,21 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cleave/runtime.hpp>
+#include <cleave/version.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <new>
 #include <string_view>
-#include <thread>
+#include <utility>
 
 #include "input_error.hpp"
 #include "line_reader.hpp"
+#include "machine/standard_streams.hpp"
+#include "net/launch.hpp"
 
 namespace apps {
 
@@ -65,18 +68,20 @@ std::string what_is_wrong(const CLI::Option& option) {
 
 }  // namespace
 
+constexpr const char* no_output = "cannot write to standard output";
+
 int failed(const std::string& program) noexcept {
   // Most errors are those of all nodes. The first one says them; a launcher ends the job as soon as
-  // one has ended. Who is still there after that has one of its own.
-  if (!cleave::is_first_node()) std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const char* what = "unknown error";
+  // one has ended. Who is still there after that has one of its own, unless it is a mistake of the
+  // user.
+  cleave::net::let_first_rank_end();
+  std::string text = "unknown error";
   int status = 1;
-  std::string text;
+  bool names_file = false;
   try {
     throw;
-  } catch (const input_error& e) {  // it begins with the file's name
-    std::fprintf(stderr, "%s\n", e.what());
-    return 2;
+  } catch (const input_error& e) {
+    text = e.what(), status = 2, names_file = true;
   } catch (const usage_error& e) {
     if (!cleave::is_first_node()) return 2;  // their arguments are the same
     text = e.what(), status = 2;
@@ -84,13 +89,41 @@ int failed(const std::string& program) noexcept {
     text = e.what(), status = 2;
   } catch (const std::bad_alloc&) { text = "out of memory"; } catch (const std::exception& e) {
     text = e.what();
-  } catch (...) { text = what; }
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+  } catch (...) {}
+  if (std::ferror(stdout) != 0) text = no_output, status = 1;  // whoever noticed it
+  if (status == 2 && !cleave::net::tells_mistakes()) return status;
+  if (names_file) std::fprintf(stderr, "%s\n", text.c_str());
+  else std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
   return status;
 }
 
 void flush_output() {
-  if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error(no_output);
+}
+
+namespace {
+
+// Also where main() does not end by a check of its own: an answer that nobody has got is no
+// success.
+void check_output_at_exit() {
+#ifdef __GLIBC__  // an exit() by what exit() calls goes on with the rest, and its status counts
+  static bool once = false;
+  if (std::exchange(once, true)) return;
+  on_exit(
+      [](int status, void*) {
+        if (status != 0 || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return;
+        std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, no_output);
+        std::exit(1);
+      },
+      nullptr);
+#endif
+}
+
+}  // namespace
+
+void begin_program() {
+  cleave::machine::open_standard_streams();
+  check_output_at_exit();
 }
 
 struct command_line::parser {
@@ -106,6 +139,8 @@ struct command_line::parser {
   parser(std::string of, CLI::App_p by) : program(std::move(of)), app(std::move(by)) {
     app->formatter(std::make_shared<formatter>(*this));
     app->set_help_flag("--help,-h", "Print this and exit");
+    app->set_version_flag("--version", program + " " + cleave::version,
+                          "Print the version and exit");
     app->allow_extras();
   }
 
@@ -293,6 +328,7 @@ void command_line::option_pair(const std::string& names, const std::string& valu
 }
 
 void command_line::parse(int argc, char** argv) {
+  begin_program();
   CLI::App& app = *parser_->app;
   const auto dashes = parser_->has_rest()
                           ? std::find_if(argv, argv + argc, [](auto* w) { return w == "--"sv; })
@@ -302,7 +338,10 @@ void command_line::parse(int argc, char** argv) {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::CallForHelp&) {
     if (cleave::is_first_node()) fmt::print("{}", app.help());
-    std::exit(std::fflush(stdout) == 0 ? 0 : 1);
+    std::exit(0);
+  } catch (const CLI::CallForVersion& e) {
+    if (cleave::is_first_node()) fmt::print("{}\n", e.what());
+    std::exit(0);
   } catch (const CLI::ArgumentMismatch& e) {  // it begins with the option's name
     const std::string text = e.what(), name = text.substr(0, text.find(':'));
     const CLI::App* in = &app;

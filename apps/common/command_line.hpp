@@ -27,6 +27,11 @@ int failed(const std::string& program) noexcept;
 // Throws std::runtime_error if what was printed did not get out.
 void flush_output();
 
+// To be called before anything is opened; parse() does so. Descriptors 0 to 2 that are closed get
+// no file and no socket later, and a process that ends with status 0 although what it has printed
+// did not get out says so and ends with 1.
+void begin_program();
+
 // Variables are set by parse() and must outlive it; those of options that are not given keep their
 // values. An option's names are as "--output,-o"; `value` stands for its value in --help.
 class command_line {

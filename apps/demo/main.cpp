@@ -88,8 +88,11 @@ bool show(const program& p, cleave::runtime& one, cleave::runtime& all) {
 
 }  // namespace
 
-int main(int argc, char**) try {
-  if (argc > 1) throw apps::usage_error("expected no arguments: it takes none");
+int main(int argc, char** argv) try {
+  apps::command_line line("demo",
+                          "Three searches, each by the plain sequential program, by one worker and "
+                          "by all workers.");
+  line.parse(argc, argv);
   cleave::options single;
   single.workers = 1;
   cleave::runtime one(single), all;

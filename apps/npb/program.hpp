@@ -23,6 +23,7 @@ namespace apps::npb {
 class mpi {
 public:
   mpi(int& argc, char**& argv) {
+    begin_program();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);

@@ -6,6 +6,7 @@
 #include "machine/floating_point.hpp"
 #include "machine/saved_file.hpp"
 #include "machine/settings.hpp"
+#include "machine/standard_streams.hpp"
 #include "machine/thread.hpp"
 #include "net/driver.hpp"
 #include "net/launch.hpp"
@@ -149,6 +150,7 @@ void serve(net::driver& node) {
 }
 
 std::unique_ptr<runtime::state> start(const options& o) {
+  machine::open_standard_streams();
   long workers = o.workers;
   if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
   if (workers == 0) workers = machine::environment("CLEAVE_WORKERS", 1, most_workers, 0);
@@ -197,6 +199,7 @@ options from_command_line(int& argc, char** argv) try {
 }  // namespace
 
 void serve_if_asked(int argc, char** argv) {
+  machine::open_standard_streams();
   net::serve_settings what;
   const auto where = net::take_serve(argc, argv);
   if (!where) return;
