@@ -44,6 +44,8 @@ invite relay gone
 [[ $? == 2 && $(wc -l <"$work/err") == 1 ]] || fail "a key that was taken back: $(cat "$work/out" "$work/err")"
 "$cleave" submit "$me" queens 12 >/dev/full 2>"$work/err"
 [[ $? == 1 && $(tail -n 1 "$work/err") == "cleave: cannot write to standard output" ]] || fail "/dev/full: $(cat "$work/err")"
+"$cleave" submit "$me" queens 12 >&- 2>"$work/err"  # the relay's socket does not take its place
+[[ $? == 1 && $(tail -n 1 "$work/err") == "cleave: cannot write to standard output" ]] || fail ">&-: $(cat "$work/err")"
 refuses "cleave: here.m9 does not offer queens" cleave submit --root here.m9 "$me" queens 13
 refuses "queens: --serve: expected nothing besides --workers N, got \"13\"" queens --serve "$me" 13
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: once
-# docs/sites.md, line by line as it stands there: two sites on one host, and the answer that it shows.
+# docs/sites.md, line by line as it stands there (it sets `bin` first): two sites on one host, and the answer that it shows.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
@@ -13,9 +13,8 @@ if [[ ${1:-} != inside ]]; then
   exec unshare -rn bash "$0" inside
 fi
 ip link set lo up
-mapfile -t lines < <(sed -n '/^    cleave relay --site chiba/,/^$/s/^    //p' "$CLEAVE_SOURCE_DIR/docs/sites.md")
+mapfile -t lines < <(sed -n '/^    $bin.cleave relay --site chiba/,/^$/s/^    //p' "$CLEAVE_SOURCE_DIR/docs/sites.md")
 ((${#lines[@]} == 8)) || fail "docs/sites.md: ${#lines[@]} commands, expected 8"
-PATH=$bin:$PATH
 mkdir "$work/here"
 cd "$work/here" || exit 1
 : >"$work/said"
