@@ -139,7 +139,7 @@ struct command_line::parser {
   parser(std::string of, CLI::App_p by) : program(std::move(of)), app(std::move(by)) {
     app->formatter(std::make_shared<formatter>(*this));
     app->set_help_flag("--help,-h", "Print this and exit");
-    app->set_version_flag("--version", program + " " + cleave::version,
+    app->set_version_flag("--version", program.substr(0, program.find(' ')) + " " + cleave::version,
                           "Print the version and exit");
     app->allow_extras();
   }

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 namespace cleave::machine {
 
 void open_standard_streams() noexcept {

@@ -162,6 +162,8 @@ TEST_F(settings, malformed_command_line) {
           "^cleave: none/t.json: cannot be written: No such file or directory\n$");
   refused({"a", "--trace-size", "0"},
           "^cleave: --trace-size: expected a whole number from 1 to 4096, got '0'\n$");
+  refused({"a", "--workers", "1024", "--trace", "t.json", "--trace-size", "1"},
+          "^cleave: t.json: expected room for a trace of at least [0-9]* bytes, got 1048576\n$");
   refused({"a", "--transport", "pigeon"}, "^cleave: --transport: expected mpi, .*'pigeon'\n$");
   refused({"a", "--workers=-3"},
           "^cleave: --workers: expected a whole number from 1 to 1024, got '-3'\n$");

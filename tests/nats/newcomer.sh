@@ -28,4 +28,7 @@ for line in "${lines[@]}"; do
   fi
 done
 grep -qxF "$(sed -n '/^answer /p' "$CLEAVE_SOURCE_DIR/docs/sites.md")" "$work/out" || fail "$(cat "$work/out" "$work/said")"
+# Closed, standard output stays closed: the relay's socket does not get the answer.
+$bin/cleave submit m1.cleave queens 10 >&- 2>"$work/err"
+[[ $? == 1 && $(tail -n 1 "$work/err") == "cleave: cannot write to standard output" ]] || fail ">&-: $(cat "$work/err")"
 exit "$((failures > 0))"
