@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace cleave::detail {
@@ -79,6 +81,10 @@ void recorded_graph::get(byte_reader& r) {
 }
 
 recorded_graph read_recorded_graph(const std::string& file) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(file, error).type();
+  if (kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::block)
+    throw std::runtime_error(file + ": expected a recorded graph, got a device");
   std::ifstream in(file, std::ios::binary);
   std::vector<char> text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) throw std::runtime_error(file + ": cannot be read");

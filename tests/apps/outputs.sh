@@ -108,4 +108,15 @@ CLEAVE_PLUGINS=open timeout 60 queens 8 --transport openmpi99 >out 2>err && fail
   fail "a folder of everybody: $(cat out err)"
 CLEAVE_PLUGINS=closed timeout 60 queens 8 --transport openmpi99 >out 2>err && fail "a plug-in that is none: status 0"
 grep -q '^queens: no plug-in of Cleave: ' err && grep -q planted out || fail "a folder that is named: $(cat out err)"
+unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK
+if [[ -x $bin/cleave ]]; then  # and what is loaded into every process of an MPI job
+  mkdir -p moved/bin moved/lib
+  cp "$bin/cleave" moved/bin
+  library=$PWD/moved/lib/libcleave-cosched-openmpi.so
+  cp libcleave-mpi-openmpi99.so "$library"
+  [[ $(moved/bin/cleave cosched --mpi openmpi sh -c 'echo "$LD_PRELOAD"') == *"$library" ]] || fail "cosched does not preload its library"
+  chmod 777 moved/lib
+  ends 2 "cleave: not preloaded: $library: others may write to $PWD/moved/lib (chmod go-w)" \
+    moved/bin/cleave cosched --mpi openmpi sh -c true
+fi
 exit "$((failures > 0))"

@@ -25,6 +25,10 @@ for mpi in "${mpis[@]}"; do
   grep -q '"verified":true' "$work/out" || fail "$mpi: $(cat "$work/out")"
   grep -q '"policy":"adaptive"' "$work/report" || fail "$mpi: $(cat "$work/report")"
   (($(counted waits) > 0)) || fail "$mpi: no waits"
+  "$bin/cleave" cosched --report "$work/none/report" "${command[@]}" >"$work/out" 2>"$work/err" && fail "$mpi: a report that is lost has status 0"
+  grep -q '"verified":true' "$work/out" || fail "$mpi: a report that is lost costs the answer: $(cat "$work/err")"
+  [[ $(grep -c "^cosched: $work/none/report: cannot be written: No such file or directory$" "$work/err") == 1 ]] ||
+    fail "$mpi: a report that is lost: $(cat "$work/err")"
   # LogP's time is a round trip more than a wake-up.
   "$bin/cleave" cosched --policy logp --free-spin 0 --report "$work/report" "${command[@]}" >"$work/out" 2>"$work/err" || fail "$mpi: $(cat "$work/err")"
   grep -q '"policy":"logp"' "$work/report" || fail "$mpi: $(cat "$work/report")"

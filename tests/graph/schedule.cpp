@@ -363,6 +363,7 @@ TEST(file, that_cannot_be_used_is_named) {
   expect_named([&] { read_recorded_graph(file); });
   const auto nowhere = (folder.path / "none" / "a.plan").string();
   expect_named([&] { write_recorded_graph(random_graph(1), nowhere); });
+  EXPECT_THROW(read_recorded_graph("/dev/zero"), std::runtime_error);  // which has no end
   write_recorded_graph(random_graph(1), file);
   EXPECT_EQ(bytes_of(read_recorded_graph(file)), bytes_of(random_graph(1)));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1);

@@ -249,8 +249,10 @@ TEST_F(saved_files, that_are_the_standard_output_go_on_with_it) {
     std::fflush(stdout);
     if (std::freopen((file + ".err").c_str(), "w", stderr) == nullptr) _exit(1);
     std::fprintf(stderr, "before\n");
+    std::fflush(stderr);  // which a file has a buffer for
     save(file + ".err", "trace\n");
     std::fprintf(stderr, "after\n");
+    std::fflush(stderr);
     _exit(0);
   }
   int status = 0;
