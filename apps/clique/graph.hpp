@@ -1,6 +1,7 @@
 // An undirected graph, and the DIMACS text format for it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <istream>
 #include <ostream>
@@ -27,14 +28,19 @@ inline constexpr const char* graph_format =
     p edge 3 2                        vertices and edges ('p col' is the same)
     e 1 2                             an edge; vertices are numbered from 1
     e 2 3
+
+An edge may be there several times and in both directions. The number of edges is that of the
+lines, or that of the edges that differ.
 )";
 
-// Throws input_error.
+// Throws input_error. Each edge is there once, however often the file has it.
 inline graph parse_dimacs(std::istream& in, const std::string& name) {
   line_reader reader(in, name);
   graph g;
   bool announced = false;
-  std::size_t edges = 0;
+  std::size_t edges = 0, lines = 0;
+  std::vector<bool> known;  // by the lower vertex, then by the higher one
+  const auto announced_edges = [&] { return std::to_string(edges) + " edges, as announced"; };
   while (reader.next()) {
     auto words = split(reader.text());
     if (words.empty() || words[0][0] == 'c') continue;
@@ -43,26 +49,33 @@ inline graph parse_dimacs(std::istream& in, const std::string& name) {
       if (words.size() != 4 || (words[1] != "edge" && words[1] != "col"))
         reader.fail("'p edge VERTICES EDGES'", in_quotes(reader.text()));
       g.vertices = reader.number(words[2], 1, max_vertices, "a number of vertices");
-      int possible = g.vertices * (g.vertices - 1) / 2;
+      const int possible = g.vertices * (g.vertices - 1);  // in both directions
       edges = reader.number(words[3], 0, possible, "a number of edges");
+      known.resize(static_cast<std::size_t>(g.vertices * g.vertices));
       announced = true;
     } else if (words[0] == "e") {
       if (!announced) reader.fail("'p edge VERTICES EDGES' before the first edge", "an edge");
       if (words.size() != 3) reader.fail("'e VERTEX VERTEX'", in_quotes(reader.text()));
-      int u = reader.number(words[1], 1, g.vertices, "a vertex");
-      int v = reader.number(words[2], 1, g.vertices, "a vertex");
+      int u = reader.number(words[1], 1, g.vertices, "a vertex") - 1;
+      int v = reader.number(words[2], 1, g.vertices, "a vertex") - 1;
       if (u == v) reader.fail("two different vertices", in_quotes(reader.text()));
-      if (g.edges.size() == edges)
-        reader.fail(std::to_string(edges) + " edges, as announced", "one more");
-      g.edges.emplace_back(u - 1, v - 1);
+      lines++;
+      auto is_known = known[std::min(u, v) * g.vertices + std::max(u, v)];
+      if (is_known) continue;
+      if (g.edges.size() == edges) reader.fail(announced_edges(), "one more");
+      is_known = true;
+      g.edges.emplace_back(u, v);
     } else {
       reader.fail("a line that starts with 'c', 'p' or 'e'", in_quotes(reader.text()));
     }
   }
   if (!announced) throw input_error(name, reader.line(), "'p edge VERTICES EDGES'", "no such line");
-  if (g.edges.size() < edges)
-    throw input_error(name, reader.line(), std::to_string(edges) + " edges, as announced",
-                      std::to_string(g.edges.size()) + " at the end of the file");
+  if (lines != edges && g.edges.size() != edges)
+    throw input_error(
+        name, reader.line(), announced_edges(),
+        std::to_string(lines) + " at the end of the file" +
+            (lines == g.edges.size() ? ""
+                                     : ", of which " + std::to_string(g.edges.size()) + " differ"));
   return g;
 }
 

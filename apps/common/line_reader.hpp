@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <istream>
@@ -42,11 +44,22 @@ public:
 
   // False at the end. Line ends of any kind and trailing blanks are dropped.
   bool next() {
-    if (!std::getline(in_, text_)) {
-      if (in_.bad()) throw input_error(name_, line_ + 1, "another line", "a read error");
+    constexpr std::size_t longest = 1 << 20;  // so that no file without line ends fills the memory
+    constexpr int end_of_file = std::istream::traits_type::eof();
+    text_.clear();
+    line_++;
+    int c = 0;
+    try {
+      while ((c = in_.rdbuf()->sbumpc()) != end_of_file && c != '\n') {
+        if (text_.size() == longest)
+          fail("a line of at most " + std::to_string(longest) + " characters", "a longer one");
+        text_ += static_cast<char>(c);
+      }
+    } catch (const std::ios_base::failure&) { fail("another line", "a read error"); }
+    if (c == end_of_file && text_.empty()) {
+      line_--;
       return false;
     }
-    line_++;
     text_.erase(text_.find_last_not_of(" \t\r") + 1);
     return true;
   }
@@ -62,13 +75,35 @@ public:
   // `word` as a whole number in [low, high]; `what` names it in the message.
   int number(std::string_view word, int low, int high, const std::string& what) const {
     int value = 0;
-    auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || stop != word.data() + word.size() || value < low || value > high)
+    const std::string_view digits = without_plus(word);
+    auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || stop != digits.data() + digits.size() || value < low ||
+        value > high)
       fail(what + " from " + std::to_string(low) + " to " + std::to_string(high), in_quotes(word));
     return value;
   }
 
+  // `word` as a finite number; `what` names it in the message.
+  double real(std::string_view word, const std::string& what) const {
+    double value = 0;
+    const std::string_view digits = without_plus(word);
+    const char* end = digits.data() + digits.size();
+    auto [stop, error] = std::from_chars(digits.data(), end, value);
+    // A number too small for a double is 0, and one too large is none.
+    if (error == std::errc::result_out_of_range && stop == end)
+      value = std::strtod(std::string(digits).c_str(), nullptr);
+    else if (error != std::errc() || stop != end) fail(what, in_quotes(word));
+    if (!std::isfinite(value)) fail(what, in_quotes(word));
+    return value;
+  }
+
 private:
+  // from_chars() takes '-', but not '+', which other programs write and read.
+  static std::string_view without_plus(std::string_view word) {
+    if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
+    return word;
+  }
+
   std::istream& in_;
   std::string name_;
   std::string text_;

@@ -9,7 +9,7 @@ namespace apps::md {
 
 inline constexpr const char* data_file_help =
     "A data file is as LAMMPS reads and writes it (read_data, write_data), with the atom style\n"
-    "\"atomic\": one type, mass 1, a box at right angles, velocities.\n";
+    "\"atomic\": one type, mass 1, a box at right angles, velocities, atoms numbered from 1 on.\n";
 
 // Throws input_error.
 melt read_data_file(const std::string& name);

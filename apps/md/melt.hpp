@@ -71,8 +71,10 @@ struct energies {
 inline state state_at(int step, const melt& m, const energies& sum) {
   const auto n = static_cast<double>(m.position.size());
   const double volume = m.size.x * m.size.y * m.size.z;
-  return {step, sum.motion / (3 * n - 3), sum.potential / n, (sum.potential + sum.motion / 2) / n,
-          (sum.motion + sum.virial) / (3 * volume)};
+  // One atom has no degree of freedom besides its motion as a whole, which is no heat.
+  const double freedom = 3 * n - 3, motion = freedom > 0 ? sum.motion : 0;
+  return {step, freedom > 0 ? motion / freedom : 0, sum.potential / n,
+          (sum.potential + motion / 2) / n, (motion + sum.virial) / (3 * volume)};
 }
 
 }  // namespace apps::md

@@ -79,6 +79,8 @@ private:
                          std::to_string(column + 1),
                      in_quotes(text.substr(column, 1)));
     }
+    if (drawing_->size() > puzzle::max_cells)
+      reader_.fail("a drawing of at most " + std::to_string(puzzle::max_cells) + " cells", "more");
     rows_++;
   }
 
@@ -101,7 +103,16 @@ private:
       throw input_error(reader_.name(), first_line_,
                         std::string("a drawing with at least one '") + filled_ + "'", "none");
     *drawing_ = normalized(std::move(*drawing_));
-    if (drawing_ != &problem_.region && !connected(*drawing_))
+    const bool is_piece = drawing_ != &problem_.region;
+    if (is_piece && drawing_->size() > puzzle::max_piece)
+      throw input_error(reader_.name(), first_line_,
+                        "a piece of at most " + std::to_string(puzzle::max_piece) + " cells",
+                        std::to_string(drawing_->size()));
+    if (is_piece && problem_.pieces.size() > puzzle::max_kinds)
+      throw input_error(reader_.name(), first_line_,
+                        "at most " + std::to_string(puzzle::max_kinds) + " kinds of pieces",
+                        "one more");
+    if (is_piece && !connected(*drawing_))
       throw input_error(reader_.name(), first_line_, "a piece whose cells hang together",
                         "one in parts");
     drawing_ = nullptr;

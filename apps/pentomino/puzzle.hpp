@@ -34,6 +34,7 @@ struct alignas(64) orientation {
 struct puzzle {
   static constexpr int max_cells = 1024;  // of the board with its walls
   static constexpr int max_kinds = 64;
+  static constexpr int max_piece = static_cast<int>(orientation().others.size()) + 1;  // cells
   static constexpr int max_placed = 254;
 
   int stride = 0;
@@ -119,7 +120,7 @@ private:
     std::size_t covered = area(p.pieces), size = cells.size();
     require(size > 0, "a region of at least one cell", size);
     require(covered >= size, "pieces that cover " + std::to_string(size) + " cells", covered);
-    require(largest <= orientation().others.size() + 1, "pieces of at most 17 cells", largest);
+    require(largest <= max_piece, "pieces of at most 17 cells", largest);
     require(p.pieces.size() <= max_kinds, "at most 64 kinds of pieces", p.pieces.size());
     require(size / smallest <= max_placed, "room for at most 254 pieces", size / smallest);
     // A piece tried on the last cell looks as many rows beyond it as it has cells.

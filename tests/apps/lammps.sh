@@ -41,6 +41,9 @@ like_lammps() {
     END { exit bad }' both || fail "$1 is not what LAMMPS says: $(cat both)"
 }
 "$bin/md" 8 --write eight.data && like_lammps eight.data
+# Some atoms are outside of the box, far away.
+awk '/^Velocities/ {past = 1} /^[0-9]+ 1 / && !past && $1 % 7 == 0 {$3 += 13 * size; $4 -= 5 * size} /xlo/ {size = $2} {print}' \
+  OFMT=%.17g CONVFMT=%.17g eight.data >far.data && like_lammps far.data
 data=$CLEAVE_SOURCE_DIR/../shared/data/melt.data.gz
 if [[ -r $data ]]; then gzip -dc "$data" | sed '/Pair Coeffs/,/^Atoms/{/^Atoms/!d}' >melt.data && like_lammps melt.data; else echo "skipped: $data is not here"; fi
 exit $((failures > 0))
