@@ -17,7 +17,8 @@
 
 namespace {
 
-// A graph that clique reads from a file, as it would read any other; gone when the demo ends.
+// A graph that clique reads from a file, as it would read any other. The file is gone as soon as it
+// was read, so that Ctrl-C leaves none.
 class graph_file {
 public:
   graph_file() { apps::clique::save_dimacs(apps::clique::generate(name).value(), path_, name); }
@@ -96,15 +97,15 @@ int main(int argc, char** argv) try {
   cleave::options single;
   single.workers = 1;
   cleave::runtime one(single), all;
-  const graph_file graph;
-  const std::vector<program> programs = {
-      {"pentomino 6 x 10", apps::pentomino::default_trial()},
-      {"queens 14", apps::queens::trial_of(14)},
-      {"clique " + std::string(graph_file::short_name),
-       apps::clique::trial_of(apps::clique::load(graph.path()), graph_file::answer, 0)}};
+  const auto graph = apps::clique::load(graph_file().path());
+  const std::vector<program> programs = {{"pentomino 6 x 10", apps::pentomino::default_trial()},
+                                         {"queens 14", apps::queens::trial_of(14)},
+                                         {"clique " + std::string(graph_file::short_name),
+                                          apps::clique::trial_of(graph, graph_file::answer, 0)}};
 
   std::printf("%-17s  %-10s  %-16s  %7s  %6s  %6s  %7s\n", "program", "run by", "answer", "seconds",
               "ratio", "splits", "CPU s");
+  std::fflush(stdout);
   bool right = true;
   for (const program& p : programs) right &= show(p, one, all);
   std::printf(

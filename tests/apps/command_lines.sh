@@ -21,6 +21,7 @@ refuses "queens: none/t.json: cannot be written: No such file or directory" quee
 CLEAVE_TRACE=none/t.json refuses "fib: none/t.json: cannot be written: No such file or directory" fib 3
 CLEAVE_WORKERS=many refuses "fib: CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'many'" fib 3
 refuses "uts: TREE: expected one of T1, T1L, T2, T3, T3L, T5, got 'T9'" uts T9
+refuses "demo: unexpected argument '3' (see --help)" demo 3
 refuses "clique: FILE: expected the name of a graph file, got nothing" clique
 refuses "$work/none: expected a readable file that is not empty, got No such file or directory" \
   pentomino --board "$work/none"
@@ -54,7 +55,7 @@ for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
   prints 11 clique keller4.clq $workers
 done
 prints 65 pentomino --board "$CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt"
-for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md; do
+for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md demo; do
   "$bin/$app" --help | grep -q '^Usage: ' || fail "$app --help"
 done
 # A region that is not its own mirror image, and the piece that fills it.
@@ -71,6 +72,18 @@ kill "$reader" 2>/dev/null
 "$bin/clique" --generate keller4 -o link.clq
 [[ -L link.clq ]] && cmp -s linked.clq keller4.clq || fail "--generate replaces a link"
 compgen -G '*.part*' && fail "something half-written is left"
+
+# Ctrl-C ends a program at once, and it leaves nothing behind.
+set -m # or its programs would ignore SIGINT
+mkdir interrupted
+TMPDIR=$PWD/interrupted "$bin/demo" >demo.out 2>err &
+demo=$!
+patiently test -s demo.out || fail "demo prints nothing"
+kill -INT "$demo"
+wait "$demo"
+status=$?
+[[ $status == 130 && -z $(ls interrupted) ]] || fail "demo, interrupted: status $status, left $(ls interrupted): $(cat err)"
+set +m
 
 # The end is told too, and what is odd in a data file.
 "$bin/md" 3 --steps 10 --every 4 --json | grep -q '"steps":\[0,4,8,10\]' || fail "md --every does not tell the end"
