@@ -39,7 +39,13 @@ status=$?
 grep -q '"interrupted": true' "$work/cut/study.json" && [[ -s $work/cut/study.html ]] || fail "interrupted, it wrote nothing"
 grep -q "^failed" "$work/cut.out" && fail "interrupted, it takes a run for failed"
 
+# How busy the machine was is told, and if it was, everywhere.
+grep -q '"others": [0-9]' "$work/study.json" || fail "it does not say what others used"
+disturbed=$(grep -c '^ "disturbed": ' "$work/study.json")
+[[ $(grep -c '^DISTURBED: ' "$work/out") == "$disturbed" ]] || fail "the terminal and study.json differ on what disturbed it"
+
 if opens "$work/study.html" "the study"; then
+  [[ $(grep -c 'class="disturbed"' "$work/dom") == "$disturbed" ]] || fail "the page and study.json differ on what disturbed it"
   plots=$(grep -o '<canvas' "$work/dom" | wc -l)
   # What a task costs, with all workers, migrate, spread; seven programs, and where the time of each goes.
   if [[ $(nproc) -ge 2 && $plots -ne 18 ]]; then fail "$plots plots, expected 18"; fi

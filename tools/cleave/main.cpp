@@ -112,10 +112,11 @@ void print_table(const study::measured& m) {
     }
     fmt::print("\n");
   }
+  const auto& capacity = m.beside.capacity;
   if (m.cpus > 1)
     fmt::print("all {} CPUs at once did {:.2f} to {:.2f} times the work of one\n", m.cpus,
-               *std::min_element(m.capacity.begin(), m.capacity.end()),
-               *std::max_element(m.capacity.begin(), m.capacity.end()));
+               *std::min_element(capacity.begin(), capacity.end()),
+               *std::max_element(capacity.begin(), capacity.end()));
   for (const auto& c : m.cells)
     if (!c.failed.empty())
       fmt::print("failed: {} on {} with {} workers: {}\n", c.kernel, c.system, c.workers, c.failed);
@@ -123,11 +124,20 @@ void print_table(const study::measured& m) {
     if (!s.missing.empty()) fmt::print("{}: not found, looked for {}\n", s.name, s.missing);
 }
 
+// Whether figures were met or changed is not said of a machine that was busy.
+void print_disturbance(const std::string& reason, const std::string& of = "") {
+  if (!reason.empty()) fmt::print("\nDISTURBED: {}{}: these figures compare nothing\n", of, reason);
+}
+
 int run_study(const study::plan& what, const std::string& folder, bool json) {
   check_folder(folder, "study");
   const auto m = study::run(what, progress_line());
-  if (json) fmt::print("{}\n", study::to_json(m));
-  else print_table(m);
+  if (json) {
+    fmt::print("{}\n", study::to_json(m));
+  } else {
+    print_table(m);
+    print_disturbance(m.disturbance());
+  }
   apps::flush_output();
   apps::save_file(folder + "/study.json", study::to_json(m, true) + "\n");
   apps::save_file(folder + "/study.html", study::page(m));
@@ -166,7 +176,10 @@ void print_figures(const study::sharing::measured& m) {
     if (f.goal != goal)
       fmt::print("\n{}: at {} {:.2f}\n", goal = f.goal, f.at_most ? "most" : "least", f.limit);
     fmt::print("  {:<44} {:<10} {:>6.3f} ({:.3f} to {:.3f}) {}\n", f.jobs, f.mode, f.measured,
-               f.least, f.most, f.met() ? "met" : "NOT MET");
+               f.least, f.most,
+               !m.disturbance().empty() ? ""
+               : f.met()                ? "met"
+                                        : "NOT MET");
   }
 }
 
@@ -191,6 +204,7 @@ int run_cosched_study(const study::sharing::plan& what, const std::string& folde
   } else {
     print_table(m);
     print_figures(m);
+    print_disturbance(m.disturbance());
   }
   apps::flush_output();
   write(m, folder);
@@ -209,6 +223,8 @@ int compare(const std::vector<std::string>& files) {
   if (before.machine != after.machine || before.size != after.size)
     fmt::print("not the same machine or sizes: {}, {}; {}, {}\n", before.machine, before.size,
                after.machine, after.size);
+  print_disturbance(before.disturbance(), files[0] + ": ");
+  print_disturbance(after.disturbance(), files[1] + ": ");
   const auto found = study::changes(before, after);
   for (const auto& c : found)
     fmt::print("{:<8} {:<14} {} workers: {}\n", c.kernel, c.system, c.workers,

@@ -86,16 +86,10 @@ nlohmann::ordered_json json_of(const figure& f) {
 }  // namespace
 
 std::string to_json(const measured& m, bool indented) {
-  nlohmann::ordered_json o{{"study", "cosched"},
-                           {"date", m.date},
-                           {"machine", m.machine},
-                           {"cpus", m.cpus},
-                           {"mpi", m.mpi},
-                           {"size", m.size},
-                           {"seconds", m.seconds},
-                           {"passes", m.passes},
-                           {"whole_passes", m.whole},
-                           {"load", {m.load_before, m.load_after}}};
+  nlohmann::ordered_json o{{"study", "cosched"},   {"date", m.date},     {"machine", m.machine},
+                           {"cpus", m.cpus},       {"mpi", m.mpi},       {"size", m.size},
+                           {"seconds", m.seconds}, {"passes", m.passes}, {"whole_passes", m.whole}};
+  add_to(o, m.beside, m.cpus);
   if (m.interrupted) o["interrupted"] = true;
   if (m.out_of_time) o["out_of_time"] = true;
   o["figures"] = nlohmann::ordered_json::array();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "background.hpp"
+
 namespace study::sharing {
 
 // An MPI program, one of those that are built for each MPI.
@@ -67,8 +69,9 @@ struct measured {
   int cpus = 1, passes = 1;
   int whole = 0;  // passes of which every run is there
   bool interrupted = false, out_of_time = false;
-  // Busy processes of others, by the kernel's load average: before and after.
-  double load_before = 0, load_after = 0;
+  background beside;  // what else the machine did; capacity: at the beginning and the end
+  // Why the figures compare nothing; empty if the machine was quiet.
+  std::string disturbance() const { return beside.disturbance(cpus); }
   std::vector<cell> cells;
   std::vector<timeline> timelines;
 };

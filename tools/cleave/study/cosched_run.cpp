@@ -6,7 +6,6 @@
 #include <bit>
 #include <chrono>
 #include <ctime>
-#include <fstream>
 #include <limits>
 
 #include "common/command_line.hpp"
@@ -47,12 +46,6 @@ std::string today() {
   char text[40];
   std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", std::localtime(&now));
   return text;
-}
-
-double load() {
-  double one = 0;
-  std::ifstream("/proc/loadavg") >> one;
-  return one;
 }
 
 // CG and FT take powers of two, and the smallest FT 64 at most.
@@ -174,7 +167,7 @@ public:
     m_.size = quick_ ? "quick" : "full";
     m_.seconds = asked.seconds > 0 ? asked.seconds : quick_ ? 0.2 : 1.2;
     m_.passes = asked.passes > 0 ? asked.passes : quick_ ? 1 : 3;
-    m_.load_before = load();
+    machine_.measure_capacity();
     const auto& parts = asked.what.parts;
     draws_ = !asked.what.figures &&
              (parts.empty() || std::find(parts.begin(), parts.end(), "timeline") != parts.end());
@@ -188,7 +181,7 @@ public:
     }
     to_->begins({all_, all_, 0, ""});
     m_.interrupted = is_interrupted();
-    m_.load_after = load();
+    machine_.measure_capacity();
     const bool any =
         !m_.timelines.empty() || std::any_of(m_.cells.begin(), m_.cells.end(), [](const cell& c) {
           return !c.seconds.empty() || !c.failed.empty();
@@ -283,6 +276,7 @@ private:
   // What was measured, with fair shares.
   measured so_far() const {
     measured m = m_;
+    m.beside = machine_.so_far();
     compare_with_fair_shares(m.cells);
     std::erase_if(m.cells, [](const cell& c) { return c.seconds.empty() && c.failed.empty(); });
     return m;
@@ -326,6 +320,7 @@ private:
   bool quick_, draws_ = false;
   clock::time_point begin_ = clock::now();
   deadline last_;
+  background_watch machine_;
   launcher with_;
   scratch work_;
   gang_daemon gang_;

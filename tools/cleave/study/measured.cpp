@@ -26,13 +26,20 @@ const cell* measured::find(const std::string& kernel, const std::string& system,
   return nullptr;
 }
 
+void add_to(nlohmann::ordered_json& o, const background& b, int cpus) {
+  o["load"] = {b.load_before, b.load_after};
+  o["others"] = b.others, o["stolen"] = b.stolen;
+  if (const auto reason = b.disturbance(cpus); !reason.empty()) o["disturbed"] = reason;
+}
+
 std::string to_json(const measured& m, bool indented) {
   nlohmann::ordered_json o;
   o["study"] = 1;
   o["date"] = m.date, o["machine"] = m.machine, o["cpus"] = m.cpus;
   o["size"] = m.size, o["passes"] = m.passes;
   if (m.interrupted) o["interrupted"] = true;
-  o["capacity"] = m.capacity;
+  add_to(o, m.beside, m.cpus);
+  o["capacity"] = m.beside.capacity;
   for (const auto& s : m.systems) {
     nlohmann::ordered_json one{{"name", s.name}};
     if (s.missing.empty()) one["version"] = s.version;
@@ -68,7 +75,8 @@ measured read_json(const std::string& file) {
     measured m;
     m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");
     m.size = o.at("size"), m.passes = o.at("passes");
-    m.capacity = o.value("capacity", m.capacity);
+    m.beside.capacity = o.value("capacity", m.beside.capacity);
+    m.beside.others = o.value("others", 0.0), m.beside.stolen = o.value("stolen", 0.0);
     m.interrupted = o.value("interrupted", false);
     for (const auto& s : o.at("systems"))
       m.systems.push_back({s.at("name"), s.value("version", ""), s.value("missing", "")});

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "background.hpp"
 
 namespace study {
 
@@ -34,8 +37,9 @@ struct measured {
   std::string date, machine, size;
   int cpus = 1, passes = 1;
   bool interrupted = false;  // before all passes were over
-  // Of all CPUs, in times that of one (cpus.hpp): before each pass, and after the last.
-  std::vector<double> capacity;
+  background beside;  // what else the machine did; capacity: before each pass, and after the last
+  // Why the figures compare nothing; empty if the machine was quiet.
+  std::string disturbance() const { return beside.disturbance(cpus); }
   std::vector<system> systems;
   std::vector<cell> cells;
 };
@@ -43,6 +47,8 @@ struct measured {
 double median(std::vector<double> values);  // 0 of none
 double quantile(std::vector<double> values, double part);
 
+// Adds the background of a run on that many CPUs to a study's data.
+void add_to(nlohmann::ordered_json& o, const background& b, int cpus);
 // Indented by one blank for each level, or on one line.
 std::string to_json(const measured& m, bool indented = false);
 // Throws apps::input_error that names the file.

@@ -178,11 +178,12 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
   std::vector<double> took(all);
   using clock = std::chrono::steady_clock;
   const until_interrupted watching;
+  background_watch machine;
   int done = 0;
   const int runs = m.passes * static_cast<int>(all) +
                    static_cast<int>(std::count_if(m.cells.begin(), m.cells.end(), whole_program));
   for (int pass = 0; pass < m.passes && !is_interrupted(); pass++) {
-    m.capacity.push_back(capacity(cpus));
+    machine.measure_capacity();
     for (std::size_t i = 0; i < all; i++) {
       // Neighbours are the systems of one kernel; each pass begins elsewhere and every second runs
       // backwards.
@@ -201,7 +202,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       took[k] = std::chrono::duration<double>(clock::now() - begin).count();
     }
   }
-  m.capacity.push_back(capacity(cpus));
+  machine.measure_capacity();
   for (std::size_t k = 0; k < all; k++) {
     cell& c = m.cells[k];
     if (!whole_program(c)) continue;
@@ -220,6 +221,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
   }
   progress(done, done);
   m.interrupted = is_interrupted();
+  m.beside = machine.so_far();
   std::erase_if(m.cells, [](const cell& c) { return c.seconds.empty() && c.failed.empty(); });
   if (m.cells.empty()) throw std::runtime_error("interrupted before anything was measured");
   return m;
