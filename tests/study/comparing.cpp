@@ -89,6 +89,25 @@ TEST(reading, something_else) {
   EXPECT_THROW(study::read_json(file), apps::input_error);
 }
 
+TEST(reading, says_on_one_line_what_is_wrong) {
+  const cleave::tests::temporary_folder own;
+  const std::string file = own.path / "other.json";
+  for (std::string text : {"\x7f\x01\n", "{\"study\": \"x\"}"}) {
+    std::ofstream(file) << text;
+    try {
+      study::read_json(file);
+      ADD_FAILURE() << text;
+    } catch (const apps::input_error& e) {
+      EXPECT_EQ(e.got.find("json.exception"), std::string::npos) << e.got;
+      for (char c : e.got) EXPECT_TRUE(c >= ' ' && c <= '~') << e.got;
+    }
+  }
+  auto none = study_of({cell_of("fib", {1})});
+  none.cpus = 0;
+  std::ofstream(file) << study::to_json(none);
+  EXPECT_THROW(study::read_json(file), apps::input_error) << "no CPUs";
+}
+
 TEST(page, holds_the_data_and_nothing_ends_it_early) {
   const std::string text = study::page(study_of({cell_of("fib", {1, 2, 3})}));
   EXPECT_EQ(text.find("/*DATA*/"), std::string::npos);

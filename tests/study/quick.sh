@@ -56,7 +56,7 @@ if opens "$work/study.html" "the study"; then
 fi
 
 refuses "cleave: --kernels: expected some of spawn, migrate, spread, tree-1, tree-2, fib, queens, uts, skynet, matmul, got 'fob'" cleave study --kernels fob
-refuses "$work/none.json: expected the study.json of a study, got nothing that can be read" cleave study --compare "$work/none.json" "$work/study.json"
+refuses "$work/none.json: expected a readable file that is not empty, got No such file or directory" cleave study --compare "$work/none.json" "$work/study.json"
 refuses "cleave: expected a command, got none (--help lists them)" cleave
 refuses "cleave: unknown command 'studdy' (--help lists them)" cleave studdy
 refuses "cleave: unexpected argument 'quick' (see --help)" cleave study quick

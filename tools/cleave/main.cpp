@@ -126,7 +126,7 @@ void print_table(const study::measured& m) {
 
 // Whether figures were met or changed is not said of a machine that was busy.
 void print_disturbance(const std::string& reason, const std::string& of = "") {
-  if (!reason.empty()) fmt::print("\nDISTURBED: {}{}: these figures compare nothing\n", of, reason);
+  if (!reason.empty()) fmt::print("DISTURBED: {}{}: these figures compare nothing\n", of, reason);
 }
 
 int run_study(const study::plan& what, const std::string& folder, bool json) {

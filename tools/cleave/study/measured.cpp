@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "common/input_error.hpp"
+#include "common/line_reader.hpp"
 
 namespace study {
 
@@ -65,16 +65,28 @@ std::string to_json(const measured& m, bool indented) {
   return o.dump(indented ? 1 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+namespace {
+
+// Without the library's own name for it, and without what a terminal would not print.
+std::string in_words(const std::exception& e) {
+  std::string text = e.what();
+  if (text.starts_with("[json.")) text.erase(0, text.find(']') + 2);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+}  // namespace
+
 measured read_json(const std::string& file) {
-  std::ifstream in(file);
-  if (!in)
-    throw apps::input_error(file, 0, "the study.json of a study", "nothing that can be read");
+  std::ifstream in = apps::open_input(file);
   try {
     const auto o = nlohmann::ordered_json::parse(in);
     if (o.value("study", 0) != 1) throw std::runtime_error("no \"study\": 1");
     measured m;
     m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");
     m.size = o.at("size"), m.passes = o.at("passes");
+    if (m.cpus < 1) throw std::runtime_error("\"cpus\": " + o.at("cpus").dump());
     m.beside.capacity = o.value("capacity", m.beside.capacity);
     m.beside.others = o.value("others", 0.0), m.beside.stolen = o.value("stolen", 0.0);
     m.interrupted = o.value("interrupted", false);
@@ -96,7 +108,7 @@ measured read_json(const std::string& file) {
     }
     return m;
   } catch (const std::exception& e) {
-    throw apps::input_error(file, 0, "the study.json of a study", e.what());
+    throw apps::input_error(file, 0, "the study.json of a study", in_words(e));
   }
 }
 
