@@ -340,7 +340,7 @@ void graph_scope::drop(edge* first) noexcept {
         edge* more = to.successors.exchange(vertex::done(), std::memory_order_acq_rel);
         edge** end = &more;
         while (*end != nullptr) end = &(*end)->next;
-        *end = std::exchange(rest, more);
+        *end = rest, rest = more;
         delete &s;
       }
     }

@@ -407,6 +407,46 @@ TEST_P(graph_with, cancelled_before_it_runs_a_long_chain_is_dropped) {
   EXPECT_EQ(held.use_count(), 1) << "something was not freed";
 }
 
+/// What comes after a subtask that is dropped is dropped, all of it, whatever comes after that.
+TEST_P(graph_with, all_that_comes_after_what_is_dropped_is_freed) {
+  const auto held = std::make_shared<int>(1);
+  const auto make = [&](graph& g, int readers) {
+    auto x = g.make(0), y = g.make(0);
+    const auto one = [&](auto... uses) { g.run([held](auto&&...) {}, uses...); };
+    one(inout(x));
+    for (int i = 0; i < readers; ++i) {
+      if (i % 3 == 1) one(in(x), inout(y));
+      else one(in(x));
+    }
+    for (int i = 0; i < readers; ++i) one(add(x), add(y));
+    for (int i = 0; i < readers; ++i) one(in(x), in(y));
+  };
+  for (int readers = 0; readers < 12; ++readers) {
+    struct left {};
+    rt.run([&] {
+      graph g;
+      g.cancel();
+      make(g, readers);
+      EXPECT_FALSE(g.wait());
+    });
+    EXPECT_EQ(held.use_count(), 1) << readers << " readers, cancelled before";
+    rt.run([&] {
+      graph g;
+      make(g, readers);
+      g.cancel();
+      EXPECT_FALSE(g.wait());
+    });
+    EXPECT_EQ(held.use_count(), 1) << readers << " readers, cancelled";
+    EXPECT_THROW(rt.run([&] {
+      graph g;
+      make(g, readers);
+      throw left();
+    }),
+                 left);
+    EXPECT_EQ(held.use_count(), 1) << readers << " readers, left by an exception";
+  }
+}
+
 TEST_P(graph_with, left_by_an_exception_it_waits) {
   const auto held = std::make_shared<int>(1);
   EXPECT_THROW(rt.run([&] {
