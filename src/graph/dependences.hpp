@@ -13,7 +13,9 @@ namespace cleave::detail {
 
 inline constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// What comes before what, as `datum_uses` infers it.
+/// What comes before what, as `datum_uses` infers it. A vertex is a subtask, or a join, which is
+/// done when those before it are: so N that add and M that read what they add to have N + M edges.
+/// Vertices are numbered in an order in which they could be done one after the other.
 class dependences {
 public:
   struct edge {
@@ -21,63 +23,117 @@ public:
     std::uint32_t datum;  // whose value goes along it; none: nothing but that it is done
     bool only_here;       // it matters only if both run on one node, which has one copy
   };
+  enum class kind : std::uint8_t {
+    subtask,
+    join_writers,  // where the last of them is, with the value
+    join_readers   // on each node, when those that are there are done
+  };
 
   explicit dependences(const recorded_graph& g) {
     std::vector<state> data(g.bytes.size());
+    std::vector<std::uint32_t> vertex_of;  // by subtask
     for (std::uint32_t i = 0; i < g.subtasks.size(); ++i) {
+      for (const recorded_graph::use& u : g.uses_of(i)) join_lists(data[u.datum], u);
+      const std::uint32_t v = size();
       for (const recorded_graph::use& u : g.uses_of(i)) {
-        const state& d = data[u.datum];
-        const bool goes_on = u.mode == access_mode::add && d.adding && d.readers.empty();
-        const bool reads = u.mode != access_mode::out;
-        for (const std::uint32_t w : goes_on ? d.before : d.writers)
-          edges_.push_back({w, i, reads ? u.datum : none, !reads});
+        state& d = data[u.datum];
+        const bool goes_on = d.goes_on(u.mode), reads = u.mode != access_mode::out;
+        for (const std::uint32_t w : goes_on ? d.writers_before : d.writers)
+          edges_.push_back({w, v, reads ? u.datum : none, !reads});
         if (u.mode == access_mode::in) continue;
-        for (const std::uint32_t r : d.readers) edges_.push_back({r, i, none, true});
+        for (const std::uint32_t r : goes_on ? d.readers_before : d.readers)
+          edges_.push_back({r, v, none, true});
       }
-      for (const std::uint32_t before : g.after_of(i)) edges_.push_back({before, i, none, false});
-      for (const recorded_graph::use& u : g.uses_of(i)) enter(data[u.datum], u.mode, i);
-      edges_end_.push_back(edges_.size());
+      for (const std::uint32_t before : g.after_of(i))
+        edges_.push_back({vertex_of[before], v, none, false});
+      for (const recorded_graph::use& u : g.uses_of(i)) enter(data[u.datum], u.mode, v);
+      vertex_of.push_back(v);
+      add_vertex(kind::subtask, i);
     }
-    link_successors(g.subtasks.size());
+    link_successors();
   }
 
-  std::span<const edge> before(std::uint32_t i) const {
-    const std::size_t first = i == 0 ? 0 : edges_end_[i - 1];
-    return std::span(edges_).subspan(first, edges_end_[i] - first);
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(vertices_.size()); }
+  kind kind_of(std::uint32_t v) const { return vertices_[v].is; }
+  /// Of a vertex that is a subtask, its number in the graph.
+  std::uint32_t subtask(std::uint32_t v) const { return vertices_[v].subtask; }
+  std::span<const edge> before(std::uint32_t v) const {
+    const std::size_t first = v == 0 ? 0 : vertices_[v - 1].edges_end;
+    return std::span(edges_).subspan(first, vertices_[v].edges_end - first);
   }
   /// Numbers of edges.
-  std::span<const std::uint32_t> after(std::uint32_t i) const {
-    return std::span(out_).subspan(first_[i], first_[i + 1] - first_[i]);
+  std::span<const std::uint32_t> after(std::uint32_t v) const {
+    return std::span(out_).subspan(first_[v], first_[v + 1] - first_[v]);
   }
   const edge& at(std::uint32_t number) const { return edges_[number]; }
 
 private:
+  using list = std::vector<std::uint32_t>;
+  struct vertex {
+    kind is;
+    std::uint32_t subtask;
+    std::size_t edges_end;
+  };
   struct state {  // of a datum
-    std::vector<std::uint32_t> writers, readers, before;
+    list writers, readers;
+    list writers_before, readers_before;  // what those that add come after
     bool adding = false;
+    bool goes_on(access_mode mode) const {
+      return mode == access_mode::add && adding && readers.empty();
+    }
   };
 
-  static void enter(state& d, access_mode mode, std::uint32_t i) {
-    if (mode == access_mode::in) return d.readers.push_back(i);
-    if (mode != access_mode::add || !d.adding || !d.readers.empty()) {
-      d.before = std::move(d.readers.empty() ? d.writers : d.readers);
-      d.readers.clear(), d.writers.clear();
+  void add_vertex(kind is, std::uint32_t subtask) {
+    vertices_.push_back({is, subtask, edges_.size()});
+  }
+  void join(list& all, kind by, std::uint32_t datum) {
+    if (all.size() < 2) return;
+    const std::uint32_t v = size();
+    const bool only_here = by == kind::join_readers;
+    for (const std::uint32_t from : all) {
+      if (kind_of(from) != kind::join_readers) {
+        edges_.push_back({from, v, only_here ? none : datum, only_here});
+        continue;
+      }
+      // It is done on each node by itself, so what it joins comes before v. (A subtask that reads
+      // and adds has come behind it. That happens once to a join.)
+      for (std::size_t k = from == 0 ? 0 : vertices_[from - 1].edges_end;
+           k < vertices_[from].edges_end; ++k)
+        edges_.push_back({edges_[k].from, v, none, true});
+    }
+    add_vertex(by, none);
+    all.assign(1, v);
+  }
+  /// Of what further uses would have to come after, too.
+  void join_lists(state& d, const recorded_graph::use& u) {
+    const bool goes_on = d.goes_on(u.mode);
+    if (u.mode == access_mode::in || u.mode == access_mode::add)
+      join(goes_on ? d.writers_before : d.writers, kind::join_writers, u.datum);
+    if (u.mode == access_mode::add)
+      join(goes_on ? d.readers_before : d.readers, kind::join_readers, u.datum);
+  }
+  static void enter(state& d, access_mode mode, std::uint32_t v) {
+    if (mode == access_mode::in) return d.readers.push_back(v);
+    if (!d.goes_on(mode)) {
+      d.writers_before = std::exchange(d.writers, {});
+      d.readers_before = std::exchange(d.readers, {});
       d.adding = mode == access_mode::add;
     }
-    d.writers.push_back(i);
+    d.writers.push_back(v);
   }
-  void link_successors(std::size_t n) {
-    first_.assign(n + 1, 0);
+  void link_successors() {
+    first_.assign(vertices_.size() + 1, 0);
     for (const edge& e : edges_) ++first_[e.from + 1];
-    for (std::size_t i = 0; i < n; ++i) first_[i + 1] += first_[i];
+    for (std::size_t v = 0; v < vertices_.size(); ++v) first_[v + 1] += first_[v];
     out_.resize(edges_.size());
     std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
     for (std::size_t k = 0; k < edges_.size(); ++k)
       out_[next[edges_[k].from]++] = static_cast<std::uint32_t>(k);
   }
 
+  std::vector<vertex> vertices_;
   std::vector<edge> edges_;  // in the order of `to`
-  std::vector<std::size_t> edges_end_, first_;
+  std::vector<std::size_t> first_;
   std::vector<std::uint32_t> out_;  // in the order of `from`
 };
 

@@ -188,6 +188,7 @@ void distribution::run(subtask& s) {
     case subtask::kind::send: return recorder_->sent(static_cast<send&>(s).bytes, time);
     case subtask::kind::receive:
       return recorder_->received(static_cast<receive_value&>(s).bytes, time);
+    case subtask::kind::join: return;  // there is nothing to run
   }
 }
 

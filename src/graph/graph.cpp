@@ -87,10 +87,15 @@ void graph_memory::give_back(void* subtask) noexcept {
 
 namespace {
 
-/// Room for so many more, without those that nobody needs to come after any more.
-void make_room_in(std::vector<vertex_ref>& list, std::size_t more) {
-  if (list.size() + more <= list.capacity()) return;
+/// Forgets those that nobody needs to come after any more.
+void forget_done(datum_uses::list& list) {
   std::erase_if(list, [](const vertex_ref& v) { return v.get() == nullptr; });
+}
+
+/// Room for so many more.
+void make_room_in(datum_uses::list& list, std::size_t more) {
+  if (list.size() + more <= list.capacity()) return;
+  forget_done(list);
   constexpr std::size_t least = 4;
   const std::size_t needed = std::max(2 * list.size(), list.size() + more);
   if (needed >= list.capacity()) list.reserve(std::max(least, needed));
@@ -119,6 +124,16 @@ void datum_uses::collect(access_mode mode, std::uint64_t link, std::vector<verte
   for (const vertex_ref& v : these) append_once(v, link, before);
 }
 
+datum_uses::list* datum_uses::long_list(access_mode mode) noexcept {
+  if (mode == access_mode::out || mode == access_mode::inout) return nullptr;  // no list stays
+  list& those = mode == access_mode::add && goes_on_adding()  ? before_
+                : mode == access_mode::in || readers_.empty() ? writers_
+                                                              : readers_;
+  if (those.size() <= few) return nullptr;
+  forget_done(those);
+  return those.size() > few ? &those : nullptr;
+}
+
 void datum_uses::enter(access_mode mode, vertex_ref by) noexcept {
   if (mode == access_mode::in) return readers_.push_back(by);
   if (mode != access_mode::add || !goes_on_adding()) {
@@ -137,10 +152,18 @@ subtask::subtask(graph_scope& g) noexcept : group_task(g) {
   v.successors.store(nullptr, std::memory_order_relaxed);
 }
 
+/// Comes after a list, so that others need only come after this one. No subtask of the program's:
+/// it is done as soon as all of the list are.
+class subtask::joining final : public subtask {
+public:
+  explicit joining(graph_scope& g) noexcept : subtask(g, kind::join) {}
+  void call() override {}
+};
+
 graph_scope& subtask::graph() const noexcept { return *static_cast<graph_scope*>(parent); }
 
 subtask::~subtask() {
-  in_graph().path.store(path_position(), std::memory_order_relaxed);
+  in_graph().path.store(kind_ == kind::join ? path : path_position(), std::memory_order_relaxed);
   if (completed_) return;
   if (locked_) graph().unlock(*this);
   graph().drop(in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel));
@@ -203,46 +226,70 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
 
 vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                              std::span<const vertex_ref> after, std::uint64_t number) {
-  before_.clear();
   ++links_;
-  for (const datum_use& u : uses) u.of->uses.make_room(links_);
+  for (const datum_use& u : uses) {
+    u.of->uses.make_room(links_);
+    if (auto* const all = u.of->uses.long_list(u.mode)) join(*all, number);
+  }
+  before_.clear();
   for (const datum_use& u : uses) u.of->uses.collect(u.mode, links_, before_);
   for (const vertex_ref& v : after) append_once(v, links_, before_);
   const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);
   if (adds != 0) s->adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
   for (const datum_use& u : uses)
     if (u.mode == access_mode::add) s->adds_to_[s->adds_++] = &u.of->uses;
-  edge* next = s->edges_.data();
-  if (before_.size() > s->edges_.size()) {
-    s->more_edges_ = std::make_unique<edge[]>(before_.size());
-    next = s->more_edges_.get();
-  }
-  const bool arrives = s->kind_ == subtask::kind::receive;
+  const std::uint32_t met = put_behind(*s, number);
+  const vertex_ref made{&s->in_graph(), number, nodes != nullptr ? nodes->rank() : 0};
+  for (const datum_use& u : uses) u.of->uses.enter(u.mode, made);
+  are_met(*s.release(), met);  // it is its own, or the deque's
+  return made;
+}
 
-  vertex& v = s->in_graph();
+/// N that add and M that read what they add to have N + M edges so, and not N * M.
+void graph_scope::join(datum_uses::list& all, std::uint64_t number) {
+  before_.clear();
+  for (const vertex_ref& v : all)
+    if (vertex* const is = v.get()) before_.push_back(is);
+  std::unique_ptr<subtask> s(new (memory) subtask::joining(*this));
+  const std::uint32_t met = put_behind(*s, number);
+  all.assign(1, {&s->in_graph(), number, 0});  // less than there was: it does not throw
+  are_met(*s.release(), met);
+}
+
+/// It comes after those in before_. Returns how many of what it waits for need not be waited for:
+/// those that are done, and its being made. Throws std::bad_alloc; then nothing has happened.
+std::uint32_t graph_scope::put_behind(subtask& s, std::uint64_t number) {
+  edge* next = s.edges_.data();
+  if (before_.size() > s.edges_.size()) {
+    s.more_edges_ = std::make_unique<edge[]>(before_.size());
+    next = s.more_edges_.get();
+  }
+  const bool arrives = s.kind_ == subtask::kind::receive;
+  vertex& v = s.in_graph();
   v.number = number;
-  const vertex_ref made{&v, number, nodes != nullptr ? nodes->rank() : 0};
   v.unmet.store(1 + static_cast<std::uint32_t>(before_.size()) + (arrives ? 1 : 0),
                 std::memory_order_relaxed);
-  if (arrives) nodes->await_arrival(*s);
+  if (arrives) nodes->await_arrival(s);
   // Nothing throws from here on.
   std::uint32_t met = 1;
   for (vertex* const b : before_) {
     *next = {&v, nullptr};
     if (b->precede(*next)) ++next;
     else ++met;
-    s->path = std::max(s->path, b->path.load(std::memory_order_relaxed));
+    s.path = std::max(s.path, b->path.load(std::memory_order_relaxed));
   }
   before_.clear();
-  for (const datum_use& u : uses) u.of->uses.enter(u.mode, made);
-  subtask& ready = *s.release();  // its own, or the deque's
+  return met;
+}
+
+/// So many of what it waits for. It starts if that was all.
+void graph_scope::are_met(subtask& s, std::uint32_t met) {
   // acq_rel: what those before it did. Partner: complete().
-  if (v.unmet.fetch_sub(met, std::memory_order_acq_rel) == met) {
-    if (lock(ready)) start(ready);
-  } else {
+  if (s.in_graph().unmet.fetch_sub(met, std::memory_order_acq_rel) == met) {
+    if (lock(s)) start(s);
+  } else if (s.kind_ != subtask::kind::join) {
     poll();
   }
-  return made;
 }
 
 /// It is ready, and has the turns that it needs.
@@ -253,6 +300,8 @@ void graph_scope::start(subtask& s) {
     case subtask::kind::send:
       if (!detail::stopped(this)) s.execute();
       delete &s;
+      return;
+    case subtask::kind::join: complete(s); delete &s;
   }
 }
 
@@ -321,8 +370,9 @@ void graph_scope::complete(subtask& s) noexcept {
       if (lock(next)) start_or_keep(next);
     }
   }
-  // Not one that sends: others that send may come after the same one.
-  if (nodes != nullptr && s.kind_ != subtask::kind::send) nodes->flush();
+  // Not one that sends or joins: others that send may come after the same one.
+  if (nodes != nullptr && (s.kind_ == subtask::kind::call || s.kind_ == subtask::kind::receive))
+    nodes->flush();
 }
 
 /// Of a subtask that was dropped: those that come after nothing else are, too. Not by their

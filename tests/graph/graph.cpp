@@ -1,8 +1,10 @@
 // Graphs of subtasks: each once, in an order that the program could have had; exceptions and
 // cancellation.
 #include "core/requests.hpp"
+#include "graph/count_edges.hpp"
 
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -206,6 +208,69 @@ TEST_P(graph_with, those_that_add_run_one_at_a_time) {
   });
 }
 
+// ---- how many edges there are
+
+using detail::access_mode;
+
+/// A graph of which nothing runs before wait(): one worker, and few subtasks.
+class counted_graph : detail::graph_scope {
+public:
+  ~counted_graph() { end(false); }
+  void use(std::initializer_list<detail::datum_use> uses) {
+    all_.push_back(enter(std::unique_ptr<counting>(new (memory) counting(*this, ran_)), uses, {}));
+  }
+  std::size_t edges() const { return edges_of(all_); }
+  bool wait() { return finish(); }
+  std::size_t made() const { return all_.size(); }
+  std::size_t ran() const { return ran_; }
+
+private:
+  std::vector<detail::vertex_ref> all_;
+  std::size_t ran_ = 0;
+};
+
+TEST(edges, are_few_for_each_mode_after_each_other_one) {
+  runtime alone(options{.workers = 1});
+  constexpr std::size_t count = 200;
+  for (const auto first : every_mode)
+    for (const auto second : every_mode)
+      for (const auto third : every_mode)
+        alone.run([&] {
+          detail::any_datum x;
+          counted_graph g;
+          g.use({{&x, access_mode::inout}});
+          for (const auto mode : {first, second, third})
+            for (std::size_t i = 0; i < count; ++i) g.use({{&x, mode}});
+          ASSERT_EQ(g.ran(), 0u);
+          EXPECT_LE(g.edges(), most_edges_of_a_use * g.made())
+              << static_cast<int>(first) << static_cast<int>(second) << static_cast<int>(third);
+          EXPECT_GE(g.edges(), g.made() - 1);
+          EXPECT_TRUE(g.wait());
+          EXPECT_EQ(g.ran(), g.made());
+        });
+}
+
+TEST(edges, are_few_in_mixed_orders_of_several_data) {
+  runtime alone(options{.workers = 1});
+  for (std::uint64_t seed = 0; seed < 60; ++seed)
+    alone.run([&] {
+      std::array<detail::any_datum, 3> data;
+      counted_graph g;
+      for (auto& d : data) g.use({{&d, access_mode::inout}});
+      std::uint64_t draws = seed * 10'000;
+      const auto draw = [&](std::uint64_t below) { return random_at(draws++) % below; };
+      const auto mode = [&] { return every_mode[draw(every_mode.size())]; };
+      while (g.made() < 600) {
+        const auto a = mode(), b = mode();
+        auto &x = data[draw(3)], &y = data[draw(3)];
+        for (auto n = draw(100); n > 0; --n) g.use({{&x, a}, {&y, b}});
+      }
+      EXPECT_LE(g.edges(), 2 * most_edges_of_a_use * g.made()) << "seed " << seed;
+      EXPECT_TRUE(g.wait());
+      EXPECT_EQ(g.ran(), g.made());
+    });
+}
+
 // ---- precedence, kinds of data and functions
 
 TEST_P(graph_with, after_comes_after) {
@@ -330,6 +395,29 @@ TEST_P(graph_with, lists_of_data) {
     EXPECT_EQ(*last[0], 99);
     EXPECT_EQ(*last[2], 1095);
     EXPECT_EQ(*v[0], 51);
+  });
+}
+
+/// Readers, and then those that add, come after all of many that add, and nothing before.
+TEST_P(graph_with, many_that_add_and_many_that_read_in_turn) {
+  rt.run([] {
+    graph g;
+    constexpr int many = 60, rounds = 6;
+    auto n = g.make(0), never = g.make(0);
+    std::atomic<int> reading{0}, wrong{0};
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < many; ++i)
+        g.run([&, i](int& v) { wrong += reading % many != 0, disturb(i), ++v; }, add(n));
+      for (int i = 0; i < many; ++i)
+        g.run(
+            [&, round, i](const int& v, const int&) {
+              wrong += v != many * (round + 1), disturb(i), ++reading;
+            },
+            in(n), in(never));
+    }
+    EXPECT_TRUE(g.wait());
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(reading, many * rounds);
   });
 }
 

@@ -2,6 +2,7 @@
 // bounds.
 #include "graph/schedule.hpp"
 #include "core/requests.hpp"
+#include "graph/dependences.hpp"
 #include "graph/placement.hpp"
 #include "graph/recorded_graph.hpp"
 #include "temporary_folder.hpp"
@@ -130,6 +131,58 @@ TEST(model, those_that_add_wait_for_what_was_before_and_are_all_waited_for) {
   graph_of c;
   c.run(10, {{0, out}}).run(5, {{0, add}}).run(5, {{0, add}}).run(1, {{0, in}, {1, out}});
   EXPECT_EQ(simulated(c.g, machine(1, 2, 0, 0), all_on(c.g, 0)), 16);
+}
+
+// On each node those that add wait for its own readers, and nobody for those elsewhere.
+TEST(model, those_that_add_wait_for_readers_on_their_own_node_only) {
+  graph_of c;
+  std::vector<std::uint32_t> ranks;
+  const auto run = [&](double duration, access_mode mode, std::uint32_t rank) {
+    c.run(duration, {{0, mode}}), ranks.push_back(rank);
+  };
+  run(0, out, 0);
+  run(10, in, 0), run(20, in, 0), run(100, in, 1);
+  run(3, add, 0), run(4, add, 0);
+  EXPECT_EQ(simulated(c.g, machine(2, 9, 0, 0), ranks), 100);
+  run(1, in, 0);
+  EXPECT_EQ(simulated(c.g, machine(2, 9, 0, 0), ranks), 100);
+  c.g.subtasks[3].duration = 0;
+  EXPECT_EQ(simulated(c.g, machine(2, 9, 0, 0), ranks), 20 + 4 + 1);
+  EXPECT_EQ(critical_path(c.g), 20 + 4 + 1);
+  ranks[4] = 1;  // what it has added is where the last of them is after a message
+  EXPECT_EQ(simulated(c.g, machine(2, 9, 50, 0), ranks), 50 + 3 + 50 + 1);
+}
+
+// Of those that add the last one has the value: who reads gets it from there, in one message.
+TEST(model, what_many_have_added_goes_once_to_a_node) {
+  graph_of c;
+  std::vector<std::uint32_t> ranks;
+  for (int i = 0; i < 6; ++i) c.run(10, {{0, add}}), ranks.push_back(0);
+  for (int i = 0; i < 4; ++i) c.run(1, {{0, in}}), ranks.push_back(1);
+  auto on = machine(2, 1, 7, 0.01);
+  on.messages.sending = {2, 0.003}, on.messages.receiving = {4, 0.001};
+  EXPECT_DOUBLE_EQ(simulated(c.g, on, ranks), 60 + (2 + 3) + (7 + 10) + (4 + 1) + 4);
+}
+
+TEST(dependences, are_few_for_each_mode_after_each_other_one) {
+  constexpr std::uint32_t count = 200;
+  for (const auto first : {in, out, inout, add})
+    for (const auto second : {in, out, inout, add})
+      for (const auto third : {in, out, inout, add}) {
+        graph_of c;
+        for (const auto mode : {first, second, third})
+          for (std::uint32_t i = 0; i < count; ++i) c.run(1, {{0, mode}});
+        const dependences d(c.g);
+        std::size_t edges = 0;
+        for (std::uint32_t v = 0; v < d.size(); ++v) edges += d.before(v).size();
+        EXPECT_LE(edges, 3 * c.g.subtasks.size());
+        // All that was joined is met again, by who places it and by who runs it.
+        const auto on = machine(3, 2, 4, 0.001);
+        const auto ranks = by_critical_path(c.g, on);
+        ASSERT_EQ(ranks.size(), c.g.subtasks.size());
+        EXPECT_GE(simulated(c.g, on, ranks) + 1e-9, sum_of(c.g) / 6);
+        EXPECT_EQ(simulated(c.g, machine(1, 1, 0, 0), all_on(c.g, 0)), sum_of(c.g));
+      }
 }
 
 TEST(model, what_is_told_to_come_after_does) {

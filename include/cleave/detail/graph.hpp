@@ -115,8 +115,15 @@ public:
   /// The new use is there. After make_room().
   void enter(access_mode mode, vertex_ref by) noexcept;
 
-private:
   using list = std::vector<vertex_ref>;
+  /// What a new use must come after, if it is a long list that stays, so that further uses would
+  /// have to come after all of it too. Else null. The caller may put a subtask in its place that
+  /// comes after all of it.
+  list* long_list(access_mode mode) noexcept;
+
+private:
+  /// A list of so many stays as it is: a subtask has room for as many edges.
+  static constexpr std::size_t few = 4;
   const list& newest() const noexcept { return readers_.empty() ? writers_ : readers_; }
   bool goes_on_adding() const noexcept { return adding_ && readers_.empty(); }
 
@@ -181,8 +188,8 @@ public:
 
 protected:
   /// What it is, and who runs it when it is ready: any worker; who made it ready, at once; any
-  /// worker, and it was pending before it was ready.
-  enum class kind : std::uint8_t { call, send, receive };
+  /// worker, and it was pending before it was ready; nobody, as it only joins those before it.
+  enum class kind : std::uint8_t { call, send, receive, join };
   subtask(graph_scope& g, kind k) noexcept : subtask(g) { kind_ = k; }
 
   virtual void call() = 0;
@@ -192,6 +199,7 @@ protected:
 private:
   friend class graph_scope;
   friend class distribution;
+  class joining;
   graph_scope& graph() const noexcept;
   std::span<datum_uses* const> adds_to() const noexcept { return {adds_to_.get(), adds_}; }
   static constexpr std::size_t most_inside = 4;
@@ -252,6 +260,9 @@ private:
   /// Makes it run when that is possible. `number`: in program order.
   vertex_ref link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                   std::span<const vertex_ref> after, std::uint64_t number);
+  void join(datum_uses::list& all, std::uint64_t number);
+  std::uint32_t put_behind(subtask& s, std::uint64_t number);
+  void are_met(subtask& s, std::uint32_t met);
   void keep(std::uint64_t number, std::exception_ptr e) noexcept;
   bool take_turns(subtask& s) noexcept;
   bool lock(subtask& s) noexcept;
