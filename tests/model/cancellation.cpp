@@ -57,4 +57,26 @@ TEST(broken_cancellation, ring_taken_by_store) { finds<cancellation>(fault::ring
 TEST(broken_cancellation, ring_taken_first) { finds<cancellation>(fault::ring_taken_first); }
 TEST(broken_cancellation, look_before_taking) { finds<cancellation>(fault::look_before_taking); }
 
+/// A thread that counts, so that no state comes again.
+struct endless {
+  platform::atomic<std::uint64_t> count{0};
+
+  static constexpr unsigned threads() { return 1; }
+  void run(unsigned) {
+    while (count.fetch_add(1, std::memory_order_relaxed) != ~std::uint64_t{0}) continue;
+  }
+  void check() const {}
+  std::string name(const void*) const { return "count"; }
+};
+
+TEST(explorer, gives_up_when_its_memory_is_full_and_says_how_far_it_has_come) {
+  constexpr std::size_t mebibytes = 4;
+  const outcome o = explorer(mebibytes << 20).explore<endless>();
+  EXPECT_GT(o.states, 100u);
+  EXPECT_LT(o.states, (mebibytes << 20) / 8192);  // each on its path takes so many bytes at least
+  EXPECT_EQ(o.given_up, "given up after " + std::to_string(o.states) + " states and " +
+                            std::to_string(o.steps) + " steps: they take more than 4 MiB");
+  EXPECT_EQ(o.violation, "");
+}
+
 }  // namespace

@@ -33,6 +33,7 @@ outcome explore(fault f, unsigned most) {
 template <class World>
 void holds(std::size_t states = 1000) {
   const outcome o = explore<World>(fault::none, interference<World>());
+  EXPECT_EQ(o.given_up, "");
   EXPECT_EQ(o.violation, "") << o.schedule;
   EXPECT_GT(o.states, states);
 }
@@ -41,6 +42,7 @@ void holds(std::size_t states = 1000) {
 template <class World>
 void finds(fault f, unsigned most = interference<World>()) {
   const outcome o = explore<World>(f, most);
+  EXPECT_EQ(o.given_up, "");
   EXPECT_NE(o.violation, "");
   std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
 }

@@ -25,12 +25,14 @@ struct cell {
 struct outcome {
   std::string violation;  // empty: no schedule has one
   std::string schedule;   // the shortest that leads to it, one operation a line
+  std::string given_up;   // not empty: the memory was not enough, and nothing is known
   std::size_t states = 0, steps = 0;
 };
 
 class explorer {
 public:
   static constexpr unsigned most_threads = 4, unbounded = ~0u;
+  static constexpr std::size_t usual_bytes = std::size_t{2} << 30;
 
   /// World: threads(), run(i) as the body of thread i, check() after the last has ended, and
   /// name(address) of what is in it. It must be copyable as bytes and use no heap; nor may a thread
@@ -51,8 +53,14 @@ public:
     outcome result;
     search();
     result.states = known_.size(), result.steps = steps_;
+    if (gives_up()) {
+      result.given_up = "given up after " + std::to_string(known_.size()) + " states and " +
+                        std::to_string(steps_) + " steps: they take more than " +
+                        std::to_string(most_bytes_ >> 20) + " MiB";
+      return result;
+    }
     if (shortest_.empty()) return result;
-    if (!endless_) search();
+    if (!endless_) search();  // what it has found by the end of its memory is a schedule, too
     result.violation = violation_;
     trace_ = &result.schedule;
     begin();
@@ -60,7 +68,9 @@ public:
     return result;
   }
 
-  explorer() { now_ = this; }
+  /// Gives up when the states that it has to remember take more than `most_bytes`: a broken
+  /// protocol may have no end of them.
+  explicit explorer(std::size_t most_bytes = usual_bytes) : most_bytes_(most_bytes) { now_ = this; }
   ~explorer() { now_ = nullptr; }
   explorer(const explorer&) = delete;
 
@@ -289,23 +299,33 @@ private:
     auto& saved = path_.back().saved;
     saved.reserve(8192);
     each_region([&](const char* at, std::size_t n) { saved.insert(saved.end(), at, at + n); });
+    saved_bytes_ += saved.capacity();
+  }
+  void go_back() {
+    saved_bytes_ -= path_.back().saved.capacity();
+    path_.pop_back();
+  }
+  bool gives_up() const {
+    constexpr std::size_t of_known = sizeof(visit) + 6 * sizeof(void*);  // a node and its bucket
+    return saved_bytes_ + path_.size() * sizeof(node) + known_.size() * of_known > most_bytes_;
   }
   void violated() {
     violation_ = std::exchange(wrong_, nullptr);
     shortest_.clear();
     for (const node& n : path_) shortest_.push_back(n.taken);
   }
-  /// Until the first violation; called again, goes on until there is no shorter one.
+  /// Until the first violation; called again, goes on until there is no shorter one. In both cases
+  /// not beyond the memory that it may take.
   void search() {
     const bool again = !shortest_.empty();
-    known_.clear(), path_.clear();
+    known_.clear(), path_.clear(), saved_bytes_ = 0;
     begin();
     enter();
-    while (!path_.empty() && (again || shortest_.empty())) {
+    while (!path_.empty() && (again || shortest_.empty()) && !gives_up()) {
       node& n = path_.back();
       if (n.left == 0) {
         known_[n.state].open = false;
-        path_.pop_back();
+        go_back();
         continue;
       }
       n.taken = static_cast<unsigned>(__builtin_ctz(n.left));
@@ -333,6 +353,8 @@ private:
   void (*run_)(void*, unsigned) = nullptr;
   void (*check_)() = nullptr;
   std::string (*name_)(const void*) = nullptr;
+  const std::size_t most_bytes_;
+  std::size_t saved_bytes_ = 0;  // what is saved in `path_`
   std::vector<node> path_;
   std::unordered_map<std::uint64_t, visit> known_;
   const char* wrong_ = nullptr;
