@@ -92,15 +92,18 @@ public:
   /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
   /// std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
-  /// Also takes `--workers N` or `--workers=N` out of the command line; prints one line and exits
-  /// with status 2 if it or an environment variable is malformed. With `--serve WHERE` it does not
-  /// return: see serve_if_asked().
+  /// Also takes --workers, --transport, --trace and --trace-size (MiB) out of the command line, as
+  /// `--workers N` or `--workers=N`, up to a word `--`. What it does not know it leaves there. If
+  /// one of them or an environment variable is malformed, prints one line (of an MPI job its first
+  /// rank does) and exits with status 2. With `--serve WHERE` it does not return: see
+  /// serve_if_asked().
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
-  /// Waits for nothing: run() has returned by then. Writes the trace, if there is one that was not
-  /// written. The exception is the end of the process, for a runtime of static storage: when a task
-  /// calls std::exit, or main returns during run() on another thread, the workers are left as they
-  /// are, no trace is written, and the process exits as usual.
+  /// Waits for nothing: run() has returned by then. Writes the trace, if write_trace() was not
+  /// called. If that fails, prints one line, and the process ends with status 1 where it would have
+  /// ended with 0. The exception is the end of the process, for a runtime of static storage: when a
+  /// task calls std::exit, or main returns during run() on another thread, the workers are left as
+  /// they are, no trace is written, and the process exits as usual.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -114,15 +117,17 @@ public:
   /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
   work_span profile() const;
   /// Writes the file of options::trace, of all nodes, or nothing if there is none; while nothing
-  /// runs. Throws
-  /// std::runtime_error if it cannot be written; then nothing of it is left behind.
+  /// runs. A file that is there is replaced whole, and keeps its owner and mode; where a symbolic
+  /// link leads to it, the link stays. A device or a pipe is written to. Throws std::runtime_error
+  /// if it cannot be written; then a file is what it was before.
   void write_trace();
 
   /// Runs f() on a worker, while the others help; blocks the calling thread; returns what f
   /// returned, or throws what it threw. Any thread; several may call at once. Called by a worker it
   /// simply calls f(). What f() starts computes in the calling thread's floating-point environment
-  /// (rounding, flush to zero, traps), on whichever worker of this process. Throws std::logic_error if all workers wait for the task of another runtime
-  /// that calls this; not for tasks of several that call each other crosswise.
+  /// (rounding, flush to zero, traps), on whichever worker of this process. Throws
+  /// std::logic_error if all workers wait for the task of another runtime that calls this; not for
+  /// tasks of several that call each other crosswise.
   ///
   /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results
   /// can be compared and differ, throws check_error.

@@ -270,10 +270,9 @@ work_span runtime::profile() const {
   return state_->pool->recording ? state_->pool->recording->profile() : work_span{};
 }
 void runtime::write_trace() {
-  if (!state_->pool->recording) return;
-  const bool several = state_->node != nullptr && state_->pool->recording->unwritten();
-  state_->pool->recording->write(several ? state_->node->traces()
-                                         : std::vector<trace::node_trace>{});
+  if (!state_->pool->recording || !state_->pool->recording->has_file()) return;
+  state_->pool->recording->write(state_->node != nullptr ? state_->node->traces()
+                                                         : std::vector<trace::node_trace>{});
 }
 
 bool runtime::is_worker() const noexcept {

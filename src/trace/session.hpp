@@ -37,8 +37,10 @@ public:
   time_spent spent() const;
   work_span profile() const;
 
-  /// Whether there is a trace that nobody has tried to write.
-  bool unwritten() const noexcept { return !plan_.file.empty() && !tried_; }
+  /// Whether a file is to be written.
+  bool has_file() const noexcept { return !plan_.file.empty(); }
+  /// Whether nobody has tried to.
+  bool unwritten() const noexcept { return has_file() && !tried_; }
   /// What was recorded here.
   node_trace recorded() const;
   /// All of the trace, with what other nodes recorded, or, if that fails, nothing. Throws
