@@ -245,6 +245,8 @@ std::unique_ptr<transport> open_transport(const transport_choice& choice) {
   const launch& here = launched();
   transport_settings settings;
   settings.ranks = here.ranks;
+  settings.workers = static_cast<unsigned>(choice.workers);
+  settings.asked_workers = static_cast<unsigned>(choice.asked_workers);
   settings.spin = here.host_ranks != 0 &&
                   here.host_ranks * std::max(1, choice.workers) < machine::usable_cpus();
   open_failure why;

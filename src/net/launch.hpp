@@ -58,7 +58,8 @@ void let_first_rank_end();
 /// "openmpi5", "nats"), "none", or nothing, which is as launched, and none if alone.
 struct transport_choice {
   std::string name;
-  int workers = 1;  // of this process: whether there are CPUs left to spin on
+  int workers = 1;        // of this process: whether there are CPUs left to spin on
+  int asked_workers = 0;  // by the job, where this machine's owner allows it fewer; else 0
 };
 
 /// Takes `--transport NAME` or `--transport=NAME` out of a command line; otherwise

@@ -14,6 +14,8 @@ inline constexpr unsigned plugin_version = 5;
 
 struct transport_settings {
   int ranks = 0;  // as many as the launcher spoke of; 0: it did not say
+  unsigned workers = 0;        // of this process
+  unsigned asked_workers = 0;  // by the job, where this machine's owner allows it fewer; else 0
   bool spin =
       false;  // wait() may spin before it blocks: there are CPUs for more threads than this job has
 };
@@ -35,7 +37,7 @@ struct serve_settings {
   std::string where;  // a key file, or the URL of a relay
   std::string program;
   std::uint64_t hash = 0;
-  unsigned workers = 0;        // of each process of a job; 0: as the program chooses,
+  unsigned workers = 0;        // of each process of a job, at most; 0: as the program chooses,
   unsigned usual_workers = 1;  // which is so many
 };
 

@@ -120,9 +120,8 @@ int status_for(const std::exception& e) {
 
 /// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at
 /// once where it is to be `alone`: those made later find nobody.
-std::unique_ptr<net::driver> join_job(const options& o, int workers, bool alone) {
+std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone) {
   static std::atomic<bool> joined{false};
-  net::transport_choice choice{o.transport, workers};
   if (!choice.name.empty()) net::check_transport("--transport", choice.name);
   char* no_arguments[] = {nullptr};
   int none = 1;
@@ -157,6 +156,9 @@ std::unique_ptr<runtime::state> start(const options& o) {
   detail::pool::plan plan;
   plan.cpus = cpus_of_this_process();
   if (workers == 0) workers = std::min<long>(plan.cpus, most_workers);
+  // What the machine's owner allows (--serve --workers N) is not the job's to choose.
+  const long allowed = machine::environment("CLEAVE_MOST_WORKERS", 1, most_workers, most_workers);
+  const long asked = workers > allowed ? std::exchange(workers, allowed) : 0;
   plan.stack_bytes = o.stack_bytes;
   if (plan.stack_bytes == 0) {
     plan.stack_bytes =
@@ -167,7 +169,7 @@ std::unique_ptr<runtime::state> start(const options& o) {
   plan.workers = static_cast<unsigned>(workers);
   plan.cutoff = o.cutoff && !plan.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
   const bool alone = plan.check || o.profile;
-  auto node = join_job(o, static_cast<int>(workers), alone);
+  auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone);
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
   auto made = std::make_unique<runtime::state>(plan, o, std::move(node));
   if (!works_for_another) return made;
@@ -205,7 +207,8 @@ void serve_if_asked(int argc, char** argv) {
   if (!where) return;
   what.where = *where;
   what.workers = static_cast<unsigned>(
-      machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
+      machine::take_option(argc, argv, "--workers", 1, most_workers)
+          .value_or(machine::environment("CLEAVE_WORKERS", 1, most_workers, 0)));
   if (argc > 1)
     throw std::invalid_argument(
         std::string("--serve: expected nothing besides --workers N, got \"") + argv[1] + "\"");

@@ -75,6 +75,15 @@ TEST_F(settings, command_line_before_environment) {
   EXPECT_EQ(none.rest(), words{"queens"});
 }
 
+TEST_F(settings, no_more_workers_than_the_owner_of_the_machine_allows) {
+  variable workers("CLEAVE_WORKERS", "3"), most("CLEAVE_MOST_WORKERS", "2");
+  EXPECT_EQ(runtime().workers(), 2);
+  EXPECT_EQ(runtime(options{.workers = 8}).workers(), 2);
+  command_line many({"queens", "--workers", "5"}), one({"queens", "--workers", "1"});
+  EXPECT_EQ(runtime(many.argc, many.argv.data()).workers(), 2);
+  EXPECT_EQ(runtime(one.argc, one.argv.data()).workers(), 1);
+}
+
 TEST_F(settings, other_words_are_kept) {
   command_line line({"x", "--worker", "--workersN", "-w", "--sequential", ""});
   variable workers("CLEAVE_WORKERS", "1");

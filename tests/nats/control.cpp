@@ -40,15 +40,15 @@ TEST(control, what_is_written_is_read) {
 TEST(control, what_is_not_right_is_not_read) {
   control read;
   for (const char* bad :
-       {"", "{}", "[]", "7", "{\"cleave\":2}", "{\"cleave\":3,\"job\":\"0123456789abcdef\"}",
-        "{\"cleave\":2,\"job\":7}", "{\"cleave\":2,\"job\":\"../../etc\"}",
-        "{\"cleave\":2,\"job\":\"0123456789abcdeF\"}"})
+       {"", "{}", "[]", "7", "{\"cleave\":3}", "{\"cleave\":4,\"job\":\"0123456789abcdef\"}",
+        "{\"cleave\":3,\"job\":7}", "{\"cleave\":3,\"job\":\"../../etc\"}",
+        "{\"cleave\":3,\"job\":\"0123456789abcdeF\"}"})
     EXPECT_NE(decode("cancel", bad, read), nullptr) << bad;
-  EXPECT_EQ(decode("cancel", "{\"cleave\":2,\"job\":\"0123456789abcdef\"}", read), nullptr);
+  EXPECT_EQ(decode("cancel", "{\"cleave\":3,\"job\":\"0123456789abcdef\"}", read), nullptr);
   EXPECT_NE(decode("cancels", encode(cancel{job}), read), nullptr);
   EXPECT_NE(
       decode("part",
-             "{\"cleave\":2,\"job\":\"0123456789abcdef\",\"number\":0,\"what\":3,\"status\":0}",
+             "{\"cleave\":3,\"job\":\"0123456789abcdef\",\"number\":0,\"what\":3,\"status\":0}",
              read),
       nullptr);
 }
@@ -57,7 +57,7 @@ TEST(control, what_is_very_long_is_not_read) {
   control read;
   const auto of = [](std::size_t spaces) {
     std::string text(spaces, ' ');
-    return text.insert(0, "{\"cleave\":2").append("}");
+    return text.insert(0, "{\"cleave\":3").append("}");
   };
   EXPECT_EQ(decode("who", of(1 << 20), read), nullptr);
   EXPECT_NE(decode("who", of(5 << 20), read), nullptr);
@@ -72,7 +72,7 @@ TEST(control, presence) {
     p.every = every;
     EXPECT_EQ(longest_silence(p), std::chrono::milliseconds(longest));
   }
-  EXPECT_NE(decode("{\"cleave\":2}", read), nullptr);
+  EXPECT_NE(decode("{\"cleave\":3}", read), nullptr);
   EXPECT_NE(decode("\xff", read), nullptr);
 }
 

@@ -114,6 +114,25 @@ TEST_P(submitted, tells_a_server_that_it_is_given_up_until_it_knows) {
   EXPECT_TRUE(other.cancelled.empty());
 }
 
+/// --root names where the job begins, not where it has to stay.
+TEST(submitted_with_a_root, begins_again_on_another_machine_and_says_so) {
+  if (!cleave::tests::relay::installed()) GTEST_SKIP() << "no nats-server (Debian: nats-server)";
+  cleave::tests::relay by;
+  cleave::tests::temporary_folder folder;
+  const auto file = folder.path / "me.cleave";
+  write_access(file, by.machine("me"));
+  played first(by.machine("m1"), 2, rests::when_it_has_started);
+  played other(by.machine("m2"), 9, rests::never, &first);  // it would be asked first
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(sites::submit({file.string(), "program", {}, "here.m1", 3s, 1, false}), 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "cleave: here.m1, which had its root, has said nothing for 3 s; looking for another "
+            "server\ncleave: the job begins again on here.m2\n");
+  first.end(), other.end();
+  EXPECT_EQ(first.asked.size(), 1u);
+  EXPECT_EQ(other.asked.size(), 1u);
+}
+
 /// A member that answers by a new name each time.
 TEST(asked, somebody_who_invents_names_does_not_go_on_for_ever) {
   if (!cleave::tests::relay::installed()) GTEST_SKIP() << "no nats-server (Debian: nats-server)";

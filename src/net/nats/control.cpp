@@ -18,7 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(cancel, job)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(part, job, number, what, status)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(notice, job, program, hash, arguments, over)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(presence, here, incarnation, workers, computing, tasks_in,
-                                   tasks_out, every)
+                                   tasks_out, every, asked)
 
 namespace {
 

@@ -14,7 +14,7 @@
 namespace cleave::net::nats {
 
 /// Grows by one whenever what is below changes. Messages of another number are not understood.
-inline constexpr int control_version = 2;
+inline constexpr int control_version = 3;
 
 using words = std::vector<std::string>;
 
@@ -92,6 +92,7 @@ struct presence {
   std::uint32_t workers = 0, computing = 0;
   std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
   std::uint32_t every = 500;                  // milliseconds: it says so again within
+  std::uint32_t asked = 0;  // workers, by the job, where its machine's owner allows it fewer
 };
 /// A node that has said nothing for so long is gone. It may not ask for more than ten minutes.
 inline std::chrono::milliseconds longest_silence(const presence& p) {

@@ -208,7 +208,10 @@ int serve(const access& who, const std::filesystem::path& key, const serve_setti
   // Only those here: whether a root is there, and what they do.
   by.listen_to(subject_to_all({by.self().at, "*"}, std::string(presence_topic) + "*"));
   words environment = {"CLEAVE_KEY=" + std::filesystem::absolute(key).string()};
-  if (what.workers != 0) environment.push_back("CLEAVE_WORKERS=" + std::to_string(what.workers));
+  if (what.workers != 0) {
+    for (const char* name : {"CLEAVE_WORKERS=", "CLEAVE_MOST_WORKERS="})
+      environment.push_back(name + std::to_string(what.workers));
+  }
   const std::uint32_t workers = what.workers != 0 ? what.workers : what.usual_workers;
   const nats::who asks;
   by.tell_all(std::string(kind_of(asks)), encode(asks));

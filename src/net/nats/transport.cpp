@@ -43,6 +43,7 @@ struct place {
   std::string job;
   address self = 0;
   machine root;
+  std::uint32_t workers = 0, asked_workers = 0;  // of the settings
 };
 
 std::string variable(const char* name) {
@@ -173,6 +174,7 @@ connection::settings patiently() {
 nats_transport::nats_transport(const access& key, place here)
     : here_(std::move(here)),
       relay_(key, here_.job + "-" + cleave::machine::in_hexadecimal(here_.self), patiently()),
+      shown_{.workers = here_.workers},
       up_at_(clock::now()),
       first_by_(clock::now() + first_within) {
   if (here_.self == 0 && relay_.self().at != here_.root)
@@ -221,7 +223,7 @@ std::chrono::milliseconds nats_transport::interval() const {
 std::string nats_transport::presence(bool here) const {
   return encode(nats::presence{here, incarnation_, shown_.workers, shown_.computing,
                                shown_.tasks_in, shown_.tasks_out,
-                               static_cast<std::uint32_t>(every_.count())});
+                               static_cast<std::uint32_t>(every_.count()), here_.asked_workers});
 }
 
 /// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
@@ -445,7 +447,8 @@ traffic nats_transport::counted() const noexcept {
 }  // namespace cleave::net::nats
 
 extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave_transport_open(
-    unsigned version, const cleave::net::transport_settings&, cleave::net::open_failure& why) {
+    unsigned version, const cleave::net::transport_settings& settings,
+    cleave::net::open_failure& why) {
   namespace nats = cleave::net::nats;
   if (version != cleave::net::plugin_version) {
     why.line = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
@@ -453,7 +456,8 @@ extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave
     return nullptr;
   }
   try {
-    const nats::place here = nats::read_place();
+    nats::place here = nats::read_place();
+    here.workers = settings.workers, here.asked_workers = settings.asked_workers;
     return new nats::nats_transport(nats::read_key(), here);
   } catch (const std::invalid_argument& e) {
     why = {e.what(), true};

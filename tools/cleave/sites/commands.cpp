@@ -27,7 +27,7 @@ struct commands::parts {
     constexpr const char* where_help = "a key file, or a relay's URL";
     submit.text("WHERE", where, where_help);
     submit.option("--root", "SITE.NAME", root,
-                  "The machine that runs the program itself (default: who has least to do)");
+                  "The machine where the program itself begins (default: who has least to do)");
     submit.option_number(
         "--patience", patience, 1, 86'400,
         "Seconds without a word after which the job, or its submitter, counts as lost (10)");

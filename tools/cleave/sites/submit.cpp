@@ -110,9 +110,10 @@ private:
 // A job from its submitter's side, until it is over or its root is lost.
 class job {
 public:
+  // `again`: it has begun before.
   job(connection& by, const submission& what, program_output& out, standard_error& errors,
-      given_up& gone)
-      : by_(by), what_(what), out_(out), errors_(errors), gone_(gone) {}
+      given_up& gone, bool again)
+      : by_(by), what_(what), out_(out), errors_(errors), gone_(gone), again_(again) {}
 
   // Returns the exit status.
   int run(interruption& stop, std::vector<server> candidates);
@@ -126,6 +127,7 @@ private:
 
   void offer_to(const server& s);
   void hear(const nats::letter& l);
+  void hear(const endpoint& from, const presence& p);
   void on(const nats::alive&);
   void on(const nats::refusal& m);
   void on(const nats::part& m);
@@ -143,6 +145,8 @@ private:
   program_output& out_;
   standard_error& errors_;
   given_up& gone_;
+  const bool again_;
+  bool said_limit_ = false;  // that a machine's owner allows fewer workers
   std::string name_;   // another one at each server that is asked: the last one may have begun
   std::string topic_;  // what its nodes say
   std::vector<server> candidates_;
@@ -166,7 +170,10 @@ void job::offer_to(const server& s) {
   heard_ = beat_at_ = clock::now();
 }
 
-void job::on(const nats::alive&) { is_ = phase::running; }
+void job::on(const nats::alive&) {
+  if (std::exchange(is_, phase::running) == phase::offered && again_)
+    errors_.say(fmt::format("the job begins again on {}", at_.at.at.text()));
+}
 
 void job::on(const nats::refusal& m) {
   const std::string why = cleave::net::printable(m.why);
@@ -195,9 +202,16 @@ void job::write() {
   out_.write();
 }
 
+void job::hear(const endpoint& from, const presence& p) {
+  nodes_.hear(clock::now(), from, p);
+  if (p.asked <= p.workers || std::exchange(said_limit_, true) || again_) return;
+  errors_.say(fmt::format("{} gives a job at most {} worker{}; this one asks for {}",
+                          from.at.text(), p.workers, s_of(p.workers), p.asked));
+}
+
 void job::hear(const nats::letter& l) {
   if (const auto p = read_presence(l)) {
-    if (l.topic == topic_) nodes_.hear(clock::now(), l.from, *p);
+    if (l.topic == topic_) hear(l.from, *p);
     return;
   }
   if (l.from != at_.at) return;
@@ -334,7 +348,7 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
                                  : fmt::format(", but {}", fmt::join(others, ", "))));
 }
 
-// Those that can have the root; `other_builds`: how many have another program by its name.
+// Those that can have the root at first; `other_builds`: how many have another program by its name.
 std::vector<server> suitable(const std::vector<server>& all, const submission& what,
                              unsigned& other_builds) {
   auto chosen = choose(all, what.program, other_builds);
@@ -343,8 +357,9 @@ std::vector<server> suitable(const std::vector<server>& all, const submission& w
   return chosen;
 }
 
-// The same for a job that begins again with the same build. Waits for one, as long as a server may
-// be silent. None: nobody has come, or this process shall end.
+// Those that can have the root of a job that begins again, with the same build. The machine that
+// --root names is the first to be asked, and not the only one: it may be what was lost. Waits for a
+// server as long as one may be silent. None: nobody has come, or this process shall end.
 std::vector<server> wait_for_others(connection& by, interruption& stop, const submission& what,
                                     const std::string& hash) {
   auto until = clock::now() + what.patience;
@@ -352,7 +367,10 @@ std::vector<server> wait_for_others(connection& by, interruption& stop, const su
     auto all = ask_around(by, stop, quiet, at_most);
     std::erase_if(all, [&](const server& s) { return s.what.hash != hash; });
     unsigned none = 0;
-    if (auto chosen = suitable(all, what, none); !chosen.empty()) return chosen;
+    auto chosen = choose(std::move(all), what.program, none);
+    std::stable_partition(chosen.begin(), chosen.end(),
+                          [&](const server& s) { return s.at.at.text() == what.root; });
+    if (!chosen.empty()) return chosen;
     if (!by.is_up()) until = clock::now() + what.patience;
   }
   return {};
@@ -381,7 +399,7 @@ int submit(const submission& what) {
   const auto begun = clock::now();
   given_up gone(by);
   for (int restarts = 0;; ++restarts) {
-    job j(by, what, out, errors, gone);
+    job j(by, what, out, errors, gone, restarts > 0);
     int status = j.run(stop, std::move(chosen));
     if (const std::string& why = j.lost_because(); !why.empty()) {
       if (!out.is_kept()) {
@@ -389,7 +407,7 @@ int submit(const submission& what) {
       } else if (restarts == what.restarts) {
         errors.say("the job is lost: " + why);
       } else {
-        errors.say(why + "; the job begins again");
+        errors.say(why + "; looking for another server");
         chosen = wait_for_others(by, stop, what, j.program_hash());
         if (!chosen.empty()) {
           out.begin_again();

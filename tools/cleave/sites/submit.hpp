@@ -10,7 +10,7 @@ namespace sites {
 struct submission {
   std::string where, program;
   std::vector<std::string> arguments;
-  std::string root;  // the machine that is to have it, as site.name; empty: whoever has least to do
+  std::string root;  // the machine where it begins, as site.name; empty: whoever has least to do
   std::chrono::seconds patience;
   int restarts;  // how often it may begin again, on another server, when that of its root is lost
   bool json;
