@@ -4,6 +4,7 @@
 #include "machine/settings.hpp"
 #include "machine/trusted.hpp"
 #include "net/plugin.hpp"
+#include "net/start_watch.hpp"
 
 #include <dlfcn.h>
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -250,6 +252,8 @@ std::unique_ptr<transport> open_transport(const transport_choice& choice) {
   settings.spin = here.host_ranks != 0 &&
                   here.host_ranks * std::max(1, choice.workers) < machine::usable_cpus();
   open_failure why;
+  std::optional<start_watch> watch;  // nodes behind a relay do not wait for each other
+  if (plugins.front() != "nats") watch.emplace(here, start_watch::patience());
   std::unique_ptr<transport> opened(open(plugin_version, settings, why));
   if (opened) return opened;
   if (why.by_setting) throw std::invalid_argument(why.line);

@@ -32,6 +32,27 @@ for mpi in "${mpis[@]}"; do
   [[ $(wc -l <"$work/out") == 2 ]] || fail "--transport none: $(cat "$work/out")"
   must_print alone env CLEAVE_TRANSPORT=none "${command[@]:0:${#command[@]}-1}"
 done
+# A start that takes long: what is waited for is said once; here for a rank that is stopped.
+said() { grep -qx "$1" "$work/err"; }
+for mpi in "${mpis[@]}"; do
+  launch "$mpi" 2 bash -c '[[ ${OMPI_COMM_WORLD_RANK-}${PMI_RANK-} != 1 ]] || { echo $$ >"$1"; kill -STOP $$; }; exec "$0" ring 10' \
+    "$ranks" "$work/stopped"
+  CLEAVE_START_PATIENCE=1 timeout 120 "${command[@]}" >"$work/out" 2>"$work/err" &
+  job=$!
+  patiently said "cleave: MPI has not started for 1 s: rank 0 waits for all 2 ranks" || fail "$mpi, a rank that is late: $(cat "$work/err")"
+  sleep 2
+  kill -CONT "$(cat "$work/stopped")"
+  wait "$job" || fail "$mpi, a rank that is late: exit status $?: $(cat "$work/out" "$work/err")"
+  [[ $(wc -l <"$work/err") == 1 ]] || fail "$mpi, a rank that is late: $(cat "$work/err")"
+done
+# One that is gone, where that ends the job of itself nowhere but here.
+if [[ " ${mpis[*]} " == *" openmpi5 "* ]]; then
+  launch openmpi5 3 bash -c '[[ $OMPI_COMM_WORLD_RANK != 1 ]] || kill -9 $$; exec "$0" ring 10' "$ranks"
+  CLEAVE_START_PATIENCE=2 timeout 60 "${command[0]}" --with-ft ulfm "${command[@]:1}" >"$work/out" 2>"$work/err"
+  status=$?
+  [[ $status != 0 && $status != 124 && $(grep '^cleave' "$work/err") == "cleave: MPI has not started for 2 s: rank 0 waits for all 3 ranks; \
+of the 3 on this host, counted from 0, gone: 1; the job ends" ]] || fail "a rank that is gone: status $status: $(cat "$work/err")"
+fi
 # The wrong MPI: each rank would be alone.
 if [[ " ${mpis[*]} " == *" openmpi "*" mpich "* ]]; then
   launch openmpi 2 "$ranks" ring 10 --transport mpich

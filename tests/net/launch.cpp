@@ -1,10 +1,16 @@
 #include "net/launch.hpp"
+#include "net/start_watch.hpp"
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -170,6 +176,69 @@ TEST(launch, options_are_as_refused_as_the_command_line) {
   EXPECT_THROW(check_transport("--transport", "openmpi5x"), std::invalid_argument);
   EXPECT_THROW(check_transport("--transport", "none1"), std::invalid_argument);
   EXPECT_THROW(check_transport("--transport", ""), std::invalid_argument);
+}
+
+TEST(started_rank, is_what_open_mpi_s_launcher_has_left) {
+  using namespace std::string_literals;
+  const auto found = read_started_rank(
+      "A=B\0PMIX_NAMESPACE=prterun-host-7@1\0OMPI_COMM_WORLD_LOCAL_RANK=3\0PMIX_RANK=5"s);
+  EXPECT_EQ(found.job, "prterun-host-7@1");
+  EXPECT_EQ(found.host_rank, 3);
+  EXPECT_EQ(read_started_rank("A=B").job, "");
+  EXPECT_EQ(read_started_rank("").host_rank, -1);
+}
+
+/// A process that does nothing, as that rank of a job; dead with the object.
+class process_of_rank {
+public:
+  process_of_rank(const std::string& job, int host_rank) {
+    const std::string name = "PMIX_NAMESPACE=" + job,
+                      rank = "OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(host_rank);
+    char program[] = "sleep", seconds[] = "600";
+    char* const arguments[] = {program, seconds, nullptr};
+    char* const variables[] = {const_cast<char*>(name.c_str()), const_cast<char*>(rank.c_str()),
+                               nullptr};
+    int started[2];  // closed by exec, when the environment is the new one
+    if (pipe2(started, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    pid_ = vfork();
+    if (pid_ == 0) {
+      execve("/bin/sleep", arguments, variables);
+      _exit(127);
+    }
+    close(started[1]);
+    char none = 0;
+    static_cast<void>(!read(started[0], &none, 1));
+    close(started[0]);
+  }
+  ~process_of_rank() {
+    kill_it();
+    waitpid(pid_, nullptr, 0);
+  }
+  process_of_rank(const process_of_rank&) = delete;
+  process_of_rank& operator=(const process_of_rank&) = delete;
+  /// Nobody has waited for it yet: a zombie, as a launcher may leave it for a while.
+  void kill_it() const {
+    kill(pid_, SIGKILL);
+    siginfo_t how{};
+    waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOWAIT);
+  }
+
+private:
+  pid_t pid_;
+};
+
+TEST(started_rank, that_is_gone_is_told_from_those_that_are_there) {
+  const std::string job = "test-" + std::to_string(getpid());
+  const process_of_rank zero(job, 0), one(job, 1), another("another-" + job, 2), two(job, 2);
+  const started_rank own{job, 0};
+  EXPECT_EQ(ranks_gone(own, 3), std::set<int>{});
+  two.kill_it();
+  EXPECT_EQ(ranks_gone(own, 3), std::set<int>{2});
+  one.kill_it();
+  EXPECT_EQ(ranks_gone(own, 3), (std::set{1, 2}));
+  zero.kill_it();  // who asks is not seen either: nothing is known
+  EXPECT_EQ(ranks_gone(own, 3), std::set<int>{});
+  EXPECT_EQ(ranks_gone({}, 3), std::set<int>{});  // of another MPI
 }
 
 }  // namespace
