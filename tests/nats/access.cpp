@@ -20,8 +20,9 @@ access secure() {
           "m1",
           {"tls://relay.example:4222"},
           "-----BEGIN CERTIFICATE-----\n",
-          "U" + std::string(55, 'A'),
-          "SU" + std::string(56, 'A')};
+          // Of nobody, made for tests.
+          "UARWHZGYFCOL6CVSZUCRUTNCB42CFFZUURGFSLWLSS3LDLZZJYVJYJOC",
+          "SUAAMLM7AVV4BSNQT7JUEJ2BC7ARUDN3WZEMKNN3UAJVNV2RZUCOEJTWXE"};
 }
 
 std::string refusal(const std::function<void()>& of) {
@@ -74,6 +75,21 @@ TEST(access, of_a_file_that_is_no_key_file) {
   const std::string missing = (folder.path / "missing").string();
   EXPECT_EQ(refusal([&] { net::nats::read_access(missing); }),
             missing + ": expected a key file: No such file or directory");
+}
+
+/// Any one letter.
+TEST(access, with_an_altered_key_is_refused) {
+  constexpr auto altered = ": its checksum is wrong, so a letter of it was altered";
+  const access right = secure();
+  for (std::size_t i = 2; i < right.seed.size(); ++i) {
+    access a = right;
+    a.seed[i] = a.seed[i] == 'B' ? 'C' : 'B';
+    EXPECT_EQ(refusal([&] { check(a); }), std::string("expected a seed, SU…") + altered) << i;
+    if (i >= right.public_key.size()) continue;
+    a = right;
+    a.public_key[i] = a.public_key[i] == 'B' ? 'C' : 'B';
+    EXPECT_EQ(refusal([&] { check(a); }), std::string("expected a public key, U…") + altered) << i;
+  }
 }
 
 TEST(access, is_plain_on_loopback_only) {

@@ -33,6 +33,27 @@ says out '^\{"job":"[0-9a-f]{16}","program":"queens","arguments":\["12","--json"
 submit "$me" queens a
 [[ $status == 2 && $(cat "$work/err") == "queens: N: expected a whole number from 1 to 32, got 'a'" ]] ||
   fail "its own status: $status, '$(cat "$work/err")'"
+# What the machines' owners allow is a limit.
+submit "$me" queens 14 --workers 8
+[[ $status == 0 ]] || fail "--workers 8: status $status, '$(cat "$work/err")'"
+says out '^workers +[12]$'
+[[ $(sed 's/m[12]/m/' "$work/err") == "cleave: here.m gives a job at most 1 worker; this one asks for 8" ]] ||
+  fail "--workers 8: '$(cat "$work/err")'"
+# Key files that were altered: another name, a letter of the seed, one of the certificate.
+altered() {  # SED
+  sed -e "$1" "$me" >"$work/altered.cleave"
+  ! cmp -s "$me" "$work/altered.cleave" || fail "nothing is altered by $1"
+  chmod 600 "$work/altered.cleave"
+  for command in "$cleave nodes" "$cleave submit" "$bin/queens --serve" "$cleave gang --socket $work/gang serve --join"; do
+    timeout 60 $command "$work/altered.cleave" $([[ $command != *submit ]] || echo queens 12) >"$work/out" 2>"$work/err"
+    [[ $? == 2 && $(wc -l <"$work/err") == 1 && $(cat "$work/err") == *"$work/altered.cleave"* && ! -s $work/out ]] ||
+      fail "$command, $1: $(cat "$work/out" "$work/err")"
+  done
+}
+altered 's/"name": "me"/"name": "mf"/'
+altered 's/"site": "here"/"site": "herf"/'
+altered 's/\("seed": ".\{20\}\)[A-M]/\1Z/; t; s/\("seed": ".\{20\}\)./\1A/'
+altered 's/BEGIN CERT/BEGIN CERF/'
 submit "$me" quens 13
 [[ $status == 2 && $(cat "$work/err") == "cleave: nobody offers quens to site here, but queens" ]] ||
   fail "mistyped: $status, '$(cat "$work/err")'"
@@ -142,7 +163,10 @@ patiently root_begins || fail "no server has the root: $(cat "$work"/m?.queens.e
 [[ $root == m1 ]] && until_helps "$m2" || until_helps "$m1"
 kill -9 "${!root}"
 ended "$job" 0 "a job that began again"
-says out.err "^cleave: here.$root, which had its root, has said nothing for 3 s; the job begins again$"
+[[ $root == m1 ]] && other=m2 || other=m1
+[[ $(cat "$work/out.err") == "\
+cleave: here.$root, which had its root, has said nothing for 3 s; looking for another server
+cleave: the job begins again on here.$other" ]] || fail "a job that began again: $(cat "$work/out.err")"
 says out '"status":0,.*"restarts":1,.*"answer":2279184,'
 
 # Whoever reads what the program writes rests for longer than silence may be; and then for ever.
@@ -183,7 +207,7 @@ ended "$m3" 0 "a server of a program that complains"
 begin_job out --json --root "here.$root" "$me" queens 18
 until_helps "${!root}"
 kill -9 "${!root}"
-until_said out.err ".*; the job begins again"
+until_said out.err ".*; looking for another server"
 kill -INT "$job"
 ended "$job" 130 "interrupted between two runs"
 [[ $(tail -n 1 "$work/out.err") == "cleave: cancelled" ]] || fail "interrupted between two runs: '$(cat "$work/out.err")'"

@@ -2,6 +2,7 @@
 #include "nats/impostor.hpp"
 #include "nats/relay.hpp"
 #include "net/nats/connection.hpp"
+#include "net/nats/dial.hpp"
 
 #include <gtest/gtest.h>
 #include <nats/nats.h>
@@ -258,20 +259,33 @@ TEST_F(messages, are_for_those_with_a_key) {
   EXPECT_THROW(connection(first, "two", quick), net::nats::refused);  // not the seed of this key
   first.seed = first_seed;
   EXPECT_TRUE(connection(first, "one", quick).is_up());
+  first.name = "m9", first.file = "altered.cleave";  // not what this key is for
+  try {
+    const connection made(first, "one", quick);
+    ADD_FAILURE() << "connected";
+  } catch (const net::nats::refused& e) {
+    EXPECT_EQ(e.what(), "relay " + first.urls.front() +
+                            " does not allow what here.m9 (altered.cleave) needs: expected the "
+                            "name and the site of whose key it is");
+  }
 }
 
 TEST_F(messages, of_a_forged_sender_are_refused_by_the_relay) {
   tests::relay by("authorization: { users: [ " + user(first_public, "here.m1") + ", " +
                   user(second_public, "here.m2") + " ] }");
-  net::nats::access first = by.machine("m1"), forger = by.machine("m3");
+  net::nats::access first = by.machine("m1"), second = by.machine("m2"), forger = second;
   first.public_key = first_public, first.seed = first_seed;
-  forger.public_key = second_public, forger.seed = second_seed;  // m2's, and it says that it is m3
-  connection a(first, "one"), b(forger, "two");
+  second.public_key = forger.public_key = second_public;
+  second.seed = forger.seed = second_seed;
+  connection a(first, "one"), c(second, "three");
   a.listen("news");
-  forger.name = "m2";
-  connection c(forger, "three");
-  b.send(a.self(), "forged", "");
-  b.tell_all("news", "forged");
+  // Of its own making, without what a connection of Cleave would refuse itself.
+  const auto b = net::nats::dial(forger, forger.urls.front(), {});
+  const net::nats::endpoint other{{"here", "m3"}, "two"};
+  for (const std::string& subject :
+       {subject_to(a.self(), other, "forged"), subject_to_all(other, "news")})
+    EXPECT_EQ(natsConnection_Publish(b.get(), subject.c_str(), "", 0), NATS_OK);
+  EXPECT_EQ(natsConnection_Flush(b.get()), NATS_OK);
   c.send(a.self(), "right", "");
   EXPECT_EQ(next(a)->topic, "right");
   EXPECT_FALSE(a.receive());

@@ -103,6 +103,24 @@ TEST(parts, of_one_that_is_begun_again_are_those_that_count) {
   EXPECT_EQ(a.take(one, parts[2], now), all);
 }
 
+/// Each of them counts while it is kept, and no longer: after many that were begun and never ended
+/// a sender has as much room as before.
+TEST(parts, of_messages_that_were_begun_and_never_ended_take_nothing_from_later_ones) {
+  assembler a(1000);
+  const auto parts = parts_of(message(1000), 0, part_header + 400);
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    EXPECT_FALSE(a.take(one, parts_of(message(1000), number, part_header + 400)[0], now));
+    EXPECT_EQ(a.unfinished(), 1u);
+  }
+  EXPECT_FALSE(a.take(other, parts[0], now));
+  EXPECT_FALSE(a.take(one, parts[0], now));
+  EXPECT_EQ(a.unfinished(), 2u);  // nobody's has ended to make room
+  EXPECT_FALSE(a.take(one, parts[1], now));
+  EXPECT_EQ(a.take(one, parts[2], now), message(1000));
+  EXPECT_FALSE(a.take(other, parts[1], now));
+  EXPECT_EQ(a.take(other, parts[2], now), message(1000));
+}
+
 TEST(parts, of_who_says_no_more_are_forgotten) {
   assembler a(1000);
   const auto parts = parts_of(message(30), 1, part_header + 10);

@@ -47,11 +47,29 @@ std::string text_of(const fs::path& file) {
   }
 }
 
+constexpr std::string_view base32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
 /// An nkey in base 32: a prefix, and so many letters in all.
-bool is_key(std::string_view text, std::string_view prefix, std::size_t letters) noexcept {
-  return text.size() == letters && text.starts_with(prefix) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7'); });
+void check_key(const char* what, std::string_view text, std::string_view prefix,
+               std::size_t letters) {
+  const auto expected = [&](const char* why) {
+    throw std::invalid_argument(std::string("expected a ") + what + ", " + std::string(prefix) +
+                                "…" + why);
+  };
+  if (text.size() != letters || !text.starts_with(prefix)) expected("");
+  std::vector<unsigned char> bytes;
+  unsigned pending = 0;
+  int bits = 0;
+  for (const char c : text) {
+    const auto digit = base32.find(c);
+    if (digit == base32.npos) expected("");
+    pending = pending << 5 | static_cast<unsigned>(digit);
+    if ((bits += 5) >= 8) bytes.push_back(static_cast<unsigned char>(pending >> (bits -= 8)));
+  }
+  const std::size_t size = bytes.size() - 2;
+  const unsigned found = bytes[size] | bytes[size + 1] << 8u;
+  if (found != checksum_of_key(std::span(bytes).first(size)))
+    expected(": its checksum is wrong, so a letter of it was altered");
 }
 
 access access_of(const nlohmann::json& in) {
@@ -92,6 +110,16 @@ fs::path folder_of_keys() {
 }
 
 }  // namespace
+
+std::uint16_t checksum_of_key(std::span<const unsigned char> bytes) noexcept {
+  std::uint16_t crc = 0;
+  for (const unsigned char b : bytes) {
+    crc = static_cast<std::uint16_t>(crc ^ (b << 8));
+    for (int i = 0; i < 8; ++i)
+      crc = static_cast<std::uint16_t>((crc & 0x8000) != 0 ? (crc << 1) ^ 0x1021 : crc << 1);
+  }
+  return crc;
+}
 
 relay_url parse_url(const std::string& url) {
   const auto expected = [&]() {
@@ -153,8 +181,8 @@ void check(const access& a) {
   if (!tls && !a.authority.empty())
     throw std::invalid_argument("expected a tls:// URL beside a certificate");
   if (a.public_key.empty() && a.seed.empty() && !tls) return;
-  if (!is_key(a.public_key, "U", 56)) throw std::invalid_argument("expected a public key, U…");
-  if (!is_key(a.seed, "SU", 58)) throw std::invalid_argument("expected a seed, SU…");
+  check_key("public key", a.public_key, "U", 56);
+  check_key("seed", a.seed, "SU", 58);
 }
 
 access read_access(const fs::path& file) {
@@ -164,6 +192,7 @@ access read_access(const fs::path& file) {
     if (json.is_discarded()) throw std::invalid_argument("expected a key file of Cleave");
     access a = access_of(json);
     check(a);
+    a.file = file.string();
     return a;
   } catch (const std::exception& e) { refuse(file.string(), e.what()); }
 }

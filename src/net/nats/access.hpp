@@ -2,7 +2,9 @@
 
 #include "machine/saved_file.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,7 @@ struct access {
   std::string authority;          ///< who vouches for the relay, in PEM; empty: plain
   std::string public_key;         ///< U…; empty, with the seed: the relay asks nobody who he is
   std::string seed;               ///< SU…; never shown to anybody
+  std::string file{};             ///< what it was read from, for whoever has to mend it
 };
 
 /// What a URL names. Throws std::invalid_argument if it is no tls:// or nats:// URL.
@@ -28,6 +31,9 @@ relay_url parse_url(const std::string& url);
 
 /// Whether only processes of this machine can reach what listens there.
 bool is_loopback(std::string_view host) noexcept;
+
+/// What stands at the end of each of NATS's keys, low byte first: a CRC-16 (XMODEM).
+std::uint16_t checksum_of_key(std::span<const unsigned char> bytes) noexcept;
 
 /// Nothing is wrong with it; else throws std::invalid_argument, what was expected.
 void check(const access& a);

@@ -24,12 +24,14 @@ constexpr std::string_view nobody_kind = "nobody";
 
 void say(const std::string& line) { say_if_read("cleave: " + line + "\n"); }
 
-/// Permissions, mostly: each once in this process. Called in a thread of nats.c.
+/// Permissions, mostly: each once in this process. Called in a thread of nats.c. Those for a
+/// subscription are said by who has subscribed and waits for the relay's answer.
 void complain(natsConnection*, natsSubscription*, natsStatus status, void*) {
   if (status == NATS_CONNECTION_CLOSED || status == NATS_STALE_CONNECTION) return;
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>();  // threads of nats.c outlive main()
   const std::string line = std::string("relay: ") + last_words(status);
+  if (line.find("Violation for Subscription") != line.npos) return;
   const std::lock_guard lock(mutex);
   if (said->size() < 64 && said->insert(line).second) say(line);
 }
@@ -81,11 +83,10 @@ std::shared_ptr<link> connection::connect() const {
   dialling dialled{.name = self_.text(),
                    .answer_within = how_.answer_within,
                    .write_within = longest_write,
-                   .ping_every = how_.ping_every,
                    .on_error = complain};
   for (const std::string& url : who_.urls) {
     try {
-      return std::make_shared<link>(dial(who_, url, dialled), url);
+      return std::make_shared<link>(dial(who_, url, dialled), url, how_.ping_every);
     } catch (const refused&) {
       error = std::current_exception(), no = true;
     } catch (const std::exception&) {
@@ -108,13 +109,19 @@ void connection::adopt(std::shared_ptr<link> made) {
     link_.reset();
     throw unreachable("relay " + made->url() + ": " + made->why());
   }
+  if (made->is_forbidden()) {
+    const std::lock_guard lock(mutex_);
+    link_.reset();
+    throw refused("relay " + made->url() + " does not allow what " + owner_of(who_) +
+                  " needs: expected the name and the site of whose key it is");
+  }
   ++times_made_;
   up_ = true;
   inbox_->ring();
 }
 
 void connection::keep() {
-  while (inbox_->wait_for_suspicion()) {
+  while (inbox_->wait_for_suspicion(how_.ping_every)) {
     auto before = current();
     if (!before->lost()) continue;
     up_ = false;
@@ -233,7 +240,8 @@ void connection::listen_to(const std::string& subject) {
     by = link_;
     if (by != nullptr && !by->subscribe(subjects_.back(), inbox_)) by.reset();
   }
-  if (by != nullptr) by->flush(how_.answer_within);
+  if (by != nullptr && by->flush(how_.answer_within) && by->is_forbidden())
+    say("relay " + by->url() + ": " + by->why());
 }
 
 // ---- receiving

@@ -42,7 +42,7 @@ public:
     std::chrono::milliseconds between_tries{200};
     std::function<bool()> give_up{};                ///< asked between tries, before it was there
     std::chrono::milliseconds answer_within{2000};  ///< of the relay
-    std::chrono::milliseconds ping_every{1000};     ///< two without answer: it is lost
+    std::chrono::milliseconds ping_every{1000};     ///< no answer for three of them: it is lost
     std::size_t most_bytes = std::size_t{1} << 30;  ///< of one message in parts
   };
 

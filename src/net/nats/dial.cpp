@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
 
 namespace cleave::net::nats {
@@ -52,6 +54,10 @@ std::string last_words(natsStatus status) {
   return text;
 }
 
+std::string owner_of(const access& who) {
+  return who.site + "." + who.name + (who.file.empty() ? "" : " (" + who.file + ")");
+}
+
 nats_connection dial(const access& who, const std::string& url, const dialling& how) {
   const relay_url at = parse_url(url);
   natsOptions* o = nullptr;
@@ -69,12 +75,17 @@ nats_connection dial(const access& who, const std::string& url, const dialling& 
   set(natsOptions_SetNoEcho(o, true));
   set(natsOptions_SetIgnoreDiscoveredServers(o, true));
   set(natsOptions_SetAllowReconnect(o, false));
-  set(natsOptions_SetPingInterval(o, how.ping_every.count()));
-  set(natsOptions_SetMaxPingsOut(o, 2));
+  set(natsOptions_SetPingInterval(o, 0));
   if (how.on_error != nullptr) set(natsOptions_SetErrorHandler(o, how.on_error, how.closure));
   if (how.on_closed != nullptr) set(natsOptions_SetClosedCB(o, how.on_closed, how.closure));
   // Of a plain one too: nats.c begins TLS where a server asks for it.
-  const handshake tls(who.authority, how.answer_within);
+  std::optional<handshake> watched;
+  try {
+    watched.emplace(who.authority, how.answer_within);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument((who.file.empty() ? url : who.file) + ": " + e.what());
+  }
+  const handshake& tls = *watched;
   if (at.tls) {
     set(natsOptions_SetSecure(o, true));
     set(natsOptions_SetExpectedHostname(o, at.host.c_str()));
@@ -93,7 +104,7 @@ nats_connection dial(const access& who, const std::string& url, const dialling& 
   if (s == NATS_OK && at.tls && !tls.was_seen())
     throw refused("relay " + url + ": nats.c uses another OpenSSL, whose trust cannot be limited");
   if (s == NATS_OK) return opened;
-  const std::string why = "relay " + url + " refuses " + who.site + "." + who.name + ": ";
+  const std::string why = "relay " + url + " refuses " + owner_of(who) + ": ";
   if (s == NATS_CONNECTION_AUTH_FAILED) throw key_refused(why + last_words(s));
   if (is_refusal(s)) throw refused(why + last_words(s));
   throw unreachable("relay " + url + ": " + last_words(s));

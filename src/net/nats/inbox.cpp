@@ -88,9 +88,9 @@ inbox::woken inbox::wait(std::chrono::microseconds at_most) {
   return how;
 }
 
-bool inbox::wait_for_suspicion() {
+bool inbox::wait_for_suspicion(std::chrono::milliseconds at_most) {
   std::unique_lock lock(mutex_);
-  for_keeper_.wait(lock, [this] { return suspect_ || closed_; });
+  for_keeper_.wait_for(lock, at_most, [this] { return suspect_ || closed_; });
   suspect_ = false;
   return !closed_;
 }

@@ -53,8 +53,8 @@ public:
 
   // The keeper.
 
-  /// Until the connection may be lost. False: closed.
-  bool wait_for_suspicion();
+  /// Until the connection may be lost, or it is time to look. False: closed.
+  bool wait_for_suspicion(std::chrono::milliseconds at_most);
   /// False: closed.
   bool pause(std::chrono::milliseconds at_most);
 

@@ -41,6 +41,7 @@ link::~link() {
 }
 
 std::string link::why() const {
+  if (pulse_.is_silent()) return "it does not answer";
   const char* text = nullptr;
   const natsStatus s = natsConnection_GetLastError(nats_.get(), &text);
   if (s == NATS_OK || s == NATS_CONNECTION_CLOSED || text == nullptr || *text == '\0')
@@ -53,8 +54,9 @@ std::size_t link::most_bytes() const noexcept {
   return std::clamp(static_cast<std::size_t>(most), 2 * part_header, longest_part);
 }
 
-bool link::flush(std::chrono::milliseconds at_most) noexcept {
-  return natsConnection_FlushTimeout(nats_.get(), at_most.count()) == NATS_OK;
+bool link::is_forbidden() const noexcept {
+  const char* text = nullptr;
+  return natsConnection_GetLastError(nats_.get(), &text) == NATS_NOT_PERMITTED;
 }
 
 bool link::publish(const std::string& subject, const std::string& reply,

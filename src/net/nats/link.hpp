@@ -2,6 +2,7 @@
 
 #include "net/nats/dial.hpp"
 #include "net/nats/inbox.hpp"
+#include "net/nats/pulse.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -19,19 +20,25 @@ namespace cleave::net::nats {
 /// ended, so letters always have a place; and its end, for whatever reason, is a suspicion there.
 class link {
 public:
-  link(nats_connection made, std::string url) : nats_(std::move(made)), url_(std::move(url)) {}
+  /// `ping_every`: three of them without an answer, and it is silent.
+  link(nats_connection made, std::string url, std::chrono::milliseconds ping_every)
+      : nats_(std::move(made)), url_(std::move(url)), pulse_(nats_.get(), ping_every) {}
   ~link();
   link(const link&) = delete;
   link& operator=(const link&) = delete;
 
   const std::string& url() const noexcept { return url_; }
-  bool lost() const noexcept { return broken_ || natsConnection_IsClosed(nats_.get()); }
+  bool lost() const noexcept {
+    return broken_ || pulse_.is_silent() || natsConnection_IsClosed(nats_.get());
+  }
   /// Why, if it is lost.
   std::string why() const;
   /// Of one message.
   std::size_t most_bytes() const noexcept;
+  /// Whether the relay does not allow something that was said so far, and flushed.
+  bool is_forbidden() const noexcept;
   /// Blocks until the relay has all that was said so far. False: it has not.
-  bool flush(std::chrono::milliseconds at_most) noexcept;
+  bool flush(std::chrono::milliseconds at_most) { return pulse_.flush(at_most); }
   /// `reply`: may be empty. False: part of it may be sent, and this is of no use any more.
   bool publish(const std::string& subject, const std::string& reply,
                std::span<const std::byte> content) noexcept;
@@ -42,6 +49,7 @@ private:
   const std::string url_;
   std::vector<natsSubscription*> subscriptions_;
   std::atomic<bool> broken_{false};
+  pulse pulse_;
 };
 
 }  // namespace cleave::net::nats

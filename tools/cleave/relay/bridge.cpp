@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -16,6 +17,7 @@
 
 #include "machine/without_signals.hpp"
 #include "net/nats/dial.hpp"
+#include "net/nats/pulse.hpp"
 
 namespace relay {
 namespace {
@@ -26,7 +28,9 @@ using nats::is_token;
 using nats::nats_connection;
 
 constexpr auto first_pause = std::chrono::milliseconds(500),
-               longest_pause = std::chrono::milliseconds(5000);
+               longest_pause = std::chrono::milliseconds(5000),
+               ping_every = std::chrono::milliseconds(1000),
+               answer_within = std::chrono::milliseconds(2000);
 constexpr std::size_t most_sites = 10'000;
 constexpr int most_pending = 512 << 20;  // bytes that the slower side has not taken yet
 
@@ -111,6 +115,7 @@ private:
   struct life {
     nats_bridge& of;
     nats_connection up, down;
+    std::optional<nats::pulse> up_pulse, down_pulse;
     std::mutex mutex;  // of what follows
     std::condition_variable ended;
     int running = 0;  // threads of nats.c that may look at this
@@ -127,7 +132,8 @@ private:
     life& operator=(const life&) = delete;
 
     bool is_whole() const {
-      return !natsConnection_IsClosed(up.get()) && !natsConnection_IsClosed(down.get());
+      return !natsConnection_IsClosed(up.get()) && !natsConnection_IsClosed(down.get()) &&
+             !up_pulse->is_silent() && !down_pulse->is_silent();
     }
   };
   // One subscription, for nats.c.
@@ -239,12 +245,17 @@ private:
     listen(l, l.down.get(), fmt::format("cleave.all.{}.>", own_.site), pass_up);
     listen(l, l.up.get(), fmt::format("cleave.to.{}.>", own_.site), pass_down);
     listen(l, l.up.get(), "cleave.all.>", pass_down);
-    check(natsConnection_FlushTimeout(l.up.get(), 2000), "the relay above");
+    l.up_pulse.emplace(l.up.get(), ping_every), l.down_pulse.emplace(l.down.get(), ping_every);
+    if (!l.up_pulse->flush(answer_within)) throw failure("the relay above: it does not answer");
+    const char* text = nullptr;
+    if (natsConnection_GetLastError(l.up.get(), &text) == NATS_NOT_PERMITTED)
+      throw failure(fmt::format("the relay above does not allow what {} needs: {}",
+                                nats::owner_of(upstream_), text));
     char url[256];
     const bool known = natsConnection_GetConnectedUrl(l.up.get(), url, sizeof url) == NATS_OK;
     events_.say(fmt::format("joined {}", known ? url : upstream_.urls.front()));
     std::unique_lock lock(events_.mutex);
-    events_.changed.wait(lock, [&] { return events_.ending || !l.is_whole(); });
+    while (!events_.ending && l.is_whole()) events_.changed.wait_for(lock, ping_every);
   }
 
   const access upstream_, own_;

@@ -178,7 +178,14 @@ void write_certificate(const fs::path& folder, const configuration& c) {
   auto hosts = c.hosts;
   for (const std::string& own : {std::string("localhost"), std::string("127.0.0.1"), c.listen})
     if (std::find(hosts.begin(), hosts.end(), own) == hosts.end()) hosts.push_back(own);
-  const auto server = make_server(authority, hosts);
+  identity server;
+  try {
+    server = make_server(authority, hosts);
+  } catch (const std::runtime_error& e) {
+    refuse(
+        folder / "authority.key",
+        fmt::format("expected, as in authority.crt, what cleave relay has written: {}", e.what()));
+  }
   write(folder / "server.key", server.key);
   write(folder / "server.crt", server.certificate);
 }

@@ -15,6 +15,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "net/nats/access.hpp"
+
 namespace relay {
 namespace {
 
@@ -36,12 +38,7 @@ void check(bool done, const char* what) {
 
 // NATS's spelling of a key: base32 without padding of prefix, key and their CRC-16 (XMODEM).
 std::string spelled(std::vector<unsigned char> bytes) {
-  std::uint16_t crc = 0;
-  for (const unsigned char b : bytes) {
-    crc = static_cast<std::uint16_t>(crc ^ (b << 8));
-    for (int i = 0; i < 8; ++i)
-      crc = static_cast<std::uint16_t>((crc & 0x8000) != 0 ? (crc << 1) ^ 0x1021 : crc << 1);
-  }
+  const std::uint16_t crc = cleave::net::nats::checksum_of_key(bytes);
   bytes.push_back(static_cast<unsigned char>(crc & 0xff));
   bytes.push_back(static_cast<unsigned char>(crc >> 8));
   std::string text;
