@@ -11,6 +11,8 @@
 #include "clique/generators.hpp"
 #include "clique/report.hpp"
 #include "clique/trial.hpp"
+#include "compare/compare.hpp"
+#include "compare/sequential.hpp"
 #include "compare/trial.hpp"
 #include "fib/trial.hpp"
 #include "gravity/trial.hpp"
@@ -21,7 +23,8 @@
 #include "pentomino/trial.hpp"
 #include "queens/trial.hpp"
 #include "sort/trial.hpp"
-#include "uts/sequential.hpp"
+#include "uts/sha1.hpp"
+#include "uts/tree.hpp"
 #include "uts/trial.hpp"
 
 namespace {
@@ -42,24 +45,50 @@ void expect_right(const apps::trial& run, bool is_divided = true) {
   EXPECT_EQ(checked.cost.splits > 0, is_divided);
 }
 
+// How many nodes they have was found by another program, with the SHA-1 of Python's hashlib.
 apps::uts::sample small_tree(apps::uts::kind kind) {
   using namespace apps::uts;
-  sample s{"small", {kind, shape::fixed, 5, 4, 0, 0, 19}, 0};
-  if (kind == kind::binomial) s.tree = {kind, shape::linear, 0, 100, 0.12, 8, 42};
-  const tree t(s.tree);
-  s.nodes = sequential::search(t, t.root()).nodes;
-  return s;
+  if (kind == kind::binomial) return {"small", {kind, shape::linear, 0, 100, 0.12, 8, 42}, 981};
+  return {"small", {kind, shape::fixed, 5, 4, 0, 0, 19}, 3987};
 }
 
 TEST(fib, is_right) { expect_right(apps::fib::trial_of(20)); }
 TEST(queens, is_right) { expect_right(apps::queens::trial_of(8)); }
 TEST(compare, is_right) { expect_right(apps::compare::trial_of(500)); }
+// In those hardly any number is equal to another one; here each is.
+TEST(compare, finds_what_is_equal_at_the_border_of_every_part) {
+  using namespace apps::compare;
+  cleave::runtime runtime(cleave::options{.workers = 2, .check = true});
+  for (const int n : {1, 4, 5, 9, 100, 777}) {
+    const parallel::input in{[n] {
+      arrays same(n);
+      for (int i = 0; i < n; i++) same.a[i] = same.b[n - 1 - i] = i;
+      return same;
+    }()};
+    const auto *a = in->a.data(), *b = in->b.data();
+    EXPECT_EQ(sequential::compare(a, n, b, n), n);
+    EXPECT_EQ(runtime.run([&] {
+      const parallel::in_use while_it_runs(in);
+      return parallel::compare(a, n, b, n);
+    }),
+              n);
+  }
+}
+
 TEST(gravity, is_right) { expect_right(apps::gravity::trial_of(8)); }
 TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
 TEST(cholesky, is_right) { expect_right(apps::cholesky::trial_of(300), false); }
 TEST(md, is_right) { expect_right(apps::md::trial_of(apps::md::lattice(5), 25, 25, 2), false); }
 TEST(matmul, is_right) { expect_right(apps::matmul::trial_of(200)); }
 TEST(sort, is_right) { expect_right(apps::sort::trial_of(50'000)); }
+
+TEST(uts, hashes_as_everybody_does) {
+  using apps::uts::digest, apps::uts::sha1;
+  EXPECT_EQ(sha1(0x61626364U),  // "abcd"
+            (digest{0x81fe8bfe, 0x87576c3e, 0xcb22426f, 0x8e578473, 0x82917acf}));
+  EXPECT_EQ(sha1(1U, 2U, 3U, 4U, 5U, 6U),
+            (digest{0xe22fb07d, 0x14ede1f0, 0xff2d9b0a, 0xebe6df6b, 0x44523e21}));
+}
 
 TEST(uts, is_right) {
   expect_right(apps::uts::trial_of(small_tree(apps::uts::kind::geometric)));
