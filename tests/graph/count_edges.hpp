@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/clock.hpp>
 #include <cleave/detail/graph.hpp>
 
 #include <array>
@@ -34,14 +35,19 @@ inline std::size_t edges_of(std::span<const detail::vertex_ref> all) {
   return n;
 }
 
-/// A subtask that counts that it has run.
+/// A subtask that counts that it has run, and takes so long.
 class counting final : public detail::subtask {
 public:
-  counting(detail::graph_scope& g, std::size_t& ran) : subtask(g), ran_(ran) {}
-  void call() override { ++ran_; }
+  counting(detail::graph_scope& g, std::size_t& ran, unsigned takes = 0)
+      : subtask(g), ran_(ran), takes_(takes) {}
+  void call() override {
+    ++ran_;
+    for (const auto began = detail::ticks(); detail::ticks() - began < takes_;) {}
+  }
 
 private:
   std::size_t& ran_;
+  unsigned takes_;  // in ticks
 };
 
 }  // namespace cleave::tests

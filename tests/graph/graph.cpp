@@ -216,9 +216,12 @@ using detail::access_mode;
 class counted_graph : detail::graph_scope {
 public:
   ~counted_graph() { end(false); }
-  void use(std::initializer_list<detail::datum_use> uses) {
-    all_.push_back(enter(std::unique_ptr<counting>(new (memory) counting(*this, ran_)), uses, {}));
+  void use(std::initializer_list<detail::datum_use> uses, unsigned ticks = 0) {
+    std::unique_ptr<counting> made(new (memory) counting(*this, ran_, ticks));
+    all_.push_back(enter(std::move(made), uses, {}));
   }
+  /// In a profile, where the one that was made so many before the last one has ended.
+  std::uint64_t end_of(std::size_t before) const { return all_[made() - 1 - before].at->path; }
   std::size_t edges() const { return edges_of(all_); }
   bool wait() { return finish(); }
   std::size_t made() const { return all_.size(); }
@@ -269,6 +272,20 @@ TEST(edges, are_few_in_mixed_orders_of_several_data) {
       EXPECT_TRUE(g.wait());
       EXPECT_EQ(g.ran(), g.made());
     });
+}
+
+TEST(edges, of_what_is_joined_are_on_the_paths_of_a_profile) {
+  runtime alone(options{.profile = true});
+  alone.run([] {
+    detail::any_datum x;
+    counted_graph g;
+    constexpr unsigned longest = 2'000'000;
+    for (unsigned i = 0; i < 6; ++i) g.use({{&x, access_mode::add}}, i == 2 ? longest : 0);
+    EXPECT_GE(g.end_of(3), longest);
+    for (int i = 0; i < 6; ++i) g.use({{&x, access_mode::in}});
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_GE(g.end_of(i), g.end_of(6 + 3));
+    EXPECT_TRUE(g.wait());
+  });
 }
 
 // ---- precedence, kinds of data and functions
