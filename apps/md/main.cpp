@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cleave/runtime.hpp>
 #include <cleave/team.hpp>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -54,7 +55,9 @@ int main(int argc, char** argv) try {
   }
   every = every != 0 ? every : std::max(steps, 1);
   try {
-    return app.run(trial_of(std::move(atoms), steps, every, blocks, plan));
+    const int status = app.run(trial_of(std::move(atoms), steps, every, blocks, plan));
+    const bool plans = !plan.empty() && !app.is_given("--sequential") && cleave::is_first_node();
+    return status == 0 && plans && !std::filesystem::exists(plan) ? 1 : status;  // said already
   } catch (const cleave::plan_error& e) {
     throw apps::usage_error(std::string("--plan: ") + e.what());
   }

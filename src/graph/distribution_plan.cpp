@@ -2,6 +2,8 @@
 #include <cleave/team.hpp>
 
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -16,6 +18,32 @@
 
 // The plan of a graph of a team: where it comes from, and how it is recorded.
 namespace cleave::detail {
+
+namespace {
+
+std::terminate_handler terminates_otherwise = nullptr;
+
+/// A program that catches no plan_error ends as it does for other bad input: by a line and status
+/// 2, and not by a signal.
+[[noreturn]] void end_by_a_line() {
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const plan_error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    std::fflush(nullptr);
+    std::_Exit(2);
+  } catch (...) {}  // not one of these
+  terminates_otherwise();
+  std::abort();
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  static const bool once = (terminates_otherwise = std::set_terminate(end_by_a_line), true);
+  static_cast<void>(once);
+  throw plan_error("cleave::team_graph: " + why);
+}
+
+}  // namespace
 
 void distribution::open_plan() {
   made_all_.add(entry::plan);
@@ -57,7 +85,7 @@ std::vector<std::byte> distribution::read_plan() const {
 void distribution::use_plan(std::span<const std::byte> told) {
   byte_reader r(told);
   switch (static_cast<plan_kind>(r.get<std::uint8_t>())) {
-    case plan_kind::cannot_be_used: throw plan_error("cleave::team_graph: " + r.get_text());
+    case plan_kind::cannot_be_used: refuse(r.get_text());
     case plan_kind::recorded: {
       auto made = std::make_unique<recorder>(rank(), size(), graph_.owner->of.size());
       const std::lock_guard lock(node_.mutex);

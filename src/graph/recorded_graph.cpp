@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -89,10 +90,13 @@ recorded_graph read_recorded_graph(const std::string& file) {
   std::vector<char> text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) throw std::runtime_error(file + ": cannot be read");
   recorded_graph g;
+  byte_reader r(std::as_bytes(std::span(text)));
   try {
-    byte_reader r(std::as_bytes(std::span(text)));
     g.get(r);
-  } catch (const malformed& e) { throw std::runtime_error(file + ": " + e.what()); }
+  } catch (const malformed& e) {
+    throw std::runtime_error(file + ": at byte " + std::to_string(text.size() - r.left()) + " of " +
+                             std::to_string(text.size()) + ": " + e.what());
+  }
   return g;
 }
 

@@ -414,12 +414,19 @@ TEST(file, that_cannot_be_used_is_named) {
   expect_named([&] { read_recorded_graph(file); });
   std::ofstream(file) << "something else";
   expect_named([&] { read_recorded_graph(file); });
+  EXPECT_THROW(read_recorded_graph("/dev/zero"), std::runtime_error) << "it has no end";
   const auto nowhere = (folder.path / "none" / "a.plan").string();
   expect_named([&] { write_recorded_graph(random_graph(1), nowhere); });
-  EXPECT_THROW(read_recorded_graph("/dev/zero"), std::runtime_error);  // which has no end
   write_recorded_graph(random_graph(1), file);
   EXPECT_EQ(bytes_of(read_recorded_graph(file)), bytes_of(random_graph(1)));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1);
+  // Through a link: the file that it leads to.
+  const auto link = (folder.path / "link").string();
+  std::filesystem::create_symlink("b.plan", link);
+  write_recorded_graph(random_graph(2), link);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(bytes_of(read_recorded_graph((folder.path / "b.plan").string())),
+            bytes_of(random_graph(2)));
 }
 
 }  // namespace

@@ -51,6 +51,10 @@ for mpi in "${mpis[@]}"; do
   once "CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'x'" CLEAVE_WORKERS=x
   once "CLEAVE_MPI_PART: expected a whole number from 1 to 1073741824, got '0'" CLEAVE_MPI_PART=0
   once "none/t.json: cannot be written: No such file or directory" CLEAVE_TRACE=none/t.json
+  printf 'cleave plan 1\n' >"$work/cut.plan"
+  launch "$mpi" 2 "$bin/md" 3 --plan "$work/cut.plan"
+  ends 2
+  lines 1 '^md: --plan: .*cut\.plan: at byte 14 of 14: .*expected'
   launch "$mpi" 2 "$bin/queens" 9 --profile --transport none --trace "$work/trace-$mpi.json"
   ends 0
   lines 2 '^answer +352 solutions$'
