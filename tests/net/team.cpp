@@ -1,9 +1,9 @@
 // labels: slow
 // Tasks that all nodes run together, and graphs between them: several nodes in one process, over a
-// network that delays.
-#include "core/requests.hpp"
+// network that delays. What takes long, or long to compile; the rest is in team_graph.cpp and
+// team_refuses.cpp.
 #include "graph/recorded_graph.hpp"
-#include "net/loopback.hpp"
+#include "net/team_of.hpp"
 #include "temporary_folder.hpp"
 
 #include <cleave/cleave.hpp>
@@ -12,8 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <map>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -23,58 +21,12 @@
 namespace cleave::tests {
 namespace {
 
-using namespace std::chrono_literals;
 using value = std::uint64_t;
 
-/// What copies of a task leave for the test: they cannot point to anything.
-class notes {
-public:
-  void clear() {
-    std::lock_guard lock(mutex_);
-    by_rank_.clear();
-  }
-  void add(unsigned rank, const std::string& what) {
-    std::lock_guard lock(mutex_);
-    by_rank_[rank].push_back(what);
-  }
-  std::map<unsigned, std::vector<std::string>> all() {
-    std::lock_guard lock(mutex_);
-    return by_rank_;
-  }
-
-private:
-  std::mutex mutex_;
-  std::map<unsigned, std::vector<std::string>> by_rank_;
-} noted;
-
-struct shape {
-  unsigned nodes, workers;
-  microseconds delay;
-};
-void PrintTo(const shape& s, std::ostream* to) {
-  *to << s.nodes << " nodes, " << s.workers << " workers, " << s.delay.count() << " us";
-}
-
-class team_of : public testing::TestWithParam<shape> {
-protected:
-  void SetUp() override { noted.clear(); }
-  static weather of(shape s) {
-    weather w;
-    w.delay = s.delay;
-    w.workers_send = s.nodes != 3;
-    return w;
-  }
-  job j{GetParam().nodes, GetParam().workers, of(GetParam())};
-  const unsigned size = GetParam().nodes;
-};
 INSTANTIATE_TEST_SUITE_P(, team_of,
                          testing::Values(shape{1, 2, 0us}, shape{2, 1, 0us}, shape{2, 2, 300us},
                                          shape{3, 1, 200us}, shape{5, 2, 0us}, shape{7, 1, 50us}),
-                         [](const auto& of) {
-                           return std::to_string(of.param.nodes) + "_nodes_of_" +
-                                  std::to_string(of.param.workers) + "_within_" +
-                                  std::to_string(of.param.delay.count()) + "_us";
-                         });
+                         shape_name);
 
 // ---- the task
 
@@ -318,34 +270,6 @@ TEST_P(team_of, a_plan_of_another_graph_is_followed_as_far_as_it_is_the_same) {
   EXPECT_TRUE(noted.all().empty());
 }
 
-struct notes_what_a_plan_throws {
-  std::string plan;
-  auto input() { return std::tie(plan); }
-  void run(team& all) const {
-    try {
-      team_graph g(all, plan);
-    } catch (const plan_error& e) { noted.add(all.rank(), e.what()); }
-  }
-};
-
-TEST_P(team_of, a_plan_that_cannot_be_used_is_known_to_all) {
-  const temporary_folder folder;
-  const auto no_plan = (folder.path / "no.plan").string();
-  std::ofstream(no_plan) << "no plan";
-  for (const auto& file : {no_plan, (folder.path / "none" / "no.plan").string()}) {
-    noted.clear();
-    j.root().run_on_all(notes_what_a_plan_throws{file});
-    const auto all = noted.all();
-    // Alone, what is there is not followed, but still read.
-    ASSERT_EQ(all.size(), size);
-    for (const auto& [rank, lines] : all) {
-      ASSERT_EQ(lines.size(), 1u);
-      EXPECT_NE(lines[0].find("no.plan: "), std::string::npos) << lines[0];
-      EXPECT_EQ(lines, all.at(0));
-    }
-  }
-}
-
 TEST_P(team_of, the_exception_is_the_one_of_the_program_by_calls) {
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
     noted.clear();
@@ -393,136 +317,7 @@ TEST_P(team_of, many_graphs) {
 
 // ---- where things are
 
-struct looks_where_it_is {
-  int unused = 0;
-  auto input() { return std::tie(unused); }
-  int run(team& all) const {
-    team_graph g(all);
-    std::vector<int> own(all.size());  // of this node: what its subtasks write
-    const unsigned last = all.size() - 1;
-    auto x = g.make(0);
-    g.set_home(x, last);
-    const auto note = [&](const char* what) { noted.add(all.rank(), what); };
-    g.run([=](int& v) { note("writes at home"), v = 5; }, inout(x));
-    g.run([=](const int&) { note("reads on 0"); }, in(x), on(0));
-    g.wait();
-    try {
-      if (*x != 5) note("wrong");
-    } catch (const std::logic_error&) { note("is not here"); }
-    g.bring(x);
-    g.wait();
-    if (*x != 5) note("wrong");
-    for (const unsigned rank : {all.size(), ~0u}) {
-      EXPECT_EQ(all.size() == 1, !throws([&] { g.bring(x, rank); }));
-      EXPECT_EQ(all.size() == 1, !throws([&] { g.set_home(x, rank); }));
-      EXPECT_EQ(all.size() == 1, !throws([&] { g.run([](int&) {}, inout(x), on(rank)); }));
-    }
-    return *x;
-  }
-  template <class F>
-  static bool throws(F f) {
-    try {
-      f();
-    } catch (const std::out_of_range&) { return true; }
-    return false;
-  }
-};
-
-TEST_P(team_of, where_subtasks_run_and_values_are) {
-  EXPECT_EQ(j.root().run_on_all(looks_where_it_is{}), 5);
-  auto all = noted.all();
-  std::map<unsigned, std::vector<std::string>> expected;
-  expected[size - 1].push_back("writes at home");
-  expected[0].push_back("reads on 0");
-  for (unsigned rank = 1; rank + 1 < size; ++rank) expected[rank].push_back("is not here");
-  EXPECT_EQ(all, expected);
-}
-
-/// A value that all others read goes on from those that have it.
-struct one_for_all {
-  static constexpr std::size_t length = 50'000;
-  int readers = 0;
-  auto input() { return std::tie(readers); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto x = g.make(std::vector<int>(length, 0));
-    g.run([](std::vector<int>& v) { v.assign(length, 7); }, out(x), on(0));
-    for (unsigned rank = 0; rank < all.size(); ++rank)
-      for (int k = 0; k < readers; ++k)
-        g.run(
-            [rank](const std::vector<int>& v) {
-              if (v.back() == 7) noted.add(rank, "seven");
-            },
-            in(x), on(rank));
-    g.wait();
-  }
-};
-
-TEST(team, a_value_is_sent_once_to_each_node_by_a_tree) {
-  constexpr unsigned size = 16;
-  noted.clear();
-  job j(size, 1);
-  j.root().run_on_all(one_for_all{3});
-  const auto all = noted.all();
-  ASSERT_EQ(all.size(), size);
-  for (const auto& [rank, lines] : all) EXPECT_EQ(lines.size(), 3u);
-  for (unsigned rank = 0; rank < size; ++rank) {
-    constexpr std::uint64_t one_value = one_for_all::length * sizeof(int);
-    const auto sent = j.nodes[rank]->link().counted().carried.sent_bytes / one_value;
-    EXPECT_LE(sent, 4u) << "by node " << rank;
-  }
-}
-
 std::atomic<int> at_once{0};
-
-/// Each comes after one on another node by nothing but after().
-struct comes_after {
-  int length = 0;
-  auto input() { return std::tie(length); }
-  void run(team& all) const {
-    team_graph g(all);
-    subtask before;
-    for (int i = 0; i < length; ++i)
-      before = g.run(
-          [i, rank = all.rank()] {
-            disturb(static_cast<std::uint64_t>(i));
-            if (at_once++ != i) noted.add(rank, "too early");
-          },
-          after(before), on(static_cast<unsigned>(i) % all.size()));
-    g.wait();
-  }
-};
-
-TEST_P(team_of, after_another_node) {
-  for (int round = 0; round < 5; ++round) {
-    at_once = 0;
-    j.root().run_on_all(comes_after{50});
-    EXPECT_EQ(at_once, 50);
-    EXPECT_TRUE(noted.all().empty());
-  }
-}
-
-/// What is written anew does not travel before.
-struct writes_anew {
-  static constexpr std::size_t length = 50'000;
-  int times = 0;
-  auto input() { return std::tie(times); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto x = g.make(std::vector<int>(length, 0));
-    for (int i = 0; i < times; ++i)
-      g.run([i](std::vector<int>& v) { v.assign(length, i); }, out(x),
-            on(static_cast<unsigned>(i) % all.size()));
-    g.wait();
-  }
-};
-
-TEST(team, what_is_written_anew_is_not_sent) {
-  job j(2, 1);
-  j.root().run_on_all(writes_anew{10});
-  for (const auto& node : j.nodes)
-    EXPECT_LT(node->link().counted().carried.sent_bytes, writes_anew::length * sizeof(int));
-}
 
 /// A value that is read on node 2 as soon as it can be, which may not have begun.
 struct sends_at_once {
@@ -580,154 +375,6 @@ TEST(team, an_idle_worker_runs_what_has_come) {
 
 // ---- what goes wrong
 
-/// A chain through all nodes, in which one throws: those after it do not run.
-struct throws_in_a_chain {
-  int at = 0;
-  auto input() { return std::tie(at); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto x = g.make(0);
-    for (int i = 0; i < 40; ++i)
-      g.run(
-          [this, i](int&) {
-            if (i == at) throw std::out_of_range("in a chain");
-            ++at_once;
-          },
-          inout(x), on(static_cast<unsigned>(i) % all.size()));
-    g.wait();
-  }
-};
-
-TEST_P(team_of, what_comes_after_an_exception_does_not_run) {
-  for (int at = 0; at < 40; at += 3) {
-    at_once = 0;
-    EXPECT_THROW(j.root().run_on_all(throws_in_a_chain{at}), std::out_of_range);
-    EXPECT_EQ(at_once, at);
-  }
-}
-
-/// What is used after an exception is what was there before it, wherever it is asked for.
-struct goes_on_after_throwing {
-  bool in_vain = false;  // something after it writes, too
-  auto input() { return std::tie(in_vain); }
-  void run(team& all) const {
-    const unsigned last = all.size() - 1;
-    team_graph g(all);
-    auto x = g.make(0), y = g.make(0), r = g.make(0);
-    g.bring(x);
-    g.run([](int& v) { v = 1; }, out(x), on(0));
-    g.run([](int&) { throw std::range_error(""); }, inout(y), on(0));
-    if (in_vain) g.run([](int& v) { v = 7; }, out(x), on(last));
-    else g.run([](const int&) {}, in(x), on(last));
-    EXPECT_THROW(g.wait(), std::range_error);
-    g.run([](const int& v, int& o) { o = v; }, in(x), out(r), on(last));
-    g.bring(r), g.bring(x);
-    EXPECT_TRUE(g.wait());
-    EXPECT_EQ(*r, *x);
-    noted.add(all.rank(), std::to_string(*r));
-  }
-};
-
-TEST_P(team_of, what_was_written_before_an_exception_is_there) {
-  for (int round = 0; round < 60; ++round)
-    for (const bool in_vain : {false, true}) {
-      if (in_vain && size == 1) continue;
-      noted.clear();
-      j.root().run_on_all(goes_on_after_throwing{in_vain});
-      for (const auto& [rank, lines] : noted.all())
-        EXPECT_EQ(lines, std::vector<std::string>{"1"}) << rank << ' ' << in_vain;
-    }
-}
-
-/// What was written in vain may have gone on to somebody.
-struct passes_on_in_vain {
-  int nothing = 0;
-  auto input() { return std::tie(nothing); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto d = g.make(1), y = g.make(0), z = g.make(0);
-    g.run(
-        [](int&) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(30));
-          throw std::range_error("");
-        },
-        inout(y), on(2 % all.size()));
-    g.run([](int& v) { v = 2; }, inout(d), on(0));
-    g.run([](const int&, int&) {}, in(d), inout(z), on(1 % all.size()));
-    EXPECT_THROW(g.wait(), std::range_error);
-    g.bring(d);
-    EXPECT_TRUE(g.wait());
-    noted.add(0, std::to_string(*d));
-  }
-};
-
-TEST_P(team_of, nodes_have_one_value_after_an_exception) {
-  for (int round = 0; round < 5; ++round) {
-    noted.clear();
-    j.root().run_on_all(passes_on_in_vain{});
-    const auto values = noted.all()[0];
-    EXPECT_EQ(std::set<std::string>(values.begin(), values.end()).size(), 1u);
-  }
-}
-
-struct uses_it_elsewhere {
-  int nothing = 0;
-  auto input() { return std::tie(nothing); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto d = g.make(1);
-    g.run(
-        [&](int&) {
-          EXPECT_THROW(g.bring(d), std::logic_error);
-          EXPECT_THROW(g.bring(d, 0), std::logic_error);
-          EXPECT_THROW(g.set_home(d, 0), std::logic_error);
-        },
-        inout(d), on(0));
-    EXPECT_TRUE(g.wait());
-  }
-};
-
-TEST_P(team_of, a_subtask_brings_nothing) { j.root().run_on_all(uses_it_elsewhere{}); }
-
-/// Two waits. Nodes pass the first one at different times, and what happens after it on one of them
-/// is not of the first one on another.
-struct waits_twice {
-  bool leaves = false;  // node 1, by an exception that it catches itself
-  auto input() { return std::tie(leaves); }
-  void run(team& all) const {
-    try {
-      team_graph g(all);
-      auto x = g.make(0);
-      g.run([](int& v) { v = 1; }, inout(x), on(1 % all.size()));
-      g.bring(x);
-      noted.add(all.rank(), g.wait() && *x == 1 ? "first" : "wrong");
-      if (leaves && all.rank() == 1) throw std::range_error("leaves");
-      if (!leaves) g.run([](int&) { throw std::range_error("second"); }, inout(x), on(1));
-      if (!leaves) g.bring(x);
-      if (!leaves) g.wait();
-    } catch (const std::range_error& e) { noted.add(all.rank(), e.what()); }
-    team_graph h(all);
-    h.wait();
-  }
-};
-
-TEST_P(team_of, two_waits_are_not_mixed_up) {
-  if (size == 1) return;
-  for (int round = 0; round < 60; ++round)
-    for (const bool leaves : {false, true}) {
-      noted.clear();
-      j.root().run_on_all(waits_twice{leaves});
-      const auto all = noted.all();
-      ASSERT_EQ(all.size(), size);
-      for (const auto& [rank, lines] : all) {
-        std::vector<std::string> expected{"first"};
-        if (!leaves) expected.push_back("second");
-        if (leaves && rank == 1) expected.push_back("leaves");
-        ASSERT_EQ(lines, expected) << rank;
-      }
-    }
-}
-
 /// Adds one so often, on each node in turn.
 void count_up(team_graph& g, datum<int> x, unsigned times, const team& all) {
   for (unsigned i = 0; i < times; ++i) g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
@@ -762,42 +409,6 @@ TEST_P(team_of, an_exception_of_one_node_ends_all) {
   EXPECT_EQ(j.root().run_on_all(throws_on_one{0, 4}), 100);
 }
 
-struct cannot_be_written {
-  int n = 0;
-  static constexpr bool travels = true;
-  void put(detail::byte_writer& w) const {
-    if (n == 3) throw std::domain_error("cannot be written");
-    w.put(n);
-  }
-  void get(detail::byte_reader& r) {
-    n = r.get<int>();
-    if (n == 5) throw std::domain_error("cannot be read");
-  }
-};
-struct moves_what_cannot_travel {
-  int limit = 0;
-  auto input() { return std::tie(limit); }
-  int run(team& all) const {
-    team_graph g(all);
-    auto x = g.make<cannot_be_written>();
-    for (int i = 0; i < 10; ++i)
-      g.run([this](cannot_be_written& v) { v.n += v.n + 1 >= limit ? 0
-                                                  : limit == 6     ? 5
-                                                                   : 1; },
-            inout(x), on(static_cast<unsigned>(i) % all.size()));
-    g.bring(x);
-    g.wait();
-    return x->n;
-  }
-};
-
-TEST_P(team_of, a_value_that_cannot_be_written_or_read) {
-  EXPECT_EQ(j.root().run_on_all(moves_what_cannot_travel{3}), 2);
-  if (size == 1) return;
-  EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{5}), std::domain_error);
-  EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{6}), std::domain_error);
-}
-
 /// Travels, but is made again of what it does not take.
 struct picky : std::runtime_error {
   explicit picky(int of) : std::runtime_error("picky"), n(of) {
@@ -808,50 +419,6 @@ struct picky : std::runtime_error {
   int n;
 };
 const travels<picky> picky_travels;
-
-enum class differ_by { nothing, one_more, other_datum, other_node, other_subtask };
-struct differs {
-  int how = 0, waits = 0;
-  auto input() { return std::tie(how, waits); }
-  void run(team& all) const {
-    const auto by = static_cast<differ_by>(how);
-    const bool other = all.rank() == all.size() - 1;
-    team_graph g(all);
-    auto x = g.make(1), y = g.make(2), z = g.make(0);
-    const auto add = [](const int& from, int& to) { to += from; };
-    for (int i = 0; i < waits; ++i) {
-      g.run(add, in(x), inout(z), on(i % all.size()));
-      g.wait();
-    }
-    if (by == differ_by::one_more && other) g.run(add, in(y), inout(x));
-    const auto s = g.run([] {}, on(1 % all.size())), t = g.run([] {}, on(0));
-    g.run([] {}, after(by == differ_by::other_subtask && other ? s : t), on(0));
-    g.run(add, in(by == differ_by::other_datum && other ? x : y), inout(z));
-    g.run(add, in(z), inout(x), on(by == differ_by::other_node && other ? 1 : 0));
-    g.bring(x);
-    try {
-      noted.add(all.rank(), g.wait() ? "whole" : "cancelled");
-    } catch (const std::logic_error& e) { noted.add(all.rank(), e.what()); }
-  }
-};
-
-TEST_P(team_of, nodes_that_make_different_graphs_are_told) {
-  for (int how = 0; how < 5; ++how)
-    for (const int waits : {0, 3}) {
-      noted.clear();
-      j.root().run_on_all(differs{how, waits});
-      const auto all = noted.all();
-      ASSERT_EQ(all.size(), size);
-      for (const auto& [rank, lines] : all)
-        EXPECT_EQ(
-            lines,
-            std::vector<std::string>{
-                how == 0 || size == 1 ? "whole"
-                                      : "cleave::team_graph: the nodes have made different graphs, "
-                                        "or not all call wait()"})
-            << how << ' ' << waits << ' ' << rank;
-    }
-}
 
 enum class ends { after_all, without_a_subtask, without_a_wait, after_two_waits };
 struct ends_early {
@@ -896,43 +463,6 @@ TEST_P(team_of, a_graph_that_not_all_nodes_wait_for) {
       }
 }
 
-/// Not all have a plan; afterwards the team is as it was.
-struct some_have_a_plan {
-  std::string file;
-  bool first = false;  // who has one
-  auto input() { return std::tie(file, first); }
-  void run(team& all) const {
-    try {
-      team_graph g(all, (all.rank() == 0) == first ? file : "");
-      g.wait();
-      noted.add(all.rank(), "whole");
-    } catch (const std::logic_error&) { noted.add(all.rank(), "different"); }
-  }
-};
-
-TEST_P(team_of, a_plan_that_not_all_have) {
-  if (size == 1) return;
-  const temporary_folder folder;
-  for (const bool first : {true, false}) {
-    noted.clear();
-    const auto file = (folder.path / "plan").string();
-    j.root().run_on_all(some_have_a_plan{file, first});
-    for (const auto& [rank, lines] : noted.all())
-      EXPECT_EQ(lines, std::vector<std::string>{"different"}) << rank << first;
-  }
-}
-
-TEST(team, alone_it_may_have_a_plan) {
-  const temporary_folder folder;
-  runtime alone(options{.workers = 1});
-  const auto file = (folder.path / "plan").string();
-  for (int i = 0; i < 2; ++i) {
-    noted.clear();
-    alone.run_on_all(some_have_a_plan{file, true});
-    EXPECT_EQ(noted.all().begin()->second, std::vector<std::string>{"whole"});
-  }
-}
-
 struct makes_fewer {
   unsigned who = 0;
   int graphs = 0;
@@ -967,21 +497,6 @@ TEST_P(team_of, a_graph_that_not_all_nodes_make) {
       }
 }
 
-struct makes_by_its_base {
-  int n = 0;
-  auto input() { return std::tie(n); }
-  void run(team& all) const {
-    team_graph g(all);
-    graph& base = g;
-    int m = n;
-    if (all.size() == 1) return void(base.make(n));
-    EXPECT_THROW(base.make(n), std::logic_error);
-    EXPECT_THROW(base.refer(m), std::logic_error);
-  }
-};
-
-TEST_P(team_of, what_a_base_makes_could_not_travel) { j.root().run_on_all(makes_by_its_base{1}); }
-
 struct made_elsewhere {
   int n = 0;
   auto input() { return std::tie(n); }
@@ -1004,34 +519,6 @@ TEST_P(team_of, a_graph_is_made_where_the_task_began) {
   if (size > 1 && GetParam().workers > 1) j.root().run_on_all(made_elsewhere{});
 }
 
-/// Of a subtask that one node could not make all are told.
-struct cannot_be_moved {
-  cannot_be_moved() = default;
-  cannot_be_moved(const cannot_be_moved&) = default;
-  cannot_be_moved(cannot_be_moved&&) { throw std::range_error("moved"); }
-  void operator()(int& v) const { v = 5; }
-};
-struct makes_one_in_vain {
-  int n = 0;
-  auto input() { return std::tie(n); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto x = g.make(1);
-    const cannot_be_moved f;
-    if (all.rank() == 0) EXPECT_THROW(g.run("f", f, inout(x), on(0)), std::range_error);
-    else g.run("f", f, inout(x), on(0));
-    g.run([](int& v) { v = 7; }, inout(x), on(all.size() - 1));
-    EXPECT_THROW(g.wait(), std::range_error);
-    g.bring(x);
-    EXPECT_TRUE(g.wait());
-    EXPECT_EQ(*x, 1);
-  }
-};
-
-TEST_P(team_of, a_subtask_that_cannot_be_made) {
-  for (int round = 0; size > 2 && round < 20; ++round) j.root().run_on_all(makes_one_in_vain{});
-}
-
 struct made_in_a_subtask {
   int n = 0;
   auto input() { return std::tie(n); }
@@ -1047,37 +534,6 @@ struct made_in_a_subtask {
 
 TEST_P(team_of, no_graph_is_made_in_a_subtask_of_one) {
   if (size > 1) j.root().run_on_all(made_in_a_subtask{});
-}
-
-/// Each round has its error, whoever is behind in the one before; and nobody reads what was not
-/// written.
-struct throws_each_round {
-  int rounds = 0;
-  auto input() { return std::tie(rounds); }
-  void run(team& all) const {
-    team_graph g(all);
-    auto x = g.make(0);
-    for (int i = 0; i < rounds; ++i) {
-      const unsigned here = static_cast<unsigned>(i) % all.size();
-      auto v = g.make<std::vector<int>>();
-      g.run([i](int&) { throw std::range_error(std::to_string(i)); }, inout(x), on(here));
-      g.run([](int&, std::vector<int>& to) { to = {1}; }, inout(x), out(v), on(here));
-      for (unsigned rank = 0; rank < all.size(); ++rank)
-        g.run([](const std::vector<int>& from) { EXPECT_FALSE(from.empty()); }, in(v), on(rank));
-      try {
-        g.wait();
-        noted.add(all.rank(), "nothing thrown");
-      } catch (const std::range_error& e) { noted.add(all.rank(), e.what()); }
-    }
-  }
-};
-
-TEST_P(team_of, an_error_of_the_next_round_is_not_lost) {
-  constexpr int rounds = 200;
-  std::vector<std::string> expected;
-  for (int i = 0; i < rounds; ++i) expected.push_back(std::to_string(i));
-  j.root().run_on_all(throws_each_round{rounds});
-  for (const auto& [rank, lines] : noted.all()) EXPECT_EQ(lines, expected) << rank;
 }
 
 struct throws_picky {
