@@ -254,7 +254,7 @@ TEST_P(runtime_with, computes_as_the_caller_does) {
       wrong += not_computed_so(workers, here);
       task_group g;
       for (int i = 0; i < 20; ++i)
-        g.spawn([&] {
+        g.spawn([&, i] {
           wrong += !here.is_so_here();
           disturb(static_cast<std::uint64_t>(i));
         });
@@ -309,6 +309,27 @@ TEST_P(runtime_with, parts_compute_as_their_owner_does) {
     EXPECT_EQ(here + there, 0);
   });
   EXPECT_EQ(rt.run([&] { return not_computed_so(workers, usual); }), 0);
+}
+
+/// At a join a worker runs a part that computes otherwise than its own task by then.
+TEST(runtime_alone, who_has_helped_computes_as_before) {
+  runtime rt(options{.workers = 2});
+  const computing usual, upward{FE_UPWARD, 0};
+  rt.run([&] {
+    std::atomic<bool> taken{false};
+    upward.set();
+    const auto [mine, others] = both(
+        [&] {
+          while (!taken) poll();
+          usual.set();
+        },
+        [&] {
+          taken = true;
+          return not_computed_so(2, upward);  // needs both workers
+        });
+    EXPECT_EQ(others, 0);
+    EXPECT_TRUE(usual.is_so_here());
+  });
 }
 
 // ---- the end of the process

@@ -340,27 +340,72 @@ TEST(task_group_further_in, who_joins_takes_tasks_of_all_groups_there) {
   });
 }
 
+constexpr std::chrono::seconds limit_if_wrong{20};
+template <class Holds>
+void wait_without_polls(Holds holds) {
+  const auto limit = std::chrono::steady_clock::now() + limit_if_wrong;
+  while (!holds() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+}
+
 /// Workers that sleep are given what is spawned, each a task, by one that never polls.
 TEST(task_group_alone, a_spawn_answers_those_that_ask) {
-  constexpr int others = 3;
-  runtime rt(options{.workers = 1 + others});
-  for (int round = 0; round < 5; ++round) {
+  for (const int others : {1, 3}) {
+    runtime rt(options{.workers = 1 + others});
     rt.run([&] {
-      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      const auto in_time = [&] { return std::chrono::steady_clock::now() < limit; };
-      // They have asked, and are asleep or about to be.
-      while (rt.statistics().sleeps < others && in_time()) std::this_thread::yield();
+      // Longer than they nap: they have asked, and sleep.
+      std::this_thread::sleep_for(std::chrono::milliseconds(120));
       std::atomic<int> there{0};
+      const auto all = [&] { return there == others; };
       task_group g;
       for (int i = 0; i < others; ++i)
         g.spawn([&] {
-          for (++there; there < others && in_time();) std::this_thread::yield();
+          ++there;
+          wait_without_polls(all);
         });
-      while (there < others && in_time()) std::this_thread::yield();
+      wait_without_polls(all);
       EXPECT_EQ(there, others);
       g.wait();
     });
   }
+}
+
+/// Also by one whose answers have taken more than their share: it is a new task, and may be the
+/// last for long.
+TEST(task_group_alone, a_spawn_answers_however_much_was_answered) {
+  struct nothing_to_do {
+    void run() {}
+  };
+  runtime rt(options{.workers = 2});
+  rt.run([&] {
+    for (int round = 0; round < 20; ++round) {
+      int puts = 0;
+      cancel_scope enough;
+      enough.run([&] {
+        each(
+            0, 1 << 30,
+            [&](int) {
+              if (puts >= 6) enough.cancel();
+            },
+            [&](int, int) {  // counts as much as an answer can
+              const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(60);
+              while (std::chrono::steady_clock::now() < end) {}
+              ++puts;
+              return nothing_to_do{};
+            },
+            [] {});
+      });
+      // Until the other one sleeps, but not until this one's share is made up for.
+      const std::uint64_t sleeps = rt.statistics().sleeps;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(150);
+      while (rt.statistics().sleeps == sleeps && std::chrono::steady_clock::now() < end) {}
+      std::atomic<bool> done{false};
+      task_group g;
+      g.spawn([&] { done = true; });
+      wait_without_polls([&] { return done.load(); });
+      EXPECT_TRUE(done);
+      g.wait();
+    }
+  });
 }
 
 /// Each group's wait passes over others' tasks, however they were filled; none of them twice.
