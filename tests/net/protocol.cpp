@@ -106,6 +106,32 @@ TEST_F(Protocol, AnswersARequestOnce) {
   EXPECT_TRUE(sent<none>().empty());
 }
 
+TEST_F(Protocol, AnswersARequestThatALaterOneHasOvertaken) {
+  for (const std::uint64_t request : {1, 2, 100, 99, 100}) hear(treq{request, {}});
+  EXPECT_EQ(core.calls, (calls{"ask 0 for 0", "ask 1 for 0", "ask 2 for 0", "ask 3 for 0"}));
+}
+
+TEST_F(Protocol, TakesANoneFromWhoWasAskedOnly) {
+  n.starving(now, 4, 0);
+  ASSERT_EQ(sent<treq>().size(), 1U);
+  n.receive(now, 3, {5, 33, me, none{sent<treq>()[0].request, 0}});
+  EXPECT_EQ(sent<treq>().size(), 1U);  // it still waits for the answer
+}
+
+TEST_F(Protocol, RunsATaskOnceHoweverOftenItComes) {
+  n.starving(now, 4, 0);
+  const task one{sent<treq>().at(0).request, {9, 1}, 1, 3, {}, {}};
+  hear(one);
+  hear(one);
+  n.finished(now, 1, {ending::value, {}});
+  hear(rack{{9, 1}});
+  n.starving(now, 4, 0);
+  forget();
+  hear(one);
+  EXPECT_EQ(core.calls, calls{});
+  EXPECT_TRUE(sent<rslt>().empty());
+}
+
 TEST_F(Protocol, SaysNoneAfterAMillisecond) {
   hear(treq{1, {}});
   pass(instant(999));
