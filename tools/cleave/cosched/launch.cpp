@@ -25,7 +25,7 @@ fs::path found_in_path(const std::string& program) {
     std::error_code none;
     return access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, none);
   };
-  if (program.find('/') != std::string::npos) return is_program(program) ? program : fs::path();
+  if (program.find('/') != std::string::npos) return fs::path(is_program(program) ? program : "");
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
