@@ -180,6 +180,7 @@ TEST(node, ranks_share_cpus_if_there_are_fewer) {
     EXPECT_FALSE(n->ranks_share_cpus()) << "nobody has told";
     n->use_cpus();
     EXPECT_EQ(n->ranks_share_cpus(), ranks == 2);
+    EXPECT_FALSE(n->waits_on(0, 0)) << "where no other rank waits it may spin";
   }
 }
 
@@ -208,6 +209,31 @@ TEST(rank, one_that_stands_aside_rings_before_it_waits) {
   }
   sleeper.join();
   EXPECT_EQ(j.all().late, 0);
+}
+
+// Each time that it has found something, the first look that finds nothing is such a moment.
+TEST(rank, one_that_stands_aside_rings_in_each_wait_of_a_call) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  j.start(policy::block, 0);
+  j.of[1].stand_aside();
+  std::atomic<pid_t> id{0};
+  constexpr int times = 10;
+  std::thread sleeper([&] {
+    id = gettid();
+    for (int got = 0; got < times;) j.receive(0, got), j.send(0, 1);
+  });
+  j.of[1].begin_call(true);
+  for (int got = 0; got < times; ++got) {
+    await_sleep(id);
+    j.sent[0].fetch_add(1, std::memory_order_release);
+    j.of[1].found_nothing();
+    while (j.sent[1].load(std::memory_order_acquire) <= got) std::this_thread::yield();
+    j.of[1].found_something();
+  }
+  j.of[1].end_call(true);
+  sleeper.join();
+  EXPECT_LE(j.all().late, 2);  // who rings may be taken off its CPU before it does
 }
 
 TEST(rank, a_call_that_was_left_by_a_jump_is_over) {
@@ -412,6 +438,30 @@ TEST(rank, earns_its_time_to_spin_between_waits_whatever_it_calls) {
     r.end_call(true);
   }
   EXPECT_GT(r.counted().longer, 0);
+}
+
+// Whoever has the turn wants the CPU, whatever has been seen of others.
+TEST(rank, does_not_spin_for_long_in_anothers_turn) {
+  job j;
+  ASSERT_TRUE(j.complete());
+  auto place = turn_place::take("/cleave-cosched-turns-test-" + std::to_string(getpid()));
+  ASSERT_TRUE(place != nullptr);
+  turn_board& board = place->board();
+  board.turn = turn_board::encoded({place->number() + 1, now() + sleeper::long_turn});
+  rank& r = j.of[0];
+  r.take_turns(std::move(place), turns::usual_length, -1, nullptr, 2);
+  r.start(std::move(j.rest[0]), nullptr, 0, job::tests,
+          spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000, allowance::without_limit(),
+          false);
+  r.begin_call(true);
+  for (int i = 0; i < 10; ++i) {
+    for (const nanoseconds end = now() + 50'000; now() < end && r.counted().sleeps == 0;)
+      r.found_nothing();
+    r.found_something();
+  }
+  EXPECT_EQ(r.counted().longer, 0);
+  board.turn = 0;
+  r.end_call(true);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "cosched/turn_place.hpp"
 
 #include "cosched/clock.hpp"
+#include "machine/thread.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -345,6 +346,18 @@ TEST_F(one_turn, that_is_short_is_judged_with_the_next) {
   EXPECT_LE(board->score, -turns::most_counted);
 }
 
+// It spins where others could compute.
+TEST_F(one_turn, in_which_it_only_spins_is_one_with_gaps) {
+  using cleave::machine::cpu_time;
+  const nanoseconds at = now(), end = at + turns::short_length;
+  board->turn = encoded(end, 1);
+  a.after_wait(at, calls);
+  for (const auto until = cpu_time() + turns::short_length; cpu_time() < until;) {}
+  board->turn = encoded(end, 2);
+  a.after_wait(end, calls, turns::short_length);
+  EXPECT_EQ(board->score, -turns::most_counted);
+}
+
 TEST_F(one_turn, that_nobody_else_wanted_is_not_judged) {
   of(a, 0, [&] { board->turn = encoded(now() - 50 * millisecond, 1), a.after_wait(now(), calls); });
   EXPECT_EQ(board->score, 0);
@@ -550,10 +563,14 @@ TEST(turn_place, each_job_has_its_own_and_the_last_leaves_nothing) {
   ASSERT_TRUE(rank != nullptr);
   rank->board().bell.store(7);
   EXPECT_EQ(first->board().bell.load(), 7u);
+  turn_board::place& freed = second->board().of[1];
+  freed.often = freed.seldom = freed.paused = freed.ended = freed.deficit = 7;
   rank.reset(), first.reset();
   EXPECT_TRUE(exists(name));
   first = turn_place::take(name);
   EXPECT_EQ(first->number(), 1u) << "the place was given back";
+  EXPECT_EQ(freed.often + freed.seldom + freed.paused + freed.ended + freed.deficit, 0)
+      << "with nothing of who had it";
   first.reset(), second.reset();
   EXPECT_FALSE(exists(name));
 }

@@ -51,4 +51,14 @@ TEST(clock_offset, follows_the_quickest) {
   EXPECT_EQ(clock.at(200ms).value().offset, 1s);
 }
 
+// While no ping comes back, clocks drift apart.
+TEST(clock_offset, is_known_worse_as_time_goes_by) {
+  clock_offset clock;
+  clock.add(0ms, 1001ms, 1001ms, 2ms);
+  EXPECT_EQ(clock.at(2ms).value().error, 1ms);
+  EXPECT_EQ(clock.at(10'002ms).value().error, 2ms);
+  clock.add(10'000ms, 11'001'500us, 11'001'500us, 10'003ms);  // slower, and newer
+  EXPECT_EQ(clock.at(10'003ms).value().error, 1'500us);
+}
+
 }  // namespace

@@ -451,6 +451,25 @@ TEST(peers, tell_the_last_turns_again) {
   }
 }
 
+// Where messages take long, turns are longer than their user has said: few are on their way.
+TEST(peers, give_turns_as_long_as_messages_allow) {
+  peers a({"a", "gang-a"}, 1ms);
+  a.set_joined(100s, true);
+  a.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
+  here far;
+  far.round_trip_us = 390'000;
+  std::set<std::uint64_t> turns;
+  for (moment t = 100s; t < 103s; t += 1ms) {
+    a.hear(t, {"b", "gang-b"}, far);
+    a.step(t, std::nullopt);
+    const auto said = a.say_announcement();
+    if (t < 102s || !said) continue;
+    for (const auto& turn : said->turns) turns.insert(turn.number);
+  }
+  EXPECT_GE(turns.size(), 7u);
+  EXPECT_LE(turns.size(), 16u);  // one in 130 ms, and those that are told again
+}
+
 // Whoever leads anew tells of the turn that the last leader gave, and of none from before.
 TEST(peers, tell_no_turns_of_when_they_led_before) {
   peers b({"b", "gang-b"}, 100ms);
