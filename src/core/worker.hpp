@@ -44,7 +44,8 @@ public:
   std::uint64_t path_position() const noexcept {
     return strands_ != nullptr ? strands_->position() : 0;
   }
-  /// Runs a task of the group, or of one further in, that is ready, wherever. False if there is none.
+  /// Runs a task of the group, or of one further in, that is ready, wherever. False if there is
+  /// none.
   bool help(group_scope& group) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;

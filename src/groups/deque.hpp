@@ -52,13 +52,15 @@ struct native_deque {
 };
 
 /// Ready tasks of task groups: the owner pushes and takes at the bottom, anybody steals at the top.
-/// Entries keep the group beside the task, for the owner, who may not touch a task that may be gone.
+/// Entries keep the group beside the task, for the owner, who may not touch a task that may be
+/// gone.
 ///
 /// A thief that wants only what is below some scope has to look at the scopes of a task before it
 /// takes it. They are there for as long as nobody else can take the task, so it marks the top
-/// meanwhile. Nobody steals then, and the owner takes all but the task that is looked at. Source: Chase and Lev, SPAA 2005, with the memory orders of Lê et al.,
-/// PPoPP 2013; the fences are seq_cst accesses, which ThreadSanitizer understands. Platform says
-/// what an atomic is and where rings come from, so that the model checker can stand in.
+/// meanwhile. Nobody steals then, and the owner takes all but the task that is looked at. Source:
+/// Chase and Lev, SPAA 2005, with the memory orders of Lê et al., PPoPP 2013; the fences are
+/// seq_cst accesses, which ThreadSanitizer understands. Platform says what an atomic is and where
+/// rings come from, so that the model checker can stand in.
 template <class Platform>
 class deque {
   template <class T>

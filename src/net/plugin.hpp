@@ -13,7 +13,7 @@ namespace cleave::net {
 inline constexpr unsigned plugin_version = 5;
 
 struct transport_settings {
-  int ranks = 0;  // as many as the launcher spoke of; 0: it did not say
+  int ranks = 0;               // as many as the launcher spoke of; 0: it did not say
   unsigned workers = 0;        // of this process
   unsigned asked_workers = 0;  // by the job, where this machine's owner allows it fewer; else 0
   bool spin =

@@ -74,8 +74,8 @@ private:
 };
 
 /// The owner pushes `Tasks`, of two groups in turn, and takes what is left; thieves steal twice
-/// each, of any group or of the second only: then they look at the scopes of a task that nobody else
-/// may have while they do.
+/// each, of any group or of the second only: then they look at the scopes of a task that nobody
+/// else may have while they do.
 template <unsigned Thieves, unsigned Tasks, bool ByGroup = false>
 struct stealing {
   static constexpr std::uint64_t owner = 0;

@@ -75,7 +75,8 @@ struct worker {
 
   cleave::detail::member<platform> self() { return {of.meeting, box, id}; }
 
-  /// beyond_cutoff(), which no poll gets past that is not asked to, rung_signals(), and worker::answer.
+  /// beyond_cutoff(), which no poll gets past that is not asked to, rung_signals(), and
+  /// worker::answer.
   [[gnu::noinline]] void poll(task& t) {
     if (t.patient && t.taken < t.parts) {
       cutoff.await(1);

@@ -1,9 +1,12 @@
-// Files that the command carries in itself, each as const char NAME[] that ends with a zero: the assembler reads them.
+// Files that the command carries in itself, each as const char NAME[] that ends with a zero. The
+// assembler reads them.
 #define CLEAVE_EMBED(name, file) \
-  asm(".section .rodata\n" \
-      ".globl " #name "\n" #name ":\n" \
-      ".incbin \"" file "\"\n" \
-      ".byte 0\n" \
+  asm(".section .rodata\n"       \
+      ".globl " #name "\n" #name \
+      ":\n"                      \
+      ".incbin \"" file          \
+      "\"\n"                     \
+      ".byte 0\n"                \
       ".previous\n")
 
 CLEAVE_EMBED(study_template, CLEAVE_PAGES "/study.html");
