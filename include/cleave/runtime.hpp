@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/compare.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/detail/wire.hpp>
 #include <cleave/statistics.hpp>
@@ -17,35 +18,6 @@
 #include <variant>
 
 namespace cleave {
-
-namespace detail {
-
-template <class T>
-constexpr bool is_compared();
-template <class T>
-constexpr bool parts_are_compared = true;
-template <class... A>
-constexpr bool parts_are_compared<std::tuple<A...>> = (is_compared<std::remove_cvref_t<A>>() &&
-                                                       ...);
-template <class A, class B>
-constexpr bool parts_are_compared<std::pair<A, B>> = parts_are_compared<std::tuple<A, B>>;
-template <class... A>
-constexpr bool parts_are_compared<std::variant<A...>> = parts_are_compared<std::tuple<A...>>;
-
-/// Whether two results of a type can be compared by ==. Containers have one that does not compile
-/// if their elements have none. Addresses differ from run to run.
-template <class T>
-constexpr bool is_compared() {
-  if constexpr (requires(const T& a) { a == nullptr; } || !parts_are_compared<T>) return false;
-  if constexpr (requires { typename T::value_type; })
-    if constexpr (!std::is_same_v<typename T::value_type, T>)
-      if (!is_compared<typename T::value_type>()) return false;
-  return requires(const T& a) {
-    { a == a } -> std::convertible_to<bool>;
-  };
-}
-
-}  // namespace detail
 
 struct options {
   int workers = 0;  // 0: CLEAVE_WORKERS, else the CPUs this process may really use
@@ -197,15 +169,8 @@ private:
   }
   template <class R>
   static void compare(const R& divided, const R& undivided) {
-    if constexpr (std::is_floating_point_v<R>) {
-      const bool same = divided == undivided || (divided != divided && undivided != undivided);
-      if (same) return;  // infinite, or no numbers
-      const R scale = (divided < 0 ? -divided : divided) + (undivided < 0 ? -undivided : undivided);
-      const R gap = divided < undivided ? undivided - divided : divided - undivided;
-      if (!(gap <= scale * R(1e-6))) fail_check();
-    } else if constexpr (detail::is_compared<R>()) {
-      if (!(divided == undivided)) fail_check();
-    }
+    if constexpr (detail::is_compared<R>())
+      if (!detail::same(divided, undivided)) fail_check();
   }
 
   struct check_pause {  // run undivided while it lives

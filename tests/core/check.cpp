@@ -4,8 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <ctime>
 #include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
 
 namespace cleave::tests {
 namespace {
@@ -132,6 +138,47 @@ TEST(check, compares_what_is_infinite_or_no_number) {
   const double infinite = std::numeric_limits<double>::infinity();
   EXPECT_EQ(rt.run([&] { return least(infinite); }), infinite);
   EXPECT_TRUE(std::isnan(rt.run([&] { return least(std::nan("")); })));
+}
+
+/// No numbers that == finds in it.
+struct named {
+  double x;
+  std::string name;
+  auto fields() const { return std::tie(x, name); }
+  bool operator==(const named&) const = default;
+};
+struct aggregate {
+  double x, y;
+  bool operator==(const aggregate&) const = default;
+};
+
+template <class T>
+void expect_compared(const T& first, const T& same, const T& other) {
+  runtime rt(checked);
+  int call = 0;
+  EXPECT_NO_THROW(rt.run([&] { return call++ == 0 ? first : same; }));
+  EXPECT_THROW(rt.run([&] { return call++ == 2 ? first : other; }), check_error);
+}
+
+TEST(check, compares_numbers_inside_of_results) {
+  const double none = std::nan(""), third = 1.0 / 3, about = third + 1e-14;
+  expect_compared(std::pair(none, 1), std::pair(none, 1), std::pair(none, 2));
+  expect_compared(std::pair(third, none), std::pair(about, none), std::pair(third, 1.0));
+  expect_compared(std::tuple(1, none), std::tuple(1, none), std::tuple(1, 2.0));
+  using array = std::array<float, 2>;
+  expect_compared(array{1, NAN}, array{1, NAN}, array{2, NAN});
+  using vector = std::vector<std::pair<int, double>>;
+  expect_compared(vector{{1, none}}, vector{{1, none}}, vector{{1, none}, {2, none}});
+  using optional = std::optional<double>;
+  expect_compared(optional(none), optional(none), optional());
+  using variant = std::variant<int, double>;
+  expect_compared(variant(none), variant(none), variant(1));
+  using complex = std::complex<double>;
+  expect_compared(complex(third, none), complex(about, none), complex(1, none));
+  using map = std::map<std::string, double>;
+  expect_compared(map{{"a", none}}, map{{"a", none}}, map{{"b", none}});
+  expect_compared(named{none, "a"}, named{none, "a"}, named{none, "b"});
+  expect_compared(aggregate{none, 1}, aggregate{none, 1}, aggregate{none, 2});
 }
 
 struct counts {
