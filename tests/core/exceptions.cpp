@@ -2,8 +2,10 @@
 // what was given away has finished or was cancelled by then, and every step is undone.
 #include "core/requests.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace cleave::tests {
 namespace {
@@ -273,6 +275,28 @@ TEST_P(exceptions_with, a_put_throws_and_all_is_done_here) {
     });
     EXPECT_EQ(total, 100);
   }
+}
+
+/// The second branch is given away and would go on for long.
+TEST(exceptions, of_the_first_branch_cancel_the_second_one_at_its_next_poll) {
+  runtime rt(options{.workers = 2});
+  std::atomic<int> rounds{0};
+  constexpr int all = 10'000;
+  EXPECT_THROW(rt.run([&rounds] {
+    both(
+        [&rounds] {
+          while (rounds == 0) poll();
+          fail("first");
+        },
+        [&rounds] {
+          for (; rounds < all; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+            ++rounds;
+            poll();
+          }
+        });
+  }),
+               std::runtime_error);
+  EXPECT_LT(rounds, all);
 }
 
 }  // namespace
