@@ -41,7 +41,7 @@ public:
         outcome.emplace(detail::value(f));
       }
     } catch (const detail::cancelled&) {
-      if (detail::stopped(parent)) throw;
+      if (detail::told_stopped(parent)) throw;
     }
     if constexpr (std::is_void_v<result>) {
       return outcome.has_value();
@@ -58,7 +58,7 @@ public:
     if (sequential_ != nullptr) detail::interrupt(*sequential_);
   }
   /// Whether it is, or what it runs in. Its own thread, and tasks inside.
-  bool cancelled() const noexcept { return detail::stopped(this); }
+  bool cancelled() const noexcept { return detail::told_stopped(this); }
 
 private:
   /// While a run() is under way. On a thread that is no worker, cancel() has to ring that thread.

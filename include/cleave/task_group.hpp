@@ -52,7 +52,7 @@ public:
           "cleave::task_group::wait: not the thread that made the group, or in a task of it");
     detail::wait(*this);
     error_.rethrow();
-    return !detail::stopped(this);
+    return !detail::told_stopped(this);
   }
 
   /// Drops the tasks not begun and makes the others unwind at their next poll. Any thread.

@@ -1,6 +1,8 @@
 #include "core/pool.hpp"
 #include "machine/futex.hpp"
 
+#include <exception>
+
 /// The functions that constructs call.
 namespace cleave::detail {
 namespace {
@@ -15,8 +17,16 @@ interruption<native> interruption_of(local& thread) noexcept {
 
 void answer(std::uintptr_t construct) {
   if (here.self != nullptr) return here.self->answer(construct);
+  if (unwinds_in_stopped()) return;
   interruption_of(here).take();  // only a cancellation can have rung
-  if (stopped(here.current)) throw cancelled{};
+  throw_if_stopped();
+}
+
+void throw_if_stopped() {
+  if (told_stopped(here.current)) throw cancelled{};
+}
+bool unwinds_in_stopped() noexcept {
+  return std::uncaught_exceptions() != 0 && stopped(here.current);
 }
 
 std::uint64_t begin_timing(std::uintptr_t construct) noexcept {
@@ -40,6 +50,12 @@ bool stopped(const scope* s) noexcept {
     if (s->stopped.load(std::memory_order_acquire)) return true;
   }
   return false;
+}
+
+bool told_stopped(const scope* s) noexcept {
+  if (!stopped(s)) return false;
+  if (stopped(here.current)) interruption_of(here).remind();
+  return true;
 }
 
 void stop(scope& s) noexcept {
@@ -87,8 +103,7 @@ void spawn(group_task& t) {
     if (!stopped(&group)) t.execute();
     delete &t;
   }
-  // A poll in t may have taken an attention that was meant for what goes on here.
-  if (stopped(here.current)) interruption_of(here).remind();
+  told_stopped(here.current);  // a poll in t may have taken the attention that was meant for this
 }
 
 void make_ready(group_task& t) noexcept {

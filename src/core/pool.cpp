@@ -95,6 +95,7 @@ void pool::run(task& root) {
   runs.fetch_add(1, std::memory_order_relaxed);
   begin_root(root);
   while (!root.done()) machine::block(root.progress, task::begun);
+  told_stopped(here.current);  // then the root's result is an exception that tells of it
   if (recording) recording->end_run();
   runs.fetch_sub(1, std::memory_order_release);  // acquired by in_use(): then the pool may end
 }

@@ -36,6 +36,7 @@ void worker::count_answer(std::uint64_t begin) noexcept {
 
 void worker::answer(std::uintptr_t construct) {
   if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
+  if (unwinds_in_stopped()) return;
   const std::uint64_t begin = ticks();
   if (answered_enough(begin) && (rung_signals() & ~(asked | parked | news)) == 0) {
     // Who is parked looks again where it has pushed a frame. That is now, and put off.
@@ -43,8 +44,7 @@ void worker::answer(std::uintptr_t construct) {
     return;
   }
   if (cutoff_.answers_later(box_.insisted())) {
-    if ((here.word.load(std::memory_order_relaxed) & attention) != 0 && stopped(here.current))
-      throw cancelled{};
+    if ((here.word.load(std::memory_order_relaxed) & attention) != 0) throw_if_stopped();
     return;
   }
   trace::between_strands pause(strands_);
@@ -52,27 +52,25 @@ void worker::answer(std::uintptr_t construct) {
   struct set_cutoff_at_exit {
     worker& w;
     std::uint64_t begin;
+    bool interrupted = false;
     ~set_cutoff_at_exit() {
       w.count_answer(begin);
       w.set_cutoff();
-      if (w.interrupted_) w.box_.remind(attention);  // a put threw before it was looked at
+      if (interrupted) w.box_.remind(attention);  // a put threw before it was looked at
     }
   } at_exit{*this, begin};
   cutoff_.begin_division();
   const std::uint32_t signals = box_.take_signals();
-  interrupted_ = interrupted_ || (signals & attention) != 0;
+  at_exit.interrupted = (signals & attention) != 0;
   if ((signals & checking) != 0) split_everywhere();
   if ((signals & (asked | parked)) != 0) serve();
-  if (interrupted_) {
-    interrupted_ = false;
-    if (stopped(here.current)) throw cancelled{};
-  }
+  if (std::exchange(at_exit.interrupted, false)) throw_if_stopped();
 }
 
-/// Without throwing: a cancellation is kept for the next poll, and a put that throws gives nothing.
+/// Without throwing: who waits looks for a cancellation afterwards (told_stopped), and a put that
+/// throws gives nothing.
 void worker::answer_while_waiting() noexcept {
   const std::uint32_t signals = box_.take_signals();
-  if ((signals & attention) != 0) interrupted_ = true;
   if ((signals & (asked | parked)) != 0) {
     try {
       cutoff_.begin_division();

@@ -211,8 +211,7 @@ void worker::run(task& t) noexcept {
     set_cutoff();
     t.ticks = cutoff_.time_since(since);
   }
-  // A poll in t may have taken an attention that was meant for what goes on here.
-  if (stopped(here.current)) box_.remind(attention);
+  told_stopped(here.current);  // a poll in t may have taken the attention that was meant for this
 }
 
 /// Tells whoever waits for it. Then it may be gone.
@@ -256,7 +255,7 @@ void worker::join(task& t) noexcept {
     if (part != nullptr) execute_part(*part);
   }
   cutoff_.add_piece(t.depth, t.ticks);
-  if (interrupted_) box_.remind(attention);
+  told_stopped(here.current);
 }
 
 void worker::await_abandoned(task& t) noexcept {
@@ -264,7 +263,7 @@ void worker::await_abandoned(task& t) noexcept {
   machine::spinner spin(of.oversubscribed);
   box_.wait([&] { return t.done(); }, [this] { answer_while_waiting(); },
             [&] { return spin() ? waiting::spin : waiting::sleep; });
-  if (interrupted_) box_.remind(attention);
+  told_stopped(here.current);
 }
 
 bool worker::await(const std::function<bool()>& holds, message_watch& messages) noexcept {
@@ -272,7 +271,7 @@ bool worker::await(const std::function<bool()>& holds, message_watch& messages) 
   if (!of.oversubscribed && watch(&messages).until(holds)) return true;
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
-  if (interrupted_) box_.remind(attention);
+  told_stopped(here.current);
   return true;
 }
 
@@ -361,7 +360,7 @@ void worker::wait(group_scope& group) noexcept {
     if (t != nullptr) messages.around([&] { execute_part(*t); });
   }
   if (group.owner == this) ready.emptied(group);
-  if (interrupted_) box_.remind(attention);
+  told_stopped(here.current);
 }
 
 // ---- timing

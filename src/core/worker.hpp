@@ -20,6 +20,12 @@ namespace cleave::detail {
 
 class pool;
 
+/// Throws `cancelled` if the current scope is.
+void throw_if_stopped();
+/// Whether an exception unwinds the stack in a cancelled scope. Destructors may use constructs, and
+/// must not throw: then no poll does, and nothing is given away, as it would be dropped.
+bool unwinds_in_stopped() noexcept;
+
 /// One thread that computes. Everything but the mailbox, the ready tasks and the counters belongs
 /// to that thread alone.
 class worker {
@@ -127,7 +133,6 @@ private:
   trace::strand_clock* const strands_;  // null: this is no profile
   bool serving_ = false;                // a split is under way
   std::uint64_t computes_until_ = 0;    // ticks: then no answer counts any more
-  bool interrupted_ = false;            // an attention arrived while this worker could not throw
   std::uint32_t generation_ = 0;        // of the task that runs
   const std::uint64_t floating_;        // how this thread computes, until a task says otherwise
   std::uint32_t random_;

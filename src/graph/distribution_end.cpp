@@ -24,6 +24,7 @@ void distribution::await(const std::function<bool()>& holds) {
   const std::lock_guard lock(node_.mutex);
   if (holds()) return;
   if (differs_) throw different_graphs();
+  told_stopped(&graph_);
   throw cancelled{};
 }
 

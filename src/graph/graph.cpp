@@ -190,10 +190,14 @@ graph_scope::graph_scope() noexcept = default;
 graph_scope::~graph_scope() = default;
 
 bool graph_scope::finish() {
-  if (nodes != nullptr) return nodes->finish();
+  if (nodes != nullptr) {
+    const bool whole = nodes->finish();
+    if (!whole) told_stopped(this);
+    return whole;
+  }
   detail::wait(*this);
   if (const auto thrown = error.take(made_)) std::rethrow_exception(thrown);
-  return !detail::stopped(this);
+  return !told_stopped(this);
 }
 
 /// Within the handler of that exception.

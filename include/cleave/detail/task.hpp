@@ -66,6 +66,10 @@ inline bool is_within(const scope* s, const scope* wanted, std::uint32_t depth) 
 /// True if s or anything above it was cancelled.
 bool stopped(const scope* s) noexcept;
 
+/// The same where the program is told of it. stop() marks first and rings later, so who was told
+/// rings itself: every later poll of this thread throws, while what it works for is cancelled.
+bool told_stopped(const scope* s) noexcept;
+
 /// Marks a scope cancelled and tells all workers. Any thread.
 void stop(scope& s) noexcept;
 
