@@ -43,7 +43,7 @@ struct branch_frame : work_frame {
   }
 
   static bool splittable(const frame& f) noexcept { return !was_given(f); }
-  static task* split(frame& f) {
+  static task* split(frame& f, unsigned) {
     auto& self = static_cast<branch_frame&>(f);
     auto* t = new given_task([&self]() -> work_type { return self.second->make(); });
     self.tag |= given;

@@ -18,6 +18,8 @@ constexpr unsigned share = 5;
 constexpr unsigned at_once = 100;
 /// What one of them counts at most: going back can take long, and then what is given is large.
 constexpr unsigned counted = 50;
+/// So many are served at one poll at most: each helps to serve the others.
+constexpr unsigned at_one_poll = 16;
 
 }  // namespace
 
@@ -87,6 +89,9 @@ void worker::serve() {
   frame* oldest = nullptr;  // null: a ready task
   bool updated = false;     // once for all that ask: it is some of what an answer takes
   const scope* of_whom = nullptr;
+  unsigned others = 0;  // that ask besides the one being served
+  bool begun = false;
+  const std::uint64_t begin = ticks();
   std::exception_ptr error;
   auto find = [&](const scope* wanted, std::uint32_t depth, bool outside) {
     oldest = nullptr, of_whom = wanted;
@@ -101,9 +106,11 @@ void worker::serve() {
     return oldest == nullptr && of_whom == nullptr ? outcome::nothing : outcome::given;
   };
   auto make = [&](unsigned asker) -> request {
+    if (!std::exchange(begun, true))
+      others = std::min(of.meeting.askers.count() + of.meeting.slots.count(), at_one_poll - 1);
     try {
       task* t = nullptr;
-      if (oldest != nullptr) t = &split(*oldest);
+      if (oldest != nullptr) t = &split(*oldest, 2 + others);
       else if (of_whom == nullptr) t = ready.steal();
       else t = take_ready(static_cast<const group_scope&>(*of_whom));
       if (t != nullptr) t->runner = asker;
@@ -113,7 +120,12 @@ void worker::serve() {
       return 0;
     }
   };
-  serving.found = serve_one(self_, find, make) == outcome::given;
+  // A loop in long iterations is not back here soon, so all that ask get a part of it now.
+  auto more = [&] {
+    return others-- > 0 && oldest != nullptr && oldest->type().splittable(*oldest) &&
+           cutoff_.time_since(begin) < counted * ticks_per_microsecond();
+  };
+  serving.found = serve_askers(self_, find, make, more);
   if (error) std::rethrow_exception(error);
 }
 
@@ -124,7 +136,7 @@ void worker::update_frames() {
     set(deepest, frames_.size());
 }
 
-task& worker::split(frame& f) {
+task& worker::split(frame& f, unsigned shares) {
   assert(f.unlisted == here.unlisted);
   struct redo_at_exit {
     worker& of;
@@ -138,7 +150,7 @@ task& worker::split(frame& f) {
   frames_.undo_to(f);
   set(undone, frames_.undone);
   redo_at_exit redo{*this, f};
-  task& t = *f.type().split(f);
+  task& t = *f.type().split(f, shares);
   t.put_below(frames_.scope_of(f));
   t.owner = this;
   t.wire = f.type().wire;
@@ -163,7 +175,7 @@ void worker::answer_between_tasks() noexcept {
 /// it is now: a part that shares it by mistake shows.
 void worker::split_everywhere() {
   update_frames();
-  if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f));
+  if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f, 2));
 }
 
 }  // namespace cleave::detail

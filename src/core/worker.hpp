@@ -95,7 +95,7 @@ private:
   void update_frames();
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put
   /// threw.
-  task& split(frame& f);
+  task& split(frame& f, unsigned shares);
   void split_everywhere();
 
   // As a thief.

@@ -206,32 +206,32 @@ outcome serve(member<Platform> self, const shown_request<Platform>& r, Find find
   return outcome::failed;
 }
 
-/// Serves one of those that ask, if it can: a worker, or if none of them can be served, a slot.
-template <class Platform, class Find, class Make>
-outcome serve_one(member<Platform> self, Find find, Make make) {
-  bool nothing_now = false;
-  outcome last = outcome::not_mine;
+/// Serves one of those that ask, if it can, and others as long as there is more(): workers, or if
+/// none of them can be served, slots. Returns whether one was.
+template <class Platform, class Find, class Make, class More>
+bool serve_askers(member<Platform> self, Find find, Make make, More more) {
+  bool given = false, failed = false, nothing_now = false;
   auto visit = [&](bit_board<Platform>& board, unsigned first) {
     board.visit(self.id % board.size(), [&](unsigned i) {
       const mailbox<Platform>& box = self.of.box(first + i);
       const request seen = box.posted();
       if (first + i == self.id || !is_asking(seen)) return false;
-      last = serve(self, shown_request<Platform>{board, i, first + i, seen, box.wanted_depth()},
-                   find, make);
-      nothing_now |= last == outcome::nothing;
-      return last == outcome::given || last == outcome::failed;
+      const outcome o = serve(
+          self, shown_request<Platform>{board, i, first + i, seen, box.wanted_depth()}, find, make);
+      given |= o == outcome::given, failed |= o == outcome::failed;
+      nothing_now |= o == outcome::nothing;
+      return failed || (o == outcome::given && !more());
     });
   };
   visit(self.of.askers, 0);
-  if (last != outcome::given && last != outcome::failed)
-    visit(self.of.slots, exchange<Platform>::first_slot);
-  // One part for each poll: whoever got it helps to serve the others.
-  if (last == outcome::given && self.of.anybody_asks()) {
+  if (!given && !failed) visit(self.of.slots, exchange<Platform>::first_slot);
+  // Whoever got a part helps to serve the others.
+  if (given && self.of.anybody_asks()) {
     self.box.remind(asked);
   } else if (nothing_now) {
     self.box.remind(parked);
   }
-  return last;
+  return given;
 }
 
 /// Called by a worker that begins a task, `idle` before: from now on askers ring it, and of those

@@ -204,7 +204,7 @@ private:
       return wanted == nullptr ? outcome::nothing : outcome::not_mine;
     };
     auto make = [&](unsigned) { return reinterpret_cast<request>(ready.steal()); };
-    cleave::detail::serve_one(workers[i].self(), find, make);
+    cleave::detail::serve_askers(workers[i].self(), find, make, [] { return false; });
   }
   template <class Finished>
   real_task* obtain(unsigned i, const scope* wanted, Finished finished) {

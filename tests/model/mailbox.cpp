@@ -97,6 +97,16 @@ struct two_thieves : crew<3> {
   }
 };
 
+/// The same, and a poll serves both if it finds both.
+struct two_thieves_at_once : two_thieves {
+  two_thieves_at_once() { tasks[0].generous = true; }
+};
+
+/// And the second split throws.
+struct second_split_throws : two_thieves_at_once {
+  second_split_throws() { tasks[0].failures = tasks[0].fails_at = 1; }
+};
+
 /// Whoever got a part is the only one that can serve the other asker.
 struct chain : crew<3> {
   chain() {
@@ -129,6 +139,8 @@ TEST(protocol, claim_or_withdraw) { holds<claim_or_withdraw>(); }
 TEST(protocol, throw_or_withdraw) { holds<throw_or_withdraw>(); }
 TEST(protocol, throw_or_root) { holds<throw_or_root>(); }
 TEST(protocol, two_thieves) { holds<two_thieves>(); }
+TEST(protocol, two_thieves_at_once) { holds<two_thieves_at_once>(); }
+TEST(protocol, second_split_throws) { holds<second_split_throws>(); }
 TEST(protocol, chain) { holds<chain>(); }
 TEST(protocol, roots_for_one) { holds<roots<1>>(); }
 TEST(protocol, roots_for_two) { holds<roots<2>>(); }

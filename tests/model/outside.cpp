@@ -155,7 +155,7 @@ struct worker {
       to_give->handed = true;
       return as_request(*to_give);
     };
-    serve_one(self(), find, make);
+    serve_askers(self(), find, make, [] { return false; });
   }
   [[gnu::noinline]] void respond() {  // worker::answer_while_waiting
     const std::uint32_t signals = box.take_signals();

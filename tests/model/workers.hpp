@@ -26,7 +26,9 @@ struct task : scope {
   int needs_polls = 0;         // before that poll there is nothing to give
   bool patient = false;        // polls until all is given: it hangs if a request was lost
   bool learns = false;         // sets another cutoff after each poll
-  int failures = 0;            // how many splits throw
+  bool generous = false;       // gives parts to all that ask at one poll
+  int failures = 0;            // how many splits throw,
+  int fails_at = 0;            // when so many parts were given
   task* ends_after = nullptr;  // computes until this one is done, without polling
 
   worker* runner = nullptr;
@@ -103,12 +105,13 @@ struct worker {
       return from == nullptr ? outcome::nothing : outcome::given;
     };
     auto make = [&](unsigned asker) -> request {
-      if (from->failures > 0) return --from->failures, 0;
+      if (from->failures > 0 && from->taken == from->fails_at) return --from->failures, 0;
       task& t = from->part[from->taken++];
       t.owner = this, t.runner = &of.workers[asker];
       return reinterpret_cast<request>(&t);
     };
-    cleave::detail::serve_one(self(), find, make);
+    auto more = [&] { return from->generous && from->taken < from->parts; };
+    cleave::detail::serve_askers(self(), find, make, more);
   }
   task* oldest(const scope* wanted, bool& mine) const {  // frame_list::oldest
     for (unsigned i = 0; i < depth; ++i) {

@@ -16,11 +16,14 @@ enum class frame_role : std::uint8_t { work, step, scope };
 
 /// What the slow path can do with a frame. One constant object per construct and closure type, so
 /// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
+///
+/// What is split off is one of so many shares, if it can be divided so: the owner keeps one, and
+/// each of those that ask shall get one.
 struct alignas(8) frame_type {
   frame_role role;
   const wire_type* wire;                      // how its task leaves the process; null: it does not
   bool (*splittable)(const frame&) noexcept;  // work: is something left to give?
-  task* (*split)(frame&);                     // work: make the task and link it into the frame
+  task* (*split)(frame&, unsigned shares);    // work: make the task and link it into the frame
   void (*undo)(frame&) noexcept;              // step
   void (*redo)(frame&) noexcept;              // step
 };

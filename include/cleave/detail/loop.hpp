@@ -36,12 +36,13 @@ struct loop_frame : work_frame {
     auto& self = static_cast<const loop_frame&>(f);
     return remaining(self.current, self.end) > 1;
   }
-  /// Gives the upper half, rounded up, of what remains.
-  static task* split(frame& f) {
+  /// Gives the upper end of what remains: of two shares the half without the current iteration,
+  /// rounded up.
+  static task* split(frame& f, unsigned shares) {
     auto& self = static_cast<loop_frame&>(f);
-    const auto half =
-        remaining(self.current, self.end) / 2;  // of all but the current one, rounded up
-    const auto from = static_cast<Int>(self.end - static_cast<Int>(half));
+    const auto left = remaining(self.current, self.end);
+    const auto part = std::max<decltype(left)>(left / shares, 1);
+    const auto from = static_cast<Int>(self.end - static_cast<Int>(part));
     auto* t = new given_task([&]() -> work_type { return (*self.make)(from, self.end); });
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
