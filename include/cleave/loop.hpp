@@ -27,8 +27,9 @@ namespace cleave {
 /// each term is converted to it, as by static_cast. A struct of up to 128 bytes that memcpy can
 /// copy is kept in registers, if the compiler has enough.
 ///
-/// Polls in its iterations, or every few microseconds where they are shorter. A thief gets the
-/// upper half, rounded up, of the iterations left in the oldest loop. Throws what the earliest
+/// Polls after each iteration, or after 64 of them where they are a few nanoseconds of arithmetic.
+/// A thief gets the upper half, rounded up, of the iterations left in the oldest loop; several get
+/// equal shares. Throws what the earliest
 /// iteration threw. Blocks at the end for parts given away, helping with them only. Source:
 /// Tascell's parallel for.
 template <class Total = detail::unnamed, class A, class B, class Body>
@@ -205,12 +206,12 @@ template <class A, class B, class Body>
   auto make = detail::make_range<Int>([body](Int i, Int j) { cleave::each(i, j, body); });
   detail::divisible(
       [](Int f, Int t, auto& b, auto& m) {
-        auto block = [&b](Int begin, Int end) {
+        auto go_on = [&b](detail::block<Int>& run, auto& rest) {
           nothing no_total;
           detail::add_block<detail::copy_if_free<Body, Int>>(
-              no_total, begin, end, [](nothing&, Int i, auto& one) { one(i); }, b);
+              no_total, run, rest, [](nothing&, Int i, auto& one) { one(i); }, b);
         };
-        detail::paced_loop(f, t, block, m, []<class Task>(detail::task* part) {
+        detail::paced_loop(f, t, go_on, m, []<class Task>(detail::task* part) {
           detail::merge_parts<Task, nothing>(part, [](nothing, nothing) {});
         });
       },

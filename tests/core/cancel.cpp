@@ -348,6 +348,7 @@ TEST(cancel_outside, while_a_group_made_outside_the_scope_runs_a_task) {
 /// Once left, whatever way, the thread is not rung.
 TEST(cancel_outside, a_scope_left_by_an_exception_knows_its_thread_no_more) {
   cancel_scope s;
+  poll();  // takes what other tests have left
   EXPECT_THROW(s.run([] { throw 1; }), int);
   std::thread([&s] { s.cancel(); }).join();
   EXPECT_EQ(detail::here.word, 0u);
@@ -410,6 +411,176 @@ TEST(cancel, a_scope_outlives_the_one_that_it_was_made_in) {
   EXPECT_TRUE(rt.run([&made] { return made->run([] {}); }));
   EXPECT_TRUE(rt.run([&made] { return made->run([] {}); }));
 }
+
+/// The scope is marked and nobody is rung yet, as stop() leaves it for a while. Told of it in some
+/// way, the thread finds it at every poll from then on.
+template <class Way>
+void told_by(Way way) {
+  cancel_scope elsewhere;  // a scope is asked for marks only while there are some
+  elsewhere.cancel();
+  detail::scope marked(detail::here.current);
+  {
+    detail::scope_frame inside(marked);
+    poll();  // takes the ring for the other one
+    marked.stopped = true;
+    way();
+    for (int k = 0; k < 3; ++k) EXPECT_THROW(poll(), detail::cancelled);
+    const auto never = [] { ADD_FAILURE() << "began a branch"; };
+    EXPECT_THROW(both(never, never), detail::cancelled);
+    EXPECT_THROW(each(0, 2, [=](int) { never(); }), detail::cancelled);
+  }
+  marked.stopped = false;
+  poll();
+}
+
+void told_in_every_way() {
+  told_by([] { EXPECT_EQ(cancel_scope().run([] { return 1; }), std::nullopt); });
+  told_by([] { EXPECT_TRUE(cancel_scope().cancelled()); });
+  told_by([] {
+    task_group g;
+    EXPECT_FALSE(g.wait());
+  });
+  told_by([] {
+    graph g;
+    EXPECT_FALSE(g.wait());
+  });
+  told_by([] {
+    detail::interrupt(detail::here);
+    EXPECT_THROW(poll(), detail::cancelled);
+  });
+}
+
+TEST_P(cancel_with, told_once_told_at_every_poll) { rt.run(told_in_every_way); }
+TEST(cancel_outside, told_once_told_at_every_poll) { told_in_every_way(); }
+
+TEST(cancel_alone, a_task_that_is_dropped_tells_who_joins_it) {
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    told_by([] {
+      task_group g;
+      g.spawn([] { ADD_FAILURE() << "ran in a cancelled scope"; });
+      EXPECT_FALSE(g.wait());
+    });
+  });
+}
+
+/// A destructor that runs while `cancelled` unwinds may use constructs.
+TEST_P(cancel_with, constructs_of_destructors_run_to_their_end) {
+  rt.run([] {
+    int done = 0;
+    struct sums_up_at_exit {
+      int& done;
+      ~sums_up_at_exit() {
+        done = static_cast<int>(sum(0, 1000, [](int) {
+          poll();
+          return 1;
+        }));
+      }
+    };
+    cancel_scope s;
+    EXPECT_FALSE(s.run([&] {
+      sums_up_at_exit at_exit{done};
+      s.cancel();
+      poll();
+    }));
+    EXPECT_EQ(done, 1000);
+  });
+}
+
+// ---- loops of which no iteration has taken long so far: what comes next may
+
+/// Cancels in one iteration and counts those that come after it.
+struct late {
+  static constexpr int cancels = 20'000, last = 40'000;
+  cancel_scope* scope;
+  int* after;
+  void operator()(int i) const {
+    if (i > cancels) ++*after;
+    if (i == cancels) scope->cancel();
+  }
+};
+
+struct late_piece {
+  late body;
+  int from, to;
+  long run() { return to - from; }
+};
+
+template <class Form>
+int iterations_after(Form form) {
+  cancel_scope s;
+  int after = 0;
+  const late body{&s, &after};
+  const auto put = [body](int f, int t) { return late_piece{body, f, t}; };
+  EXPECT_FALSE(s.run([&] { form(body, put); }));
+  return after;
+}
+
+void expect_loops_left_at_once(bool undivided) {
+  EXPECT_EQ(iterations_after([](late b, auto) { each(0, late::last, [b](int i) { b(i); }); }), 0);
+  EXPECT_EQ(
+      iterations_after([](late b, auto) { sum(0, late::last, [b](int i) { return b(i), 1; }); }),
+      0);
+  EXPECT_EQ(iterations_after([](late b, auto) {
+              reduce(
+                  0, late::last, 0, [b](int i) { return b(i), 1; },
+                  [](int x, int y) { return x + y; });
+            }),
+            0);
+  EXPECT_EQ(iterations_after([](late b, auto) {
+              each(0, 2, [b](int) { each(0, late::last, [b](int i) { b(i); }); });
+            }),
+            0);
+  EXPECT_EQ(iterations_after([](late b, auto put) {
+              each(
+                  0, late::last, [b](int i) { b(i); }, put, [](long) {});
+            }),
+            0);
+  EXPECT_EQ(iterations_after([](late b, auto put) {
+              sum(
+                  0, late::last, [b](int i) { return b(i), 1L; }, put);
+            }),
+            0);
+  EXPECT_EQ(iterations_after([](late b, auto put) {
+              sum(
+                  0, late::last, [b](int i, long& total) { b(i), ++total; }, put);
+            }),
+            0);
+  EXPECT_EQ(iterations_after([](late b, auto put) {
+              reduce(
+                  0, late::last, 0L, [b](int i) { return b(i), 1L; },
+                  [](long x, long y) { return x + y; }, put);
+            }),
+            0);
+  int steps = 0;
+  EXPECT_EQ(iterations_after([&steps](late b, auto put) {
+              sum(
+                  0, late::last,
+                  [b, &steps](int i) {
+                    step counted{[&steps] { ++steps; }, [&steps] { --steps; }};
+                    return b(i), 1L;
+                  },
+                  put);
+            }),
+            0);
+  if (undivided) return;  // there, a loop that winds looks in inner constructs alone
+  EXPECT_EQ(iterations_after([&steps](late b, auto put) {
+              sum(
+                  0, late::last,
+                  [b, &steps](int i, long& total, auto wind) {
+                    wind([&steps] { ++steps; }, [b, i] { b(i); }, [&steps] { --steps; });
+                    ++total;
+                  },
+                  put);
+            }),
+            0);
+}
+
+TEST(cancel_alone, loops_are_left_after_the_iteration) {
+  runtime rt(options{.workers = 1});
+  rt.run([] { expect_loops_left_at_once(false); });
+}
+TEST(cancel_outside, loops_are_left_after_the_iteration) { expect_loops_left_at_once(true); }
 
 }  // namespace
 }  // namespace cleave::tests

@@ -1,9 +1,12 @@
 // `each`: the general loop, its puts and gets.
+#include "core/pool.hpp"
 #include "core/requests.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace cleave::tests {
 namespace {
@@ -200,6 +203,111 @@ TEST(each_alone, does_not_give_the_iteration_it_is_in) {
     EXPECT_EQ(did, 1);
   });
   EXPECT_EQ(rt.statistics().splits, 1u);
+}
+
+/// The other worker asks during one iteration, of which none has taken long before. How many more
+/// are run before something is given to it?
+template <class Form>
+int iterations_before_an_answer(Form form) {
+  runtime rt(options{.workers = 2});
+  constexpr int asked_in = 20'000;
+  std::atomic<bool> reached{false};
+  int more = 0;
+  rt.run([&] {
+    const auto given = [] { return detail::here.self->read_counters().splits; };
+    const auto* const owner = detail::here.self;
+    std::uint64_t before = 0;
+    const auto body = [&, owner](int i) {
+      if (i < asked_in || detail::here.self != owner) return;
+      if (i > asked_in) {
+        more += given() == before;
+        return;
+      }
+      before = given();
+      reached = true;
+      while ((detail::signals() & detail::asked) == 0) std::this_thread::yield();
+    };
+    task_group other;  // keeps the other worker until then
+    std::atomic<bool> begun{false};
+    other.spawn([&] {
+      begun = true;
+      while (!reached) std::this_thread::yield();
+    });
+    while (!begun) std::this_thread::yield();
+    form(2 * asked_in, body);
+    other.wait();
+  });
+  return more;
+}
+
+TEST(each, answers_after_the_iteration_in_which_it_is_asked) {
+  EXPECT_EQ(iterations_before_an_answer([](int n, auto body) { each(0, n, body); }), 0);
+  EXPECT_EQ(iterations_before_an_answer(
+                [](int n, auto body) { sum(0, n, [body](int i) { return body(i), 1; }); }),
+            0);
+  EXPECT_EQ(iterations_before_an_answer([](int n, auto body) {
+              reduce(
+                  0, n, 0, [body](int i) { return body(i), 1; },
+                  [](int a, int b) { return a + b; });
+            }),
+            0);
+  EXPECT_EQ(iterations_before_an_answer(
+                [](int n, auto body) { each(0, 1, [n, body](int) { each(0, n, body); }); }),
+            0);
+}
+
+/// A poll in the body may give the rest away, in any iteration.
+TEST_P(each_with, a_body_that_is_short_and_polls_now_and_then) {
+  for (int n : {10, 100, 1000, 30'000}) {
+    ledger done(static_cast<std::size_t>(n));
+    rt.run([n, &done] {
+      each(0, n, [n, &done](int i) {
+        if (i % (n / 10) == n / 20) disturb(static_cast<std::uint64_t>(i), 1);
+        done.enter(static_cast<std::size_t>(i));
+      });
+    });
+    EXPECT_EQ(done.wrong(times()), 0u) << n;
+  }
+}
+
+/// Arithmetic alone, which runs in strips.
+TEST_P(each_with, a_body_of_a_few_instructions) {
+  for (int n : {1, 7, 8, 63, 64, 65, 72, 136, 137, 1000, 30'000}) {
+    std::vector<int> squares(static_cast<std::size_t>(n));
+    std::vector<unsigned char> bytes(squares.size());
+    int* const out = squares.data();
+    unsigned char* const low = bytes.data();
+    rt.run([=] {
+      each(0, n, [out](int i) { out[i] = i * i; });
+      each(0, n, [low](int i) { low[i] = static_cast<unsigned char>(i); });
+    });
+    long wrong = 0;
+    for (int i = 0; i < n; ++i) wrong += out[i] != i * i || low[i] != (i & 255);
+    EXPECT_EQ(wrong, 0) << n;
+    EXPECT_EQ(rt.run([=] { return sum(0, n, [out](int i) { return out[i]; }); }),
+              rt.run([=] { return sum(0, n, [](int i) { return i * i; }); }));
+  }
+}
+
+/// All are served at one poll, as none comes before all have begun.
+TEST(each, gives_long_iterations_to_all_that_ask) {
+  const int workers = std::thread::hardware_concurrency() > 1 ? 8 : 4;
+  runtime rt(options{.workers = workers});
+  std::atomic<int> begun{0};
+  std::atomic<bool> too_late{false};
+  rt.run([&, workers] {
+    auto& askers = detail::here.self->of.meeting.askers;
+    while (static_cast<int>(askers.count()) != workers - 1) std::this_thread::yield();
+    each(0, workers, [&, workers](int) {
+      ++begun;
+      for (int k = 0; begun < workers && !too_late; ++k) {
+        if (k == 5000) too_late = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  });
+  EXPECT_FALSE(too_late);
+  EXPECT_EQ(rt.statistics().splits, static_cast<std::uint64_t>(workers - 1));
 }
 
 }  // namespace
