@@ -100,13 +100,14 @@ const net::bytes& no_values() {
   return none;
 }
 
-/// An answer to that request, as a driver writes it.
+/// An answer to that request, as a driver writes it on a node with these values.
 template <class Work>
-net::task task_for(std::uint64_t request, net::task_key key, Work work) {
+net::task task_for(std::uint64_t request, net::task_key key, Work work,
+                   detail::replicas& from = detail::replicas_of_process()) {
   detail::task_of<Work> t(std::move(work));
   const auto* const type = detail::wire_of<Work>();
   net::task m{request, key, type->id(), 1, {}, no_values()};
-  detail::byte_writer w(m.input);
+  detail::byte_writer w(m.input, from);
   w.put<std::uint64_t>(0);  // depth
   w.put(false);             // nobody records
   type->put_input(t, w);
@@ -322,6 +323,105 @@ TEST(by_hand, a_bound_is_passed_on_by_a_node_that_does_not_know_it) {
   detail::byte_reader r(result->shared, home.values);
   home.values.merge_improved(r);
   EXPECT_EQ(best.get(), 9);
+}
+
+// ---- published data
+
+/// By which its node knows it, once it has travelled.
+std::uint64_t number_of(const cleave::published<int>& p) {
+  net::bytes handle;
+  detail::byte_writer w(handle);
+  p.put(w);
+  detail::byte_reader r(handle);
+  EXPECT_TRUE(r.get<bool>());   // it is one
+  EXPECT_FALSE(r.get<bool>());  // and does not bring its data along
+  return detail::get_name(r).number;
+}
+
+TEST(by_hand, published_data_are_those_that_were_asked_for) {
+  loopback network(2, {});
+  hand zero(network, 0);
+  test_node one(network, 1, 1, patient());
+  const cleave::published<int> seven(7), eight(8);
+  for (const auto* p : {&seven, &eight, &seven}) {
+    const std::uint64_t number = number_of(*p);
+    zero.send(1, net::fetch{number});
+    const auto sent = zero.next<net::published>();
+    ASSERT_TRUE(sent);
+    EXPECT_EQ(sent->id, number);
+    ASSERT_TRUE(sent->found);
+    detail::byte_reader r(sent->contents);
+    int value = 0;
+    detail::get_value(r, value);
+    EXPECT_EQ(value, **p);
+  }
+  zero.send(1, net::fetch{number_of(eight) + 1000});
+  const auto none = zero.next<net::published>();
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->found);
+}
+
+struct looks_until_it_is_there {
+  cleave::published<int> data;
+  auto input() { return std::tie(data); }
+  int run() {
+    for (int in_vain = 0; in_vain < 3; ++in_vain) {
+      try {
+        return *data + 100 * in_vain;
+      } catch (const std::runtime_error&) {}
+    }
+    return -1;
+  }
+};
+
+TEST(by_hand, data_that_could_not_be_had_are_asked_for_again) {
+  ::tests::node home;
+  home.values.identify(1, true);
+  loopback network(2, {});
+  hand zero(network, 0);
+  test_node one(network, 1, 1, patient());
+  const auto asked = zero.next<net::treq>();
+  ASSERT_TRUE(asked);
+  zero.send(1, task_for(asked->request, {9, 1}, looks_until_it_is_there{cleave::published<int>(7)},
+                        home.values));
+  const auto first = zero.next<net::fetch>();
+  ASSERT_TRUE(first);
+  zero.send(1, net::published{first->id, false, {}});
+  const auto second = zero.next<net::fetch>();
+  net::published there{first->id, true, {}};
+  ASSERT_TRUE(home.values.put_published({1, first->id}, there.contents));
+  zero.send(1, there);  // also where nobody has asked again, so that the task ends
+  const auto result = zero.next<net::rslt>();
+  EXPECT_TRUE(second);
+  ASSERT_TRUE(result);
+  detail::task_of<looks_until_it_is_there> t{looks_until_it_is_there{}};
+  detail::byte_reader r(result->result);
+  detail::get_outcome(t, *detail::wire_of<looks_until_it_is_there>(), r);
+  EXPECT_EQ(*t.result, 107);
+}
+
+// ---- what all nodes run
+
+std::atomic<int> runs{0};
+struct counted {
+  auto input() { return std::tie(); }
+  int run() { return ++runs; }
+};
+
+TEST(by_hand, what_all_nodes_are_to_run_begins_once_however_often_that_is_said) {
+  runs = 0;
+  loopback network(2, {});
+  hand zero(network, 0);
+  test_node one(network, 1, 1, patient());
+  // It enters itself into the list of types that travel.
+  const std::uint64_t type = task_for(0, {}, counted{}).type;
+  for (const std::uint64_t team : {1, 1, 2}) {
+    const bool again = team == 1 && runs != 0;
+    zero.send(1, net::team_begin{team, {0, 1}, type, {}, no_values()});
+    zero.until_heard(1);
+    if (!again) { EXPECT_TRUE(zero.next<net::team_end>()); }
+  }
+  EXPECT_EQ(runs, 2);
 }
 
 }  // namespace
