@@ -275,6 +275,19 @@ TEST_F(nodes, are_those_of_their_own_machine) {
   EXPECT_EQ(one->peers().front(), 0u);
 }
 
+TEST_F(nodes, take_nobody_on_another_machine_for_the_first_one_before_that_is_heard) {
+  const auto one = open("1", "here.m1");
+  net::nats::connection as_root(by->machine("m2"), "7-0"), right(by->machine("m2"), "7-2");
+  const net::nats::endpoint to_one{{"here", "m1"}, "7-1"};
+  as_root.send(to_one, "m", "forged");
+  as_root.flush();
+  right.send(to_one, "m", "right");
+  const auto m = next(*one);
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->from, 2u);
+  EXPECT_EQ(one->peers(), std::vector<net::address>{2});
+}
+
 TEST_F(nodes, wait_for_a_relay_that_is_away_and_lose_nobody) {
   const auto root = open("0", "here.m0"), one = open("1", "here.m1");
   const std::vector<net::transport*> both{root.get(), one.get()};
