@@ -21,7 +21,7 @@ namespace {
 using namespace cleave::cosched;
 using namespace cleave::tests;
 
-constexpr int messages = 3'000;
+constexpr int messages = 1'500;
 
 struct job : threads_as_ranks<3> {
   job() : threads_as_ranks({0, 1, 2}) {
@@ -119,7 +119,7 @@ TEST(rank, on_one_cpu_ranks_leave_it_to_each_other) {
     const int cpu = sched_getcpu();
     on_each([&](unsigned me) {
       const cleave::machine::on_cpu there(cpu);
-      for (int got = 0; got < messages / 3;) {
+      for (int got = 0; got < messages;) {
         if (me == 0) j.send(0, 1);
         j.receive(me, got);
         if (me != 0) j.send(me, (me + 1) % job::ranks);
