@@ -1,7 +1,9 @@
 // Graphs of a team of nodes: where things are, in which order, and what is thrown. Quick ones of
 // what team.cpp has many of.
 #include "graph/count_edges.hpp"
+#include "graph/recorded_graph.hpp"
 #include "net/team_of.hpp"
+#include "temporary_folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -511,6 +513,70 @@ struct cancels_what_others_wait_for {
 TEST_P(team_of, what_was_cancelled_is_not_waited_for) {
   for (int round = 0; round < 5; ++round) j.root().run_on_all(cancels_what_others_wait_for{});
   EXPECT_TRUE(noted.all().empty());
+}
+
+/// What is made after a cancellation waits for no value, as nobody sends one.
+struct goes_on_after_cancelling {
+  unsigned who = 0;
+  auto input() { return std::tie(who); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make(0);
+    if (all.rank() == who) g.cancel();
+    for (unsigned i = 0; i < 20; ++i) g.run([](int& v) { ++v; }, inout(x), on(i % all.size()));
+    if (g.wait()) noted.add(all.rank(), "not cancelled");
+  }
+};
+
+TEST_P(team_of, what_is_made_after_a_cancellation_is_not_waited_for) {
+  for (unsigned who = 0; who < size; ++who) j.root().run_on_all(goes_on_after_cancelling{who});
+  EXPECT_TRUE(noted.all().empty());
+}
+
+// ---- what is recorded
+
+struct is_recorded {
+  std::string plan;
+  auto input() { return std::tie(plan); }
+  void run(team& all) const {
+    const unsigned last = all.size() - 1;
+    team_graph g(all, plan);
+    auto a = g.make<value>(1), b = g.make<value>(2);
+    auto c = g.make<std::uint32_t>(3);
+    auto d = g.make<std::uint16_t>(4);
+    const auto first = g.run(
+        "first", [](value& v) { ++v; }, inout(a), on(last));
+    g.run(
+        "second", [](value& v, std::uint32_t& w) { ++v, w = 5; }, add(b), out(c), on(0));
+    g.run(
+        "first", [](const std::uint16_t&) {}, in(d), after(first), on(0));
+    g.wait();
+  }
+};
+
+TEST_P(team_of, a_recording_has_what_subtasks_used) {
+  const temporary_folder folder;
+  const auto file = (folder.path / "plan").string();
+  j.root().run_on_all(is_recorded{file});
+  const auto g = detail::read_recorded_graph(file);
+  EXPECT_EQ(g.nodes, size);
+  ASSERT_EQ(g.subtasks.size(), 3u);
+  const std::array ran_on{size - 1, 0u, 0u};
+  const std::array<const char*, 3> names{"first", "second", "first"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(g.names[g.subtasks[i].name], names[i]);
+    EXPECT_EQ(g.subtasks[i].asked, ran_on[i]);
+    EXPECT_EQ(g.subtasks[i].ran_on, ran_on[i]);
+    EXPECT_GT(g.subtasks[i].duration, 0);
+  }
+  ASSERT_EQ(g.uses.size(), 4u);
+  const std::array modes{access_mode::inout, access_mode::add, access_mode::out, access_mode::in};
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(g.uses[k].datum, k);
+    EXPECT_EQ(g.uses[k].mode, modes[k]);
+  }
+  EXPECT_EQ(g.after, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(g.bytes, (std::vector<double>{8, 8, 4, 0})) << "nobody has written the last one";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "net/team_of.hpp"
 #include "temporary_folder.hpp"
 
+#include <atomic>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -69,6 +70,40 @@ TEST_P(team_of, a_value_that_cannot_be_written_or_read) {
   if (size == 1) return;
   EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{5}), std::domain_error);
   EXPECT_THROW(j.root().run_on_all(moves_what_cannot_travel{6}), std::domain_error);
+}
+
+/// It is not on the other node then, and goes there when it is asked for again.
+struct written_at_the_second_try {
+  int n = 0;
+  static constexpr bool travels = true;
+  static inline std::atomic<bool> failed{false};
+  void put(detail::byte_writer& w) const {
+    if (n == 3 && !failed.exchange(true)) throw std::domain_error("cannot be written yet");
+    w.put(n);
+  }
+  void get(detail::byte_reader& r) { n = r.get<int>(); }
+};
+struct tries_again {
+  int unused = 0;
+  auto input() { return std::tie(unused); }
+  void run(team& all) const {
+    team_graph g(all);
+    auto x = g.make<written_at_the_second_try>();
+    g.run([](written_at_the_second_try& v) { v.n = 3; }, out(x), on(0));
+    g.run([](const written_at_the_second_try&) {}, in(x), on(1));
+    EXPECT_THROW(g.wait(), std::domain_error);
+    g.bring(x);
+    EXPECT_TRUE(g.wait());
+    noted.add(all.rank(), std::to_string(x->n));
+  }
+};
+
+TEST_P(team_of, a_value_that_could_not_be_sent_is_sent_again) {
+  if (size == 1) return;
+  written_at_the_second_try::failed = false;
+  j.root().run_on_all(tries_again{});
+  for (const auto& [rank, lines] : noted.all())
+    EXPECT_EQ(lines, std::vector<std::string>{"3"}) << rank;
 }
 
 enum class differ_by { nothing, one_more, other_datum, other_node, other_subtask };
