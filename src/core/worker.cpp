@@ -280,13 +280,12 @@ bool worker::await(const std::function<bool()>& holds, message_watch& messages) 
 void worker::spawn(group_task& t) {
   std::unique_ptr<group_task> owned(&t);
   auto& group = static_cast<group_scope&>(*t.parent);
-  ready.reserve();  // throws before anything has happened
-  group.pending.fetch_add(1, std::memory_order_relaxed);
+  ready.reserve();                     // throws before anything has happened
   static_cast<void>(owned.release());  // it is the deque's
   t.depth = cutoff_.depth_of(stack_pointer());
   if (strands_ != nullptr) return run_as_spawned(t);
   if (recorder_ != nullptr) t.ticks = ticks();
-  ready.push(t);
+  count_and_push(group.pending, ready, t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
   // At once: a new task is there, and who asks may sleep.
@@ -300,6 +299,7 @@ void worker::run_as_spawned(group_task& t) {
   trace::between_strands pause(strands_);
   auto& group = static_cast<group_scope&>(*t.parent);
   const std::uint64_t here_is = strands_->position();
+  group.pending.fetch_add(1, std::memory_order_relaxed);
   strands_->go_back(std::max(here_is, t.path));
   execute(t);
   group.path = std::max(group.path, strands_->position());

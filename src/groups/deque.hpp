@@ -41,12 +41,19 @@ private:
   std::vector<std::unique_ptr<owned>> all_;
 };
 
+/// In a deque's top, beside the place of the oldest task: a thief looks at it, and nobody else takes
+/// it.
+inline constexpr std::int64_t looked_at = std::int64_t{1} << 62;
+
 /// The machine's own atomics, and rings from the heap.
 struct native_deque {
   static constexpr std::int64_t first_capacity = 256;
-  static void pause() noexcept { std::this_thread::yield(); }
   template <class T>
   using atomic = std::atomic<T>;
+  /// Until it may have another value.
+  static void pause(const atomic<std::int64_t>&, std::int64_t) noexcept {
+    std::this_thread::yield();
+  }
   template <class Entry>
   using rings = heap_rings<Entry>;
 };
@@ -104,7 +111,7 @@ public:
           continue;
         last = r->at(b).item.load(std::memory_order_relaxed);
       } else if (place(t) == b) {  // it is looked at
-        Platform::pause();
+        Platform::pause(top_, t);
         t = top_.load(std::memory_order_seq_cst);
         continue;
       }
@@ -134,7 +141,7 @@ public:
     for (;; t = top_.load(std::memory_order_seq_cst)) {
       if (place(t) >= bottom_.load(std::memory_order_seq_cst)) return nullptr;
       if (t == place(t)) break;
-      Platform::pause();
+      Platform::pause(top_, t);
     }
     if (!top_.compare_exchange_strong(t, t | looked_at, std::memory_order_seq_cst,
                                       std::memory_order_relaxed))
@@ -166,8 +173,6 @@ public:
   }
 
 private:
-  /// Beside the place of the oldest task: a thief looks at it, and nobody else takes it.
-  static constexpr std::int64_t looked_at = std::int64_t{1} << 62;
   static constexpr std::int64_t place(std::int64_t top) noexcept { return top & ~looked_at; }
 
   struct entry {
@@ -195,5 +200,14 @@ private:
   alignas(64) atomic<std::int64_t> bottom_{0};
   atomic<ring_type*> ring_;
 };
+
+/// Makes a task ready that its group counts as pending. In this order: a thief may have finished it
+/// at once, and what is then counted must not be zero while the task that spawns it goes on. The
+/// push releases the count to whoever steals the task and counts it off. There is room for it.
+template <class Pending, class Ready>
+void count_and_push(Pending& pending, Ready& ready, task& t) noexcept {
+  pending.fetch_add(1, std::memory_order_relaxed);
+  ready.push(t);
+}
 
 }  // namespace cleave::detail

@@ -15,7 +15,6 @@ using namespace model;
 /// The real deque runs on this.
 struct deque_platform {
   static constexpr std::int64_t first_capacity = 1;
-  static void pause() {}
 
   template <class T>
   struct atomic : model::atomic<T> {
@@ -27,6 +26,10 @@ struct deque_platform {
         const bool lowers = v < base::peek();
         if (broken == (lowers ? fault::take_released : fault::push_released))
           o = std::memory_order_release;
+        if ((base::peek() & cleave::detail::looked_at) != 0) {
+          base::store(v, o);
+          return base::wake();  // of pause()
+        }
       }
       base::store(v, o);
     }
@@ -37,6 +40,8 @@ struct deque_platform {
       return true;
     }
   };
+
+  static void pause(atomic<std::int64_t>& top, std::int64_t seen) { top.block(seen); }
 
   /// Rings of 1, 2 and 4 entries, in place.
   template <class Entry>
@@ -159,8 +164,7 @@ private:
     for (unsigned t = 0; t < Tasks; ++t) {  // worker::spawn
       tasks[t].parent = &group;
       ready.reserve();
-      pending.fetch_add(1, std::memory_order_relaxed);
-      ready.push(tasks[t]);
+      cleave::detail::count_and_push(pending, ready, tasks[t]);
       if (me.word.load(std::memory_order_seq_cst) != 0) respond(0);
     }
     if (Then == thieves::leave) results[0].await(1);
@@ -214,6 +218,44 @@ private:
         finished, [&] { respond(i); }, at_once));
   }
 };
+
+/// A task that a thief runs spawns another into its group; the owner steals that, and waits.
+struct spawning_inside {
+  deque ready;  // of the thief
+  tasks_of<2> tasks;
+  scope group{nullptr};
+  platform::atomic<std::uint32_t> pending{1};
+  std::array<model::atomic<std::uint32_t>, 3> results{};
+
+  static constexpr unsigned threads() { return 2; }
+  void run(unsigned i) {
+    if (i == 0) {
+      execute(ready.steal());
+      if (pending.load(std::memory_order_acquire) != 0) return;  // it would go on waiting
+      for (auto& r : results) require(r.load() == 1, "the wait ended before a task had run");
+      return;
+    }
+    for (unsigned t = 0; t < 2; ++t) {
+      tasks[t].parent = &group;
+      ready.reserve();
+      cleave::detail::count_and_push(pending, ready, tasks[t]);
+    }
+    results[2].store(1);
+    count_off();
+    while (const cleave::detail::task* t = ready.take()) execute(t);
+  }
+  void check() const {}
+  std::string name(const void* at) const { return at == &pending ? "pending" : "another"; }
+
+private:
+  void execute(const cleave::detail::task* t) {
+    if (t == nullptr) return;
+    results[tasks.index(t)].store(1);
+    count_off();
+  }
+  void count_off() { pending.fetch_sub(1, std::memory_order_acq_rel); }
+};
+TEST(group, a_task_spawned_inside_is_waited_for) { holds<spawning_inside>(); }
 
 TEST(group, spawned_tasks_run_once_and_are_waited_for) { holds<spawning<2, thieves::stay>>(); }
 TEST(group, a_spawn_is_seen_by_who_goes_to_sleep) { holds<spawning<1, thieves::leave>>(); }
