@@ -41,8 +41,8 @@ private:
   std::vector<std::unique_ptr<owned>> all_;
 };
 
-/// In a deque's top, beside the place of the oldest task: a thief looks at it, and nobody else takes
-/// it.
+/// In a deque's top, beside the place of the oldest task: a thief looks at it, and nobody else
+/// takes it.
 inline constexpr std::int64_t looked_at = std::int64_t{1} << 62;
 
 /// The machine's own atomics, and rings from the heap.

@@ -225,7 +225,7 @@ int iterations_before_an_answer(Form form) {
       }
       before = given();
       reached = true;
-      while ((detail::signals() & detail::asked) == 0) std::this_thread::yield();
+      while ((detail::rung_signals() & detail::asked) == 0) std::this_thread::yield();
     };
     task_group other;  // keeps the other worker until then
     std::atomic<bool> begun{false};

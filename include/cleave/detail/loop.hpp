@@ -142,9 +142,9 @@ inline constexpr int strip = 64;
 /// Clang a function does not either: there, bodies that store bytes count as those that may take
 /// long.
 #if defined(__clang__)
-using looked_at = scope* const*;
+using place_of_scope = scope* const*;
 #else
-using looked_at = scope* const* __restrict;
+using place_of_scope = scope* const* __restrict;
 #endif
 
 /// Some iterations of a loop: what run_apart() is told, and says.
@@ -161,8 +161,8 @@ struct block {
 /// value, and no calls but the body's own, as in the sequential program: what lives across others
 /// GCC keeps in memory in the loop too.
 template <class Int, class R, class Step, class Frame, class... Closures>
-[[gnu::noinline]] R run_apart(Step step, block<Int>& run, Frame& rest, looked_at current, R total,
-                              Closures... closures) {
+[[gnu::noinline]] R run_apart(Step step, block<Int>& run, Frame& rest, place_of_scope current,
+                              R total, Closures... closures) {
   R so_far = total;
   Int i = run.at, to = run.to;
   const std::uint32_t old = run.signal;
