@@ -30,11 +30,15 @@ cd "$work"
 "$bin/md" 3 --steps 2 --plan whole.plan >/dev/null && head -c 200 whole.plan >cut.plan
 [[ $("$bin/md" 3 --plan cut.plan 2>&1) == "md: --plan: cleave::team_graph: cut.plan: at byte "*" of 200: "*": expected "* ]] ||
   fail "md takes a plan that is cut short"
-refuses "md: --plan: cleave::team_graph: /dev/full: expected a recorded graph, got what is no regular file" md 3 --plan /dev/full
+mkdir folder
+refuses "md: --plan: cleave::team_graph: folder: cannot be written: Is a directory" md 3 --plan folder
 # No room for a plan costs a line and an exit status, and not the answer.
 (trap '' XFSZ && ulimit -f 1 && "$bin/md" 3 --steps 2 --plan large.plan) >out 2>err
 [[ $? == 1 && $(wc -l <err) == 1 && $(cat err) == *"large.plan: cannot be written"* && ! -e large.plan ]] &&
   grep -q '^answer' out || fail "md with no room for a plan: $(cat out err)"
+"$bin/md" 3 --steps 2 --plan /dev/full >out 2>err
+[[ $? == 1 && $(<err) == *"/dev/full: cannot be written: No space left on device" ]] && grep -q '^answer' out ||
+  fail "md with a plan on a full device: $(cat out err)"
 printf 'p edge 3 2\ne 1 2\n' >truncated.clq
 refuses "truncated.clq:2: expected 2 edges, as announced, got 1 at the end of the file" clique truncated.clq
 printf 'p edge 3 1\ne 1 7\n' >range.clq
