@@ -206,10 +206,10 @@ template <class A, class B, class Body>
   auto make = detail::make_range<Int>([body](Int i, Int j) { cleave::each(i, j, body); });
   detail::divisible(
       [](Int f, Int t, auto& b, auto& m) {
-        auto go_on = [&b](detail::block<Int>& run, auto& rest) {
+        auto go_on = [&b](detail::block<Int>& run, auto& frame) {
           nothing no_total;
           detail::add_block<detail::copy_if_free<Body, Int>>(
-              no_total, run, rest, [](nothing&, Int i, auto& one) { one(i); }, b);
+              no_total, run, frame, [](nothing&, Int i, auto& one) { one(i); }, b);
         };
         detail::paced_loop(f, t, go_on, m, []<class Task>(detail::task* part) {
           detail::merge_parts<Task, nothing>(part, [](nothing, nothing) {});

@@ -43,7 +43,7 @@ private:
 
 /// In a deque's top, beside the place of the oldest task: a thief looks at it, and nobody else
 /// takes it.
-inline constexpr std::int64_t looked_at = std::int64_t{1} << 62;
+inline constexpr std::int64_t top_looked_at = std::int64_t{1} << 62;
 
 /// The machine's own atomics, and rings from the heap.
 struct native_deque {
@@ -143,7 +143,7 @@ public:
       if (t == place(t)) break;
       Platform::pause(top_, t);
     }
-    if (!top_.compare_exchange_strong(t, t | looked_at, std::memory_order_seq_cst,
+    if (!top_.compare_exchange_strong(t, t | top_looked_at, std::memory_order_seq_cst,
                                       std::memory_order_relaxed))
       return nullptr;
     task* found = nullptr;
@@ -173,7 +173,7 @@ public:
   }
 
 private:
-  static constexpr std::int64_t place(std::int64_t top) noexcept { return top & ~looked_at; }
+  static constexpr std::int64_t place(std::int64_t top) noexcept { return top & ~top_looked_at; }
 
   struct entry {
     atomic<task*> item{nullptr};

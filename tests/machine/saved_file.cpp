@@ -198,7 +198,7 @@ TEST_F(saved_files, that_get_too_large_leave_what_was_there) {
 }
 
 TEST_F(saved_files, in_folders_that_are_none) {
-  for (const std::string& to : {folder / "none/file", folder / "none/"}) {
+  for (const std::string to : {folder / "none/file", folder / "none/"}) {
     EXPECT_NE(refusal(to), "") << to;
     EXPECT_NE(complaint(to), "") << to;
   }

@@ -67,7 +67,7 @@ void check_key(const char* what, std::string_view text, std::string_view prefix,
     if ((bits += 5) >= 8) bytes.push_back(static_cast<unsigned char>(pending >> (bits -= 8)));
   }
   const std::size_t size = bytes.size() - 2;
-  const unsigned found = bytes[size] | bytes[size + 1] << 8u;
+  const unsigned found = bytes[size] | unsigned{bytes[size + 1]} << 8;
   if (found != checksum_of_key(std::span(bytes).first(size)))
     expected(": its checksum is wrong, so a letter of it was altered");
 }
