@@ -26,7 +26,7 @@ test:                 ## the release build and its quick tests; the long ones ar
 
 check:                ## everything else, over an hour; `make check STAGES="format asan"` runs a part
 	@bash cmake/install-packages.sh $(or $(STAGES),check)
-	@bash cmake/test.sh $(or $(STAGES),format slow timing clang oldest asan tsan tidy study)
+	@bash cmake/test.sh $(or $(STAGES),format slow timing clang oldest asan tsan slow_asan slow_tsan tidy study)
 
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh test

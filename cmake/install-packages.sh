@@ -77,7 +77,7 @@ for job; do
     build | study | format | clang | oldest | tidy) $job ;;
     mpi) build; mpi ;;
     nats) build; sites ;;
-    test | release | debug | asan | tsan) tests ;;
+    test | release | debug | asan | tsan | slow_asan | slow_tsan) tests ;;
     slow | timing) scripts ;;
     bare) want debootstrap in_sbin debootstrap ;;
     check) scripts; study; format; clang; oldest; tidy ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `make test` and `make check` run, stage by stage. A stage that fails does not stop the others, nothing is
 # ever tried twice, and the last line says how many checks passed and failed.
-# usage: cmake/test.sh STAGE…   stages: release format slow timing clang oldest asan tsan tidy study debug
+# usage: cmake/test.sh STAGE…   stages: release format slow timing clang oldest asan tsan slow_asan slow_tsan tidy study debug
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/logs
@@ -40,7 +40,7 @@ fixed_addresses() {  # GCC's sanitizers may not start under strong address rando
 run_tests() {  # preset: every test counts by itself
   local preset=$1 start=$SECONDS log=$logs/$1-tests.log status=0 run=() bad total
   echo "== $preset-tests"
-  [[ $preset == asan || $preset == tsan ]] && run=(fixed_addresses)
+  [[ $preset == *asan || $preset == *tsan ]] && run=(fixed_addresses)
   "${run[@]}" ctest --preset "$preset" >"$log" 2>&1 </dev/null || status=$?
   # "97% tests passed, 1 tests failed out of 40"
   read -r bad total < <(sed -n 's/.*tests passed, \([0-9]*\) tests\? failed out of \([0-9]*\)$/\1 \2/p' "$log")
@@ -55,7 +55,7 @@ run_tests() {  # preset: every test counts by itself
   fi
 }
 
-preset() { check "$1-build" configure_and_build "$1" && run_tests "$1"; }
+preset() { check "$1-build" configure_and_build "$@" && run_tests "$1"; }  # PRESET [TARGET…]
 
 stage() {
   case $1 in
@@ -63,13 +63,16 @@ stage() {
       check line_lengths bash cmake/line_lengths.sh
       if command -v clang-format-14 >/dev/null; then check format bash cmake/format.sh --check
       else skip format "no clang-format-14"; fi ;;
-    release | asan | tsan | study | debug) preset "$1" ;;
+    release | asan | tsan | study) preset "$1" ;;
+    debug) preset debug all slow_tests ;;
+    slow_asan | slow_tsan)
+      check "$1-build" configure_and_build "${1#slow_}" all slow_tests && run_tests "$1" ;;
     slow)  # of the release build
       check slow-build configure_and_build release all slow_tests && run_tests slow ;;
     timing)  # of the release build, one at a time
       check timing-build configure_and_build release all slow_tests && run_tests timing ;;
     clang)
-      if command -v clang++-19 >/dev/null; then preset clang
+      if command -v clang++-19 >/dev/null; then preset clang all slow_tests
       else skip clang "no clang++-19"; fi ;;
     oldest)
       if command -v g++-11 >/dev/null; then preset gcc11
@@ -79,7 +82,7 @@ stage() {
     tidy)
       if ! command -v clang-tidy-19 >/dev/null; then skip tidy "no clang-tidy-19"
       else check tidy bash cmake/tidy.sh; fi ;;
-    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, timing, format, clang, oldest, asan, tsan, tidy, study, debug" >&2; exit 2 ;;
+    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, timing, format, clang, oldest, asan, tsan, slow_asan, slow_tsan, tidy, study, debug" >&2; exit 2 ;;
   esac
 }
 
