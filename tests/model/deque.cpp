@@ -26,7 +26,7 @@ struct deque_platform {
         const bool lowers = v < base::peek();
         if (broken == (lowers ? fault::take_released : fault::push_released))
           o = std::memory_order_release;
-        if ((base::peek() & cleave::detail::looked_at) != 0) {
+        if ((base::peek() & cleave::detail::top_looked_at) != 0) {
           base::store(v, o);
           return base::wake();  // of pause()
         }
