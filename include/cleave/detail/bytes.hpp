@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cleave/detail/built_with.hpp>
-
 #include <algorithm>
 #include <array>
 #include <bit>
