@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cleave/detail/built_with.hpp>
 #include <cleave/detail/compare.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/detail/wire.hpp>

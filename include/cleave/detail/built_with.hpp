@@ -21,7 +21,7 @@ namespace cleave::detail {
 #endif
 
 extern const char CLEAVE_BUILT_WITH;
-/// Refers to it, in every program that makes a runtime.
+/// Refers to it, in every program.
 [[gnu::used]] inline const char* const library_must_be = &CLEAVE_BUILT_WITH;
 
 }  // namespace cleave::detail

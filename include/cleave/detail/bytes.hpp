@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cleave/detail/built_with.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>

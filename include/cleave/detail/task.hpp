@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/built_with.hpp>
 #include <cleave/detail/frame.hpp>
 #include <cleave/task.hpp>
 
