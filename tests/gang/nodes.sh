@@ -88,11 +88,11 @@ begin_relay relay
 refused_late() { ! kill -0 "$late" 2>/dev/null; }
 patiently refused_late || { fail "a revoked key, known later: its daemon lives"; kill "$late"; }
 ended "$late" 2 "a revoked key, known later"
-grep -qx "cleave: relay tls://127.0.0.1:$port refuses here.revoked: Authorization Violation" "$work/revoked.out" || fail "a revoked key, known later: $(cat "$work/revoked.out")"
+grep -qx "cleave: relay tls://127.0.0.1:$port refuses here.revoked ($work/revoked.cleave): Authorization Violation" "$work/revoked.out" || fail "a revoked key, known later: $(cat "$work/revoked.out")"
 refused_joined() { ! kill -0 "$joined" 2>/dev/null; }
 patiently refused_joined || { fail "a key revoked after it has joined: its daemon lives"; kill "$joined"; }
 ended "$joined" 2 "a key revoked after it has joined"
-grep -q "refuses here.joined: Authorization Violation" "$work/joined.out" || fail "a key revoked after it has joined: $(cat "$work/joined.out")"
+grep -q "refuses here.joined ($work/joined.cleave): Authorization Violation" "$work/joined.out" || fail "a key revoked after it has joined: $(cat "$work/joined.out")"
 until_ps c '"leads":true,"node":"here.a"'
 goes_on named.b "the relay is back: it hears of the resume"
 goes_on y.b "the relay is back" && goes_on y.c "the relay is back"
