@@ -138,7 +138,7 @@ invite relay stranger
 "$cleave" revoke stranger --folder "$work/relay" >/dev/null 2>&1 || fail "revoke"
 refused=$("${gang[@]}" --socket "$work/s.socket" serve --join "$work/stranger.cleave" 2>&1)
 (($? == 2)) || fail "a revoked key: $refused"
-[[ $refused == "cleave: relay tls://127.0.0.1:$port refuses here.stranger: Authorization Violation" ]] || fail "a revoked key: $refused"
+[[ $refused == "cleave: relay tls://127.0.0.1:$port refuses here.stranger ($work/stranger.cleave): Authorization Violation" ]] || fail "a revoked key: $refused"
 refuses "cleave: --join: $work/none: expected a key file: No such file or directory" cleave gang --socket "$work/s.socket" serve --join "$work/none"
 [[ ! -e $work/s.socket ]] || fail "a socket is left"
 
