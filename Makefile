@@ -29,7 +29,7 @@ check:                ## everything else, over an hour; `make check STAGES="form
 	@bash cmake/test.sh $(or $(STAGES),format slow timing clang oldest asan tsan slow_asan slow_tsan tidy study)
 
 soak:                 ## the tests again and again with fresh seeds; MINUTES=10
-	@bash cmake/install-packages.sh test
+	@bash cmake/install-packages.sh slow
 	@bash cmake/soak.sh $(MINUTES)
 
 sites:                ## three sites with delays between them, in network namespaces; needs root

@@ -59,10 +59,13 @@ scripts() {
   want lammps program lmp
   want python3-mpi4py file /usr/lib/python3/dist-packages/mpi4py
   want chromium program chromium
-  clang
-  want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.fuzzer-"$(uname -m)".a)"
+  sanitizers  # and libFuzzer
 }
 clang() { tests; want clang-19 program clang++-19; }
+sanitizers() {
+  clang
+  want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.asan-"$(uname -m)".a)"
+}
 oldest() { tests; want g++-11 program g++-11; want clang-14 program clang++-14; }
 tidy() {
   scripts
@@ -77,7 +80,8 @@ for job; do
     build | study | format | clang | oldest | tidy) $job ;;
     mpi) build; mpi ;;
     nats) build; sites ;;
-    test | release | debug | asan | tsan | slow_asan | slow_tsan) tests ;;
+    test | release | debug) tests ;;
+    asan | tsan | slow_asan | slow_tsan) sanitizers ;;
     slow | timing) scripts ;;
     bare) want debootstrap in_sbin debootstrap ;;
     check) scripts; study; format; clang; oldest; tidy ;;

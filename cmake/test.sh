@@ -63,10 +63,12 @@ stage() {
       check line_lengths bash cmake/line_lengths.sh
       if command -v clang-format-14 >/dev/null; then check format bash cmake/format.sh --check
       else skip format "no clang-format-14"; fi ;;
-    release | asan | tsan | study) preset "$1" ;;
+    release | study) preset "$1" ;;
     debug) preset debug all slow_tests ;;
-    slow_asan | slow_tsan)
-      check "$1-build" configure_and_build "${1#slow_}" all slow_tests && run_tests "$1" ;;
+    asan | tsan | slow_asan | slow_tsan)
+      if ! command -v clang++-19 >/dev/null; then skip "$1" "no clang++-19"
+      elif [[ $1 == slow_* ]]; then check "$1-build" configure_and_build "${1#slow_}" all slow_tests && run_tests "$1"
+      else preset "$1"; fi ;;
     slow)  # of the release build
       check slow-build configure_and_build release all slow_tests && run_tests slow ;;
     timing)  # of the release build, one at a time

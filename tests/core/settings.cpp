@@ -184,7 +184,7 @@ TEST_F(settings, options_out_of_range) {
 }
 
 TEST_F(settings, the_most_workers) {
-#ifdef __SANITIZE_THREAD__
+#ifdef TESTS_UNDER_THREAD
   GTEST_SKIP() << "ThreadSanitizer itself wants stacks of a megabyte";
 #endif
   runtime rt(options{.workers = 1024, .stack_bytes = std::size_t{256} << 10});
@@ -215,7 +215,7 @@ TEST_F(settings, the_stack_has_the_size_asked_for) {
 }
 
 TEST_F(settings, a_stack_too_small_for_a_thread_is_made_larger) {
-#ifdef __SANITIZE_THREAD__
+#ifdef TESTS_UNDER_THREAD
   GTEST_SKIP() << "ThreadSanitizer itself wants stacks of a megabyte";
 #endif
   runtime rt(options{.workers = 1, .stack_bytes = 1});

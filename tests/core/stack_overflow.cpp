@@ -69,7 +69,7 @@ TEST_F(stack_overflow, of_many_mebibytes) {
               testing::ExitedWithCode(2), "a worker's stack of 123 MiB is full");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(TESTS_UNDER_ADDRESS) && !defined(TESTS_UNDER_THREAD)
 void fault() {
   volatile std::uintptr_t nowhere = 16;
   *reinterpret_cast<volatile int*>(nowhere) = 1;

@@ -41,7 +41,7 @@ TEST(thread, has_the_stack_asked_for) {
 }
 
 TEST(thread, of_any_size_starts) {
-#ifdef __SANITIZE_THREAD__
+#ifdef TESTS_UNDER_THREAD
   GTEST_SKIP() << "ThreadSanitizer itself wants stacks of a megabyte";
 #endif
   for (std::size_t bytes :

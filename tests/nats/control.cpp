@@ -45,6 +45,13 @@ TEST(control, what_is_not_right_is_not_read) {
         "{\"cleave\":3,\"job\":\"0123456789abcdeF\"}"})
     EXPECT_NE(decode("cancel", bad, read), nullptr) << bad;
   EXPECT_EQ(decode("cancel", "{\"cleave\":3,\"job\":\"0123456789abcdef\"}", read), nullptr);
+  const auto alive_after = [&](const std::string& sent) {
+    return decode("alive", "{\"cleave\":3,\"job\":\"0123456789abcdef\",\"sent\":" + sent + "}",
+                  read);
+  };
+  EXPECT_EQ(alive_after("7"), nullptr);
+  for (const char* sent : {"7.5", "9e300", "-9e300", "[7.5]"})
+    EXPECT_NE(alive_after(sent), nullptr);
   EXPECT_NE(decode("cancels", encode(cancel{job}), read), nullptr);
   EXPECT_NE(
       decode("part",

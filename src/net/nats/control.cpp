@@ -90,8 +90,16 @@ constexpr std::size_t longest_head = 4 << 20;  // bytes; what is read takes seve
 /// The object in the first line of this version; otherwise what is wrong.
 const char* read_head(std::string_view line, json& head) {
   if (line.size() > longest_head) return "longer than anything that is said";
-  head = json::parse(line, nullptr, false);
-  if (!head.is_object()) return "no object of JSON";
+  // No field is a fraction, and one of 9e300 does not fit into an integer.
+  bool fractions = false;
+  head = json::parse(
+      line,
+      [&](int, json::parse_event_t, json& value) {
+        fractions |= value.is_number_float();
+        return true;
+      },
+      false);
+  if (fractions || !head.is_object()) return "no object of JSON, or with fractions in it";
   const auto version = head.find("cleave");
   if (version == head.end() || *version != control_version) return "of another version of Cleave";
   return nullptr;

@@ -43,9 +43,14 @@ turn turn_in(const json& j) {
   return t;
 }
 
-// The object, if it is of this version.
+// The object, if it is of this version. No field is a fraction, and one of 9e300 does not fit into an
+// integer.
 json object_in(std::string_view text) {
-  auto j = json::parse(text, nullptr, false);
+  const auto whole = [](int, json::parse_event_t, json& value) {
+    bound(!value.is_number_float());
+    return true;
+  };
+  auto j = json::parse(text, whole, false);
   bound(j.is_object() && j.value("gang", 0) == messages_version);
   return j;
 }

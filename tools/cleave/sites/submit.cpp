@@ -368,8 +368,9 @@ std::vector<server> wait_for_others(connection& by, interruption& stop, const su
     std::erase_if(all, [&](const server& s) { return s.what.hash != hash; });
     unsigned none = 0;
     auto chosen = choose(std::move(all), what.program, none);
-    std::stable_partition(chosen.begin(), chosen.end(),
-                          [&](const server& s) { return s.at.at.text() == what.root; });
+    const auto named = std::find_if(chosen.begin(), chosen.end(),
+                                    [&](const server& s) { return s.at.at.text() == what.root; });
+    if (named != chosen.end()) std::rotate(chosen.begin(), named, named + 1);
     if (!chosen.empty()) return chosen;
     if (!by.is_up()) until = clock::now() + what.patience;
   }
