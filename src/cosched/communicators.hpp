@@ -41,15 +41,15 @@ public:
 
   /// The numbers in the world of all its ranks; none between two groups.
   static std::vector<int> all_in_world(MPI_Comm ranks) {
-    static auto* const group_of = real(&PMPI_Comm_group, "PMPI_Comm_group");
+    static auto* const group_of = real<decltype(PMPI_Comm_group)>("PMPI_Comm_group");
     MPI_Group own;
     if (is_between_groups(ranks) || group_of(ranks, &own) != MPI_SUCCESS) return {};
     return members_in_world(own);
   }
   /// Whether all of its ranks, those of a remote group too, are in MPI_COMM_WORLD.
   static bool is_of_job(MPI_Comm ranks) {
-    static auto* const group_of = real(&PMPI_Comm_group, "PMPI_Comm_group");
-    static auto* const remote_of = real(&PMPI_Comm_remote_group, "PMPI_Comm_remote_group");
+    static auto* const group_of = real<decltype(PMPI_Comm_group)>("PMPI_Comm_group");
+    static auto* const remote_of = real<decltype(PMPI_Comm_remote_group)>("PMPI_Comm_remote_group");
     const auto get = is_between_groups(ranks) ? remote_of : group_of;
     MPI_Group others;
     if (get(ranks, &others) != MPI_SUCCESS) return true;
@@ -64,8 +64,9 @@ private:
   };
   static constexpr std::size_t most = 16;
 
+  /// MPI's own. Not by its address, to which this library must not refer.
   template <class F>
-  static F* real(F*, const char* name) {
+  static F* real(const char* name) {
     return reinterpret_cast<F*>(next_function(name));
   }
 
@@ -75,7 +76,7 @@ private:
   }
 
   static bool is_between_groups(MPI_Comm ranks) {
-    static auto* const test = real(&PMPI_Comm_test_inter, "PMPI_Comm_test_inter");
+    static auto* const test = real<decltype(PMPI_Comm_test_inter)>("PMPI_Comm_test_inter");
     int between = 0;
     return test(ranks, &between) != MPI_SUCCESS || between != 0;
   }
@@ -83,11 +84,11 @@ private:
   /// Frees the group.
   static std::vector<int> members_in_world(MPI_Group own) {
     // NOLINTBEGIN(readability-identifier-naming): MPI's own names
-    static auto* const Comm_group = real(&PMPI_Comm_group, "PMPI_Comm_group");
-    static auto* const Group_size = real(&PMPI_Group_size, "PMPI_Group_size");
-    static auto* const Group_free = real(&PMPI_Group_free, "PMPI_Group_free");
+    static auto* const Comm_group = real<decltype(PMPI_Comm_group)>("PMPI_Comm_group");
+    static auto* const Group_size = real<decltype(PMPI_Group_size)>("PMPI_Group_size");
+    static auto* const Group_free = real<decltype(PMPI_Group_free)>("PMPI_Group_free");
     static auto* const Group_translate_ranks =
-        real(&PMPI_Group_translate_ranks, "PMPI_Group_translate_ranks");
+        real<decltype(PMPI_Group_translate_ranks)>("PMPI_Group_translate_ranks");
     // NOLINTEND(readability-identifier-naming)
     int size = 0;
     MPI_Group all;

@@ -117,10 +117,10 @@ void start_watch::watch(const launch& here, std::chrono::seconds patience) {
     if (!gone.empty())
       of_gone = "; of the " + std::to_string(here.host_ranks) +
                 " on this host, counted from 0, gone: " + of_gone + "; the job ends";
-    std::fprintf(
-        stderr, "cleave: MPI has not started for %lld s: rank %d waits for all%s ranks%s\n",
-        static_cast<long long>(patience.count()), here.rank,
-        here.ranks == 0 ? "" : (" " + std::to_string(here.ranks)).c_str(), of_gone.c_str());
+    std::fprintf(stderr,
+                 "cleave: MPI has not started for %lld s: rank %d waits for all%s%s ranks%s\n",
+                 static_cast<long long>(patience.count()), here.rank, here.ranks == 0 ? "" : " ",
+                 here.ranks == 0 ? "" : std::to_string(here.ranks).c_str(), of_gone.c_str());
     // Before MPI is up that ends all ranks. MPI_Abort() may not be called yet, and whoever waits in
     // MPI_Init() does not return.
     if (!gone.empty()) _exit(1);
