@@ -56,11 +56,15 @@ mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/
   sed -n 's/ bookworm main$//p' | head -n 1)
 
 root='' inside=''
+remove() {  # what was killed a moment ago may still write
+  local tries=50
+  until rm -rf --one-file-system "$@" 2>/dev/null || ((--tries == 0)); do sleep 0.1; done
+}
 clean() {
   [[ -z $inside ]] || kill -KILL "$inside" 2>/dev/null || true
   wait 2>/dev/null || true
-  rm -rf --one-file-system "$keep/new.$$" "$base.$$"
-  [[ -z $root || ${CLEAVE_BARE_KEEP:-} == 1 ]] || rm -rf --one-file-system "$root"
+  remove "$keep/new.$$" "$base.$$"
+  [[ -z $root || ${CLEAVE_BARE_KEEP:-} == 1 ]] || remove "$root"
 }
 trap clean EXIT
 trap 'exit 130' INT
