@@ -51,7 +51,8 @@ inline graph parse_dimacs(std::istream& in, const std::string& name) {
       g.vertices = reader.number(words[2], 1, max_vertices, "a number of vertices");
       const int possible = g.vertices * (g.vertices - 1);  // in both directions
       edges = reader.number(words[3], 0, possible, "a number of edges");
-      known.resize(static_cast<std::size_t>(g.vertices * g.vertices));
+      const auto side = static_cast<std::size_t>(g.vertices);
+      known.resize(side * side);
       announced = true;
     } else if (words[0] == "e") {
       if (!announced) reader.fail("'p edge VERTICES EDGES' before the first edge", "an edge");

@@ -88,7 +88,7 @@ public:
     double value = 0;
     const std::string_view digits = without_plus(word);
     const char* end = digits.data() + digits.size();
-    auto [stop, error] = std::from_chars(digits.data(), end, value);
+    auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     // A number too small for a double is 0, and one too large is none.
     if (error == std::errc::result_out_of_range && stop == end)
       value = std::strtod(std::string(digits).c_str(), nullptr);

@@ -71,7 +71,8 @@ sigset_t set_of(std::initializer_list<int> signals) {
 saved_file::saved_file(const std::string& file, kind what)
     : name_(file), durable_(what != kind::output) {
   const int descriptor = open(what);
-  if (descriptor < 0 || (stream_ = fdopen(descriptor, "w")) == nullptr) {
+  if (descriptor >= 0) stream_ = fdopen(descriptor, "w");
+  if (stream_ == nullptr) {
     const int error = errno;
     if (descriptor >= 0) close(descriptor);
     fail(error);

@@ -113,7 +113,10 @@ void start_watch::watch(const launch& here, std::chrono::seconds patience) {
     while (gone.contains(first_here)) ++first_here;
     if (here.host_rank != first_here || (std::exchange(said, true) && gone.empty())) continue;
     std::string of_gone;
-    for (const int rank : gone) of_gone += (of_gone.empty() ? "" : ", ") + std::to_string(rank);
+    for (const int rank : gone) {
+      if (!of_gone.empty()) of_gone += ", ";
+      of_gone += std::to_string(rank);
+    }
     if (!gone.empty())
       of_gone = "; of the " + std::to_string(here.host_ranks) +
                 " on this host, counted from 0, gone: " + of_gone + "; the job ends";

@@ -90,7 +90,9 @@ constexpr bool same(const T& a, const T& b) {
                                          },
                                          a, b);
   } else if constexpr (std::is_trivially_copyable_v<T>) {
-    return std::memcmp(&a, &b, sizeof a) == 0;  // of an aggregate whose == meets no number
+    // An aggregate whose == meets what is no number: the same bytes, those between fields included.
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
+    return std::memcmp(&a, &b, sizeof a) == 0;
   } else {
     return false;
   }

@@ -64,7 +64,8 @@ void check_key(const char* what, std::string_view text, std::string_view prefix,
     const auto digit = base32.find(c);
     if (digit == base32.npos) expected("");
     pending = pending << 5 | static_cast<unsigned>(digit);
-    if ((bits += 5) >= 8) bytes.push_back(static_cast<unsigned char>(pending >> (bits -= 8)));
+    bits += 5;
+    if (bits >= 8) bytes.push_back(static_cast<unsigned char>(pending >> (bits -= 8)));
   }
   const std::size_t size = bytes.size() - 2;
   const unsigned found = bytes[size] | unsigned{bytes[size + 1]} << 8;
