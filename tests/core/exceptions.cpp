@@ -277,6 +277,31 @@ TEST_P(exceptions_with, a_put_throws_and_all_is_done_here) {
   }
 }
 
+struct no_task {
+  int run() { return 0; }
+};
+
+/// The asker is another worker: who asks gets nothing, and the program learns why.
+TEST(exceptions, of_a_put_for_an_idle_worker_is_thrown_at_the_poll) {
+  runtime rt(options{.workers = 2});
+  const int puts = rt.run([] {
+    int called = 0;
+    try {
+      both(
+          [&called] {
+            while (called < 100) poll();
+          },
+          [] { return 0; },
+          [&called]() -> no_task {
+            ++called;
+            fail("put");
+          });
+    } catch (const std::runtime_error&) { return called; }
+    return -called;
+  });
+  EXPECT_EQ(puts, 1);
+}
+
 /// The second branch is given away and would go on for long.
 TEST(exceptions, of_the_first_branch_cancel_the_second_one_at_its_next_poll) {
   runtime rt(options{.workers = 2});
