@@ -6,7 +6,7 @@ usage: docs/plot.py [--docs FOLDER] [--cosched COSCHED.json]... [STUDY.json]
 Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
 its quartiles replace docs/study.json first. The tables of docs/performance.md and docs/scale.md are
 data too. In the same way COSCHED.json, of `cleave study cosched`, replaces
-docs/cosched-MPI-PROCESSOR.json; the tables of docs/coscheduling.md and its picture are made of
+docs/cosched-MPI-PROCESSOR.json; the tables of bench/coscheduling.md and its picture are made of
 those that there are.
 """
 import argparse
@@ -517,7 +517,7 @@ def main():
     # Of one processor after the other, Open MPI first.
     shared = sorted(by_name.values(), key=lambda s: s["mpi"], reverse=True)
     shared.sort(key=vendor_of)
-    shared_page = shared and with_table(docs / "coscheduling.md", shared_tables(shared))
+    shared_page = shared and with_table(docs.parent / "bench/coscheduling.md", shared_tables(shared))
     there = systems_of(study)
     (docs / "pictures").mkdir(exist_ok=True)
     if asked.study:
@@ -531,7 +531,7 @@ def main():
     for study in new:
         (docs / name_of(study)).write_text(as_text(study))
     if shared:
-        (docs / "coscheduling.md").write_text(shared_page)
+        (docs.parent / "bench/coscheduling.md").write_text(shared_page)
         draw_shared(shared[0], docs / "pictures/coscheduling.png")
 
 

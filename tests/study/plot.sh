@@ -6,7 +6,8 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 docs=$CLEAVE_SOURCE_DIR/docs
 plot() { /usr/bin/python3 "$docs/plot.py" --docs "$work/docs" "$@"; }
 fresh() {
-  rm -rf "$work/docs" && mkdir "$work/docs" && cp "$docs"/study.{json,md} "$docs"/{performance,scale,coscheduling}.md "$work/docs"
+  rm -rf "$work/docs" "$work/bench" && mkdir "$work/docs" "$work/bench" &&
+    cp "$docs"/study.{json,md} "$docs"/{performance,scale}.md "$work/docs" && cp "$docs/../bench/coscheduling.md" "$work/bench"
   for kept in "$docs"/cosched-*.json; do
     [[ ! -e $kept ]] || cp "$kept" "$work/docs"
   done
@@ -51,7 +52,7 @@ cat >"$work/cosched.json" <<'END'
 END
 sed 's/openmpi/mpich/; s/"seconds": \[\[3.0\], \[3.0\]\]/"seconds": [[4.0], [4.0]]/' "$work/cosched.json" >"$work/mpich.json"
 has() {
-  grep -qxF -- "$1" "$work/docs/coscheduling.md" || fail "no line '$1' in $(sed -n '/make plot/,/end of/p' "$work/docs/coscheduling.md")"
+  grep -qxF -- "$1" "$work/bench/coscheduling.md" || fail "no line '$1' in $(sed -n '/make plot/,/end of/p' "$work/bench/coscheduling.md")"
 }
 fresh
 rm -f "$work/docs"/cosched-*.json  # what was measured: the picture and the tables are of the new ones only
@@ -71,8 +72,8 @@ sed 's/"machine": "M"/"machine": "N 1"/' "$work/mpich.json" >"$work/other-machin
 plot --cosched "$work/other-machine.json" || fail "jobs on another processor: exit status $?"
 has '#### MPICH, M'
 has '#### MPICH, N 1'
-cp "$work/docs/coscheduling.md" "$work/first.md"
-plot && cmp "$work/first.md" "$work/docs/coscheduling.md" || fail "another table of jobs that share from what was kept"
+cp "$work/bench/coscheduling.md" "$work/first.md"
+plot && cmp "$work/first.md" "$work/bench/coscheduling.md" || fail "another table of jobs that share from what was kept"
 
 # All seven ways are more columns than fit in a line.
 sed '/"mode": "gang"/{p; s/"gang"/"yield"/p; s/"yield"/"two-phase"/p; s/"two-phase"/"logp"/p; s/"logp"/"adaptive"/}' \
@@ -80,7 +81,7 @@ sed '/"mode": "gang"/{p; s/"gang"/"yield"/p; s/"yield"/"two-phase"/p; s/"two-pha
 plot --cosched "$work/wide.json" || fail "all ways: exit status $?"
 has '| jobs | plain | yield | gang |'
 has '| jobs | block | two-phase | logp | adaptive |'
-LC_ALL=C.UTF-8 grep -nE '^.{121}' "$work/docs/coscheduling.md" && fail "lines of more than 120 columns"
+LC_ALL=C.UTF-8 grep -nE '^.{121}' "$work/bench/coscheduling.md" && fail "lines of more than 120 columns"
 
 # refused LINE [ARGUMENT…]: that line, exit status 2, and nothing written.
 refused() {
