@@ -8,7 +8,7 @@ minutes=${1:-10}
 [[ $minutes =~ ^[1-9][0-9]*$ ]] || { echo "soak: MINUTES is \"$minutes\"; expected a whole number above 0" >&2; exit 2; }
 presets=(release asan tsan)
 for preset in "${presets[@]}"; do bash cmake/build.sh "$preset" all slow_tests; done
-CLEAVE_RUNS=50 ctest --preset slow -R '^mpi/killed' || exit 1  # docs/reliability.md
+CLEAVE_RUNS=50 ctest --preset slow -R '^mpi/killed' || exit 1  # tests/README.md
 # Not by ctest: it may take longer than a test may.
 if [[ -e build/release/lib/libcleave-nats.so ]]; then
   CLEAVE_RUNS=5 CLEAVE_SOURCE_DIR=$PWD CLEAVE_BINARY_DIR=$PWD/build/release CLEAVE_BIN_DIR=$PWD/build/release/bin \

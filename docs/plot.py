@@ -4,7 +4,7 @@
 usage: docs/plot.py [--docs FOLDER] [--cosched COSCHED.json]... [STUDY.json]
 
 Without STUDY.json the data are those of docs/study.json. With one, what `cleave study` has written,
-its quartiles replace docs/study.json first. The tables of docs/performance.md and docs/scale.md are
+its quartiles replace docs/study.json first. The tables of docs/performance.md and sim/README.md are
 data too. In the same way COSCHED.json, of `cleave study cosched`, replaces
 docs/cosched-MPI-PROCESSOR.json; the tables of bench/coscheduling.md and its picture are made of
 those that there are.
@@ -510,7 +510,7 @@ def main():
         raise BadInput(f"{file}: expected serial and cleave, on two workers, in {missing[0]}")
     page = with_table(docs / "study.md", table(study))
     measured = ratios(docs / "performance.md")
-    scaled = scales(docs / "scale.md")
+    scaled = scales(docs.parent / "sim/README.md")
     new = [read_shared(file) for file in asked.cosched or []]
     kept = [read_shared(file) for file in docs.glob("cosched-*.json")]
     by_name = {name_of(s): s for s in kept + new}

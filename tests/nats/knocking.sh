@@ -3,7 +3,7 @@
 # 200 strangers at the relay's door (without a key, with one that nobody has, garbage instead of TLS, half of TLS's first
 # message, silent: 40 each) beside a job. They come all at once; in a second series they come again, two seconds after they
 # were refused, until the job ends, as clients of NATS do. Queens on two machines with one worker each, without them and with
-# them in turn. Prints the ratios of the times, whose goal on a quiet machine is 1.05 (docs/reliability.md), and the CPU time
+# them in turn. Prints the ratios of the times, whose goal on a quiet machine is 1.05 (tests/README.md), and the CPU time
 # of the strangers and of the relay with its server. Fails where they hold a job up, or cost the relay much. CLEAVE_RUNS: of
 # each (3), CLEAVE_QUEENS: the size (15).
 set -uo pipefail

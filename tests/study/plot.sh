@@ -6,8 +6,9 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 docs=$CLEAVE_SOURCE_DIR/docs
 plot() { /usr/bin/python3 "$docs/plot.py" --docs "$work/docs" "$@"; }
 fresh() {
-  rm -rf "$work/docs" "$work/bench" && mkdir "$work/docs" "$work/bench" &&
-    cp "$docs"/study.{json,md} "$docs"/{performance,scale}.md "$work/docs" && cp "$docs/../bench/coscheduling.md" "$work/bench"
+  rm -rf "$work"/{docs,bench,sim} && mkdir "$work"/{docs,bench,sim} &&
+    cp "$docs"/study.{json,md} "$docs/performance.md" "$work/docs" &&
+    cp "$docs/../bench/coscheduling.md" "$work/bench" && cp "$docs/../sim/README.md" "$work/sim"
   for kept in "$docs"/cosched-*.json; do
     [[ ! -e $kept ]] || cp "$kept" "$work/docs"
   done
