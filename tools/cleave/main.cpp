@@ -263,7 +263,7 @@ int run(int argc, char** argv) {
                             "Run MPI jobs side by side, under each way to share the machine");
   shared.flag("--quick", sharing.what.quick, "Small sizes, fewer cases and one pass");
   shared.flag("--figures", sharing.what.figures,
-              "Only what the goals need (bench/coscheduling.md): some ten minutes for three passes");
+              "Only what the goals need: some ten minutes for three passes");
   shared.option_choice("--mpi", sharing.mpi, {"openmpi", "mpich"},
                        "Whose MPI (default: the first that is here)");
   const auto some = [](const std::vector<std::string>& names) {

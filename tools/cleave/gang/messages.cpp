@@ -43,8 +43,8 @@ turn turn_in(const json& j) {
   return t;
 }
 
-// The object, if it is of this version. No field is a fraction, and one of 9e300 does not fit into an
-// integer.
+// The object, if it is of this version. No field is a fraction, and one of 9e300 does not fit into
+// an integer.
 json object_in(std::string_view text) {
   const auto whole = [](int, json::parse_event_t, json& value) {
     bound(!value.is_number_float());
