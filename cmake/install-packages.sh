@@ -73,6 +73,10 @@ tidy() {
   want clang-tidy-19 program clang-tidy-19
 }
 
+case ${CLEAVE_NO_INSTALL:=0} in
+  0 | 1) ;;
+  *) echo "CLEAVE_NO_INSTALL: expected 0 or 1, got '$CLEAVE_NO_INSTALL'" >&2; exit 2 ;;
+esac
 known="build, test, mpi, nats, study, bare, check or a stage of check"
 (($#)) || { echo "usage: cmake/install-packages.sh JOB…   $known" >&2; exit 2; }
 for job; do
@@ -108,7 +112,7 @@ say_skipped() {
 }
 
 split_optional
-if [[ ${CLEAVE_NO_INSTALL:-} == 1 ]]; then
+if [[ $CLEAVE_NO_INSTALL == 1 ]]; then
   missing=("${required[@]}" "${available[@]}")
   ((${#missing[@]})) || { say_skipped; exit 0; }
   echo "cleave: missing packages: ${missing[*]} (not installed because CLEAVE_NO_INSTALL=1);" \
@@ -127,14 +131,15 @@ say_none() {
 }
 if ! program apt-get; then
   ((${#required[@]})) || say_none apt-get
-  echo "cleave: missing: ${required[*]} ${optional[*]}; there is no apt-get here, install them by hand" >&2
+  echo "cleave: missing: $(echo "${required[@]}" "${optional[@]}"); there is no apt-get here, install them by hand" >&2
   exit 2
 fi
 as_root=()
 if ((EUID != 0)); then
   program sudo || {
     ((${#required[@]})) || say_none "root or sudo"
-    echo "cleave: missing packages: ${required[*]} ${optional[*]}; installing them needs root or sudo" >&2
+    missing=$(echo "${required[@]}" "${optional[@]}")
+    echo "cleave: missing packages: $missing; installing them needs root or sudo; to install: apt-get install $missing" >&2
     exit 2
   }
   as_root=(sudo)

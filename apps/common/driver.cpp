@@ -132,11 +132,12 @@ void driver::print(const report& r) const {
     row("splits", fmt::format("{}", r.median.splits));
   }
   if (r.job.nodes > 1) {
+    const std::string missing =
+        fmt::format("; without {}, silent or gone",
+                    r.job.silent == 1 ? "one of them" : fmt::format("{} of them", r.job.silent));
     row("nodes", fmt::format("{}; {} tasks crossed, {} messages, {} bytes{}", r.job.nodes,
                              r.job.tasks_crossed, r.job.messages, r.job.bytes,
-                             r.job.silent == 0 ? ""
-                                               : fmt::format("; without {} nodes that are silent",
-                                                             r.job.silent)));
+                             r.job.silent == 0 ? "" : missing));
   }
   if (profile_) {
     row("work", fmt::format("{:.4f} s", r.program.work));

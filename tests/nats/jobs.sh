@@ -58,6 +58,7 @@ submit "$me" quens 13
 [[ $status == 2 && $(cat "$work/err") == "cleave: nobody offers quens to site here, but queens" ]] ||
   fail "mistyped: $status, '$(cat "$work/err")'"
 refuses "cleave: WHERE: expected a word, got nothing" cleave submit
+refuses "cleave: PROGRAM: --serve, --transport and --trace are no options of a job" cleave submit "$me" queens 9 --trace q
 refuses "cleave: $work/none.cleave: expected a key file: No such file or directory" cleave submit "$work/none.cleave" queens 13
 invite relay gone
 "$cleave" revoke gone --folder "$work/relay" >"$work/out" 2>&1 || fail "revoke: $(cat "$work/out")"

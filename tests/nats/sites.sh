@@ -29,7 +29,7 @@ end_shares() {
 }
 trap 'end_all; end_spaces; end_shares; rm -rf "$work"' EXIT
 if ! begin_spaces chiba; then
-  echo "skipped: needs root, /dev/net/tun and network namespaces"
+  echo "skipped: needs root, /dev/net/tun and network namespaces (ip netns, of iproute2): $(why_no_spaces)"
   exit 77
 fi
 share=${CLEAVE_SHARE:-$((($(nproc) * 100 - 20) / 3))}

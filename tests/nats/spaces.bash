@@ -17,6 +17,12 @@ add_space() {
   spaces+=("$1")
   within "$1" ip link set lo up
 }
+why_no_spaces() {  # what is missing
+  if ((EUID != 0)); then echo "this is not root"
+  elif [[ ! -c /dev/net/tun ]]; then echo "there is no /dev/net/tun"
+  elif ! command -v ip >/dev/null; then echo "there is no ip"
+  else echo "no namespace can be made: $(ip netns add "$space-try" 2>&1)"; fi
+}
 begin_spaces() {
   ((EUID == 0)) && [[ -c /dev/net/tun ]] && add_space "$1" 2>/dev/null || return
   within "$1" ip address add 10.77.0.1/32 dev lo

@@ -1,5 +1,10 @@
 #pragma once
 
+#if __cplusplus < 202002L
+#error Cleave needs C++20: -std=c++20
+#include <this_compilation_ends_here>  // or thousands of lines follow
+#endif
+
 #include <atomic>
 #include <cstdint>
 

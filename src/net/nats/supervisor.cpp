@@ -36,14 +36,8 @@ bool is_of_this_machine(std::string_view argument) {
 
 /// Whoever sends them: a submitter, or a server that says that it has the root.
 std::optional<std::string> wrong_arguments(const notice& of) {
-  const auto any = [&](auto is) {
-    return std::any_of(of.arguments.begin(), of.arguments.end(), is);
-  };
   if (encode(of).size() > most_announced) return "the arguments are longer than 24 KiB";
-  if (any([](const std::string& a) { return a.find('\0') != a.npos; }))
-    return "an argument has a NUL in it";
-  if (any(is_of_this_machine)) return "--serve, --transport and --trace are no options of a job";
-  return std::nullopt;
+  return nats::wrong_arguments(of.arguments);
 }
 
 std::uint64_t seconds_since(moment then, moment now) {
@@ -52,6 +46,14 @@ std::uint64_t seconds_since(moment then, moment now) {
 }
 
 }  // namespace
+
+std::optional<std::string> wrong_arguments(const std::vector<std::string>& of) {
+  const auto any = [&](auto is) { return std::any_of(of.begin(), of.end(), is); };
+  if (any([](const std::string& a) { return a.find('\0') != a.npos; }))
+    return "an argument has a NUL in it";
+  if (any(is_of_this_machine)) return "--serve, --transport and --trace are no options of a job";
+  return std::nullopt;
+}
 
 void supervisor::hear(moment now, const endpoint& from, const control& message) {
   std::visit([&](const auto& m) { on(now, from, m); }, message);

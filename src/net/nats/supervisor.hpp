@@ -35,6 +35,9 @@ struct child_end {
   int as_shell() const noexcept { return killed ? 128 + status : status; }
 };
 
+/// Why a job may not have these arguments; nothing if it may. The submitter asks, and each server.
+std::optional<std::string> wrong_arguments(const std::vector<std::string>& of);
+
 class supervisor {
 public:
   struct identity {

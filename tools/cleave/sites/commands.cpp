@@ -7,6 +7,7 @@
 #include "common/command_line.hpp"
 
 #ifdef CLEAVE_WITH_SITES
+#include "net/nats/supervisor.hpp"
 #include "sites/nodes.hpp"
 #include "sites/submit.hpp"
 #endif
@@ -51,6 +52,8 @@ int commands::run() {
   const parts& p = *parts_;
   if (p.nodes.parsed()) return list(p.where, p.json);
   const std::vector<std::string> arguments(p.program.begin() + 1, p.program.end());
+  if (const auto wrong = cleave::net::nats::wrong_arguments(arguments))
+    throw apps::usage_error("PROGRAM: " + *wrong);
   return submit({p.where, p.program.front(), arguments, p.root, std::chrono::seconds(p.patience),
                  p.restarts, p.json});
 }

@@ -80,9 +80,10 @@ std::string output_of(const std::vector<std::string>& command, const std::vector
 std::vector<system> systems_in(const std::string& folder) {
   std::ifstream in(folder + "/systems.json");
   if (!in)
-    throw std::runtime_error(folder +
-                             "/systems.json: cannot be read; `make study` makes it, and the "
-                             "systems' programs");
+    throw std::runtime_error(
+        folder +
+        "/systems.json: cannot be read; `make study` in Cleave's sources makes "
+        "it, and the systems' programs, and runs the study");
   std::vector<system> found;
   for (const auto& s : nlohmann::json::parse(in))
     found.push_back({s.at("name"), "", s.value("missing", "")});
