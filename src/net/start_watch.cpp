@@ -114,12 +114,14 @@ void start_watch::watch(const launch& here, std::chrono::seconds patience) {
     if (here.host_rank != first_here || (std::exchange(said, true) && gone.empty())) continue;
     std::string of_gone;
     for (const int rank : gone) {
-      if (!of_gone.empty()) of_gone += ", ";
+      of_gone += of_gone.empty() ? "" : ", ";
       of_gone += std::to_string(rank);
     }
-    if (!gone.empty())
-      of_gone = "; of the " + std::to_string(here.host_ranks) +
-                " on this host, counted from 0, gone: " + of_gone + "; the job ends";
+    if (!gone.empty()) {
+      const std::string ranks = std::to_string(here.host_ranks);
+      of_gone.insert(0, "; of the " + ranks + " on this host, counted from 0, gone: ");
+      of_gone += "; the job ends";
+    }
     std::fprintf(stderr,
                  "cleave: MPI has not started for %lld s: rank %d waits for all%s%s ranks%s\n",
                  static_cast<long long>(patience.count()), here.rank, here.ranks == 0 ? "" : " ",
