@@ -1,4 +1,4 @@
-// labels: once slow
+// labels: once
 // A thread that is no worker, and another that cancels what it runs.
 #include "explore.hpp"
 

@@ -1,4 +1,4 @@
-// labels: once slow
+// labels: once
 // The deque of ready tasks, and a group that spawns into it and waits.
 #include "groups/deque.hpp"
 

@@ -29,13 +29,18 @@ outcome explore(fault f, unsigned most) {
   return o;
 }
 
-/// No schedule violates it, and there are some.
+/// No schedule with at most so many preemptions violates it, and there are some.
 template <class World>
-void holds(std::size_t states = 1000) {
-  const outcome o = explore<World>(fault::none, interference<World>());
+void holds_with(unsigned preemptions, std::size_t states = 1000) {
+  const outcome o = explore<World>(fault::none, preemptions);
   EXPECT_EQ(o.given_up, "");
   EXPECT_EQ(o.violation, "") << o.schedule;
   EXPECT_GT(o.states, states);
+}
+/// The same of all schedules, as far as there are not too many.
+template <class World>
+void holds(std::size_t states = 1000) {
+  holds_with<World>(interference<World>(), states);
 }
 
 /// Breaks one thing; the explorer must say so.

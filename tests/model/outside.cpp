@@ -1,4 +1,4 @@
-// labels: once slow
+// labels: once
 // Who speaks for other nodes, and one worker or two: the real outside_slots, mailboxes and
 // sequences of protocol.hpp through every interleaving. What is mirrored of worker.cpp and
 // net/driver.cpp is short, and names it.

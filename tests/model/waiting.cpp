@@ -1,4 +1,4 @@
-// labels: once slow
+// labels: once
 // How an asker waits: it spins, naps and presses; and waits for room where enough others ask.
 #include "workers.hpp"
 
