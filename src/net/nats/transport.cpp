@@ -3,6 +3,7 @@
 #include "machine/random.hpp"
 #include "net/nats/connection.hpp"
 #include "net/nats/control.hpp"
+#include "net/nats/silence.hpp"
 #include "net/plugin.hpp"
 
 #include <algorithm>
@@ -24,15 +25,13 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto here_every = 500ms;
-constexpr std::size_t few = 16;            // nodes; where there are more each says it less often
-constexpr auto here_seldom = 60s;          // but so often
-constexpr auto look_every = 100ms;         // for who is silent
-constexpr auto lost_without = 30s;         // of the relay: nobody is there then
-constexpr auto farewell = 200ms;           // what was sent before it may come after it
-constexpr auto others_later = 3s;          // to connect again than this node
-constexpr auto ask_every = 100ms;          // whether anybody listens there
-constexpr auto if_nobody_listens = 600ms;  // it may only be connecting again
-constexpr auto first_within = 10s;         // the first node has to be heard of by then
+constexpr std::size_t few = 16;     // nodes; where there are more each says it less often
+constexpr auto here_seldom = 60s;   // but so often
+constexpr auto look_every = 100ms;  // for who is silent
+constexpr auto lost_without = 30s;  // of the relay: nobody is there then
+constexpr auto farewell = 200ms;    // what was sent before it may come after it
+constexpr auto ask_every = 100ms;   // whether anybody listens there
+constexpr auto first_within = 10s;  // the first node has to be heard of by then
 constexpr address most_address = address{1} << 62;
 constexpr std::size_t most_queued = std::size_t{256} << 20;  // bytes
 
@@ -120,14 +119,13 @@ public:
 private:
   struct member {
     endpoint at;
-    clock::time_point heard, asked;
-    std::chrono::milliseconds silence = longest_silence({});  // then it is lost
+    nats::silence silence;  // when it is too long, the node is lost
+    clock::time_point asked;
   };
   using known_member = std::map<address, member>::iterator;
 
   void hear();
   void hear(letter said);
-  void hear_of_nobody(known_member who);
   void hear_here(known_member who, const letter& said, bool is_new);
   known_member sender(const endpoint& from, bool& is_new, bool may_be_new);
   void note_time();
@@ -161,8 +159,8 @@ private:
   clock::time_point next_here_{}, next_look_{};
   clock::time_point up_at_;     // last seen
   clock::time_point first_by_;  // unless it was heard of
-  clock::time_point made_at_;   // the connection
-  unsigned times_made_ = 0;
+  unsigned times_made_ = 0;     // the connection
+  relays_word word_;
 };
 
 connection::settings patiently() {
@@ -251,7 +249,7 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
   if (at != known_.end() || !may_be_new) return at;
   is_new = true;
   found_.push_back(*who);
-  return known_.insert({*who, {from, clock::now(), {}}}).first;
+  return known_.insert({*who, {from, {clock::now(), longest_silence({})}, {}}}).first;
 }
 
 /// Nobody that the driver does not know yet is lost.
@@ -285,8 +283,8 @@ void nats_transport::note_time() {
   const bool again = std::exchange(times_made_, relay_.times_made()) != relay_.times_made();
   if (relay_.is_up()) {
     if (again) {
-      if (times_made_ > 1) made_at_ = now;
-      for (auto& [who, node] : known_) node.heard = now;
+      word_.connected(now, times_made_);
+      for (auto& [who, node] : known_) node.silence.end(now);
     }
     up_at_ = now;
     if (again || now >= next_here_) {
@@ -300,8 +298,7 @@ void nats_transport::note_time() {
   const bool alone = now - up_at_ > lost_without || relay_.refusal().has_value();
   for (auto at = known_.begin(); at != known_.end();) {
     const auto current = at++;
-    if (alone || (relay_.is_up() && now - current->second.heard > current->second.silence))
-      forget(current);
+    if (alone || (relay_.is_up() && current->second.silence.is_too_long(now))) forget(current);
   }
   if (first_by_ != clock::time_point::max() && now > first_by_ && here_.self != 0) {
     lost_.push_back(0);
@@ -361,8 +358,8 @@ void nats_transport::hear(letter said) {
   bool is_new = false;
   const auto who = sender(said.from, is_new, !said.nobody);
   if (who == known_.end()) return;
-  if (said.nobody) return hear_of_nobody(who);
-  who->second.heard = std::max(who->second.heard, clock::now());
+  if (said.nobody) return who->second.silence.nobody_listens(clock::now(), word_);
+  who->second.silence.end(clock::now());
   if (who->first == 0) first_by_ = clock::time_point::max();
   if (said.unfinished) return arrived_.push_back({who->first, {}});
   if (!said.to_all && said.topic == message_kind) {
@@ -374,13 +371,6 @@ void nats_transport::hear(letter said) {
   }
 }
 
-/// When the relay was away others may be later to come back than this node.
-void nats_transport::hear_of_nobody(known_member who) {
-  const auto now = clock::now();
-  if (now - made_at_ < others_later) return;
-  who->second.heard = std::min(who->second.heard, now - (who->second.silence - if_nobody_listens));
-}
-
 /// A new one is told of this node at once. Of one that goes all has been heard when it says so
 /// directly.
 void nats_transport::hear_here(known_member who, const letter& said, bool is_new) {
@@ -390,14 +380,14 @@ void nats_transport::hear_here(known_member who, const letter& said, bool is_new
   if (decode(text, of) != nullptr) return;
   // An answer may come after what was told to all later: two subscriptions.
   const auto longest = longest_silence(of);
-  who->second.silence = said.to_all ? longest : std::max(who->second.silence, longest);
+  nats::silence& of_it = who->second.silence;
+  of_it.bear(said.to_all ? longest : std::max(of_it.longest(), longest));
   const bool goes = !of.here;
   if (goes && !said.to_all) {
     departed_.insert(who->first);
     forget(who);
   } else if (goes) {
-    who->second.heard =
-        std::min(who->second.heard, clock::now() - (who->second.silence - farewell));
+    of_it.bear_only(clock::now(), farewell);
   } else if (is_new && said.to_all) {
     relay_.send(who->second.at, here_kind, presence(true));
   }
