@@ -70,10 +70,9 @@ public:
   /// A part of anything that node computes: it may have none to give yet.
   std::optional<net::task> part_of(net::address node) {
     std::optional<net::task> part;
-    std::uint64_t request = 0;
-    send(node, net::treq{++request, {}});
+    send(node, net::treq{++last_request_, {}});
     soon([&] {
-      if (!part && came<net::none>()) send(node, net::treq{++request, {}});
+      if (!part && came<net::none>()) send(node, net::treq{++last_request_, {}});
       return part || (part = came<net::task>()).has_value();
     });
     return part;
@@ -88,7 +87,7 @@ private:
   const std::unique_ptr<net::transport> at_;
   const net::incarnation process_;
   std::deque<net::message_body> heard_;
-  std::uint64_t last_inquiry_ = 0;
+  std::uint64_t last_request_ = 0, last_inquiry_ = 0;
 };
 
 const net::bytes& no_values() {
@@ -257,6 +256,62 @@ TEST(by_hand, a_part_that_comes_after_its_whole_is_not_run_by_who_waits_for_anot
   EXPECT_EQ(refused->key, (net::task_key{7, 1}));
   EXPECT_EQ(refused->how, net::ending::refused);
   EXPECT_FALSE(intruder_ran);
+}
+
+// ---- tasks that come back, and a worker that starves no more when it is fed one
+
+std::atomic<bool> kept_begun{false}, kept_may_end{false};
+std::atomic<int> kept_ended{0};
+struct kept {
+  auto input() { return std::tie(); }
+  int run() {
+    kept_begun = true;
+    while (!kept_may_end) std::this_thread::yield();
+    return ++kept_ended;
+  }
+};
+
+/// Two tasks come back unrun. The second worker is shown to the driver as two that starve, so one
+/// of the tasks is fed to somebody who does not starve any more: it must run all the same.
+TEST(by_hand, a_task_that_could_not_be_fed_is_fed_to_another) {
+  begun = may_end = kept_begun = kept_may_end = false;
+  kept_ended = 0;
+  loopback network(2, {});
+  hand one(network, 1);
+  test_node zero(network, 0, 2, patient());
+  std::atomic<bool> both_ended{false};
+  std::thread root([&] {
+    zero.run([&] {
+      const auto waits = [&] {
+        EXPECT_TRUE(polled_until(both_ended));
+        return 0;
+      };
+      both([&] { return both([&] { return both(waits, kept{}).second; }, kept{}).second; },
+           silent{});
+    });
+  });
+  EXPECT_TRUE(soon([] { return begun.load(); }));  // the second worker has the oldest part
+  const auto first = one.part_of(0), second = one.part_of(0);
+  for (const auto& part : {first, second}) {
+    EXPECT_TRUE(part);
+    if (part) one.send(0, net::rslt{part->key, net::ending::refused, {}, no_values()});
+  }
+  one.until_heard(0);
+  auto& meeting = zero.pool()->meeting;
+  for (const unsigned nobody : {7u, 8u}) {
+    meeting.boxes[nobody] = meeting.boxes[1];
+    meeting.hungry.set(nobody);
+  }
+  may_end = true;
+  EXPECT_TRUE(soon([] { return kept_begun.load(); }));
+  one.until_heard(0);  // until the driver has looked for both
+  kept_may_end = true;
+  if (!soon([] { return kept_ended == 2; })) {
+    ADD_FAILURE() << "a task is forgotten; whoever waits for it would wait for ever";
+    std::_Exit(1);
+  }
+  both_ended = true;
+  root.join();
 }
 
 // ---- a value that a node does not know

@@ -239,7 +239,7 @@ public:
                              [&] { pool_->run(root); });
     });
   }
-  const detail::pool* pool() const noexcept { return pool_.get(); }
+  detail::pool* pool() const noexcept { return pool_.get(); }
   net::driver& link() noexcept { return *link_; }
 
 private:
