@@ -345,6 +345,31 @@ TEST(cancel_outside, while_a_group_made_outside_the_scope_runs_a_task) {
   EXPECT_TRUE(g.wait());
 }
 
+/// Helps with tasks of a group that was made outside: a poll in one of them takes the signal that
+/// was meant for the scope.
+TEST(cancel_alone, while_a_group_made_outside_the_scope_is_helped) {
+  struct cancels final : detail::group_task {
+    cancels(detail::group_scope& g, cancel_scope& s) : group_task(g), of(s) {}
+    void execute() noexcept override {
+      of.cancel();
+      poll();
+    }
+    cancel_scope& of;
+  };
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    detail::group_scope g;
+    cancel_scope s;
+    EXPECT_FALSE(s.run([&] {
+      detail::spawn(*new cancels(g, s));
+      EXPECT_TRUE(detail::help(g));
+      poll();
+      ADD_FAILURE() << "the scope went on";
+    }));
+    detail::wait(g);
+  });
+}
+
 /// Once left, whatever way, the thread is not rung.
 TEST(cancel_outside, a_scope_left_by_an_exception_knows_its_thread_no_more) {
   cancel_scope s;

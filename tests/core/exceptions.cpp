@@ -324,5 +324,35 @@ TEST(exceptions, of_the_first_branch_cancel_the_second_one_at_its_next_poll) {
   EXPECT_LT(rounds, all);
 }
 
+/// Both parts would go on for long.
+TEST(exceptions, of_a_body_cancel_all_parts_that_were_given) {
+  struct long_part {
+    std::atomic<int>*begun, *uncancelled;
+    void run() {
+      ++*begun;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      for (; std::chrono::steady_clock::now() < end; std::this_thread::yield()) poll();
+      ++*uncancelled;
+    }
+  };
+  runtime rt(options{.workers = 3});
+  std::atomic<int> begun{0}, uncancelled{0};
+  EXPECT_THROW(rt.run([&] {
+    each(
+        0, 3,
+        [&](int) {
+          while (begun < 2) poll();
+          fail("body");
+        },
+        [&](int, int) {
+          return long_part{&begun, &uncancelled};
+        },
+        [] {});
+  }),
+               std::runtime_error);
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(uncancelled, 0);
+}
+
 }  // namespace
 }  // namespace cleave::tests

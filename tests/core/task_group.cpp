@@ -369,6 +369,28 @@ TEST(task_group_alone, a_spawn_answers_those_that_ask) {
   }
 }
 
+/// Who waits for a group may sleep until its last task has ended.
+TEST(task_group_alone, its_last_task_rings_who_waits) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    const auto rung = [] { return (detail::rung_signals() & detail::news) != 0; };
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<bool> begun{false}, may_end{false};
+      task_group g;
+      g.spawn([&] {
+        begun = true;
+        wait_without_polls([&] { return may_end.load(); });
+      });
+      wait_without_polls([&] { return begun.load(); });
+      detail::here.self->box().forget(detail::news);
+      may_end = true;
+      wait_without_polls(rung);
+      ASSERT_TRUE(rung());
+      g.wait();
+    }
+  });
+}
+
 /// Also by one whose answers have taken more than their share: it is a new task, and may be the
 /// last for long.
 TEST(task_group_alone, a_spawn_answers_however_much_was_answered) {
