@@ -370,6 +370,19 @@ TEST(cancel_alone, while_a_group_made_outside_the_scope_is_helped) {
   });
 }
 
+/// Whoever spawns into another thread's group runs the task, and is told like that thread.
+TEST(cancel_outside, a_group_of_another_thread_in_which_it_is) {
+  task_group g;
+  std::thread([&g] {
+    g.spawn([&g] {
+      g.cancel();
+      poll();
+      ADD_FAILURE() << "a poll went on in a cancelled group";
+    });
+  }).join();
+  EXPECT_FALSE(g.wait());
+}
+
 /// Once left, whatever way, the thread is not rung.
 TEST(cancel_outside, a_scope_left_by_an_exception_knows_its_thread_no_more) {
   cancel_scope s;

@@ -391,6 +391,35 @@ TEST(task_group_alone, its_last_task_rings_who_waits) {
   });
 }
 
+/// What becomes ready by a message, say, is run by a worker that sleeps: its owner does not look.
+TEST(task_group_alone, what_is_made_ready_wakes_a_worker) {
+  struct says_so final : detail::group_task {
+    says_so(detail::group_scope& g, std::atomic<bool>& flag) : group_task(g), done(flag) {}
+    void execute() noexcept override { done = true; }
+    std::atomic<bool>& done;
+  };
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    std::atomic<detail::local*> other{nullptr};
+    {
+      task_group g;
+      g.spawn([&] { other = &detail::here; });
+      wait_without_polls([&] { return other != nullptr; });
+      g.wait();
+    }
+    const auto sleeps = [&] { return (other.load()->word & detail::sleeping) != 0; };
+    wait_without_polls(sleeps);
+    ASSERT_TRUE(sleeps());
+    std::atomic<bool> done{false};
+    detail::group_scope g;
+    g.pending = 1;
+    detail::make_ready(*new says_so(g, done));
+    wait_without_polls([&] { return done.load(); });
+    EXPECT_TRUE(done);
+    detail::wait(g);
+  });
+}
+
 /// Also by one whose answers have taken more than their share: it is a new task, and may be the
 /// last for long.
 TEST(task_group_alone, a_spawn_answers_however_much_was_answered) {

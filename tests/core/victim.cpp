@@ -100,32 +100,38 @@ TEST(victim, counts_divisions_as_before_when_it_has_run_a_part) {
   });
 }
 
-/// Answers have taken their share, so that polls do not answer. A spawn does: it has made a task,
-/// and may be the last poll for long.
+struct nothing_to_do {
+  void run() {}
+};
+/// Counts as much as an answer can.
+nothing_to_do long_put() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(60);
+  while (std::chrono::steady_clock::now() < end) {}
+  return {};
+}
+
+/// Has answers take their share. Returns whether a poll has then left the asker without an answer.
+bool use_up_share(asker& a) {
+  bool answered = true;
+  for (int k = 0; answered && k < 100'000; ++k) {
+    a.ask();
+    both(
+        [&] {
+          poll();
+          answered = a.is_answered();
+        },
+        [] {}, long_put);
+    if (answered) a.take();
+  }
+  return !answered;
+}
+
+/// It has made a task, and may be the last poll for long.
 TEST(victim, answers_at_a_spawn_however_much_was_answered) {
-  struct nothing_to_do {
-    void run() {}
-  };
-  const auto long_put = [] {  // counts as much as an answer can
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(60);
-    while (std::chrono::steady_clock::now() < end) {}
-    return nothing_to_do{};
-  };
   alone([&] {
     asker a(1);
     for (int round = 0; round < 20; ++round) {
-      bool answered = true;
-      for (int k = 0; answered && k < 100'000; ++k) {
-        a.ask();
-        both(
-            [&] {
-              poll();
-              answered = a.is_answered();
-            },
-            [] {}, long_put);
-        if (answered) a.take();
-      }
-      ASSERT_FALSE(answered);
+      ASSERT_TRUE(use_up_share(a));
       bool ran = false;
       task_group g;
       g.spawn([&] { ran = true; });
@@ -133,6 +139,29 @@ TEST(victim, answers_at_a_spawn_however_much_was_answered) {
       EXPECT_TRUE(ran);
       g.wait();
     }
+  });
+}
+
+/// Somebody asked when there was nothing to give. A construct has something now, and answers have
+/// taken their share: then the next poll is to look.
+TEST(victim, looks_again_at_who_is_parked_when_that_was_put_off) {
+  alone([&] {
+    asker a(1);
+    int put_off = 0, forgotten = 0;
+    for (int round = 0; round < 20; ++round) {
+      ASSERT_TRUE(use_up_share(a));
+      detail::here.self->box().forget(detail::asked);
+      detail::here.self->box().remind(detail::parked);
+      both(
+          [&] {
+            const bool waits = !a.is_answered();
+            put_off += waits;
+            forgotten += waits && (detail::rung_signals() & detail::asked) == 0;
+          },
+          [] {}, long_put);
+      if (a.is_answered()) a.take();
+    }
+    EXPECT_EQ(forgotten, 0) << "of " << put_off;
   });
 }
 

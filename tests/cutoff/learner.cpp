@@ -68,6 +68,28 @@ TEST(cutoff_learner, follows_the_program) {
   EXPECT_LE(program.learnt.depth(), before + 100);
 }
 
+/// Where nothing took long it may have been missed: what took long before counts once more.
+TEST(cutoff_learner, forgets_long_ones_after_two_windows_without) {
+  const std::uint64_t microsecond = detail::ticks_per_microsecond();
+  cutoff_learner learnt;
+  std::uint64_t now = 1;
+  const auto run = [&](std::uint64_t milliseconds, bool long_ones) {
+    for (const std::uint64_t end = now + 1000 * milliseconds * microsecond; now < end;) {
+      for (const std::size_t depth : {100, 700, 1000}) {
+        const std::uint64_t taken = (depth == 700 && long_ones ? 17 : 1) * microsecond;
+        learnt.add(depth, now, now + taken, false);
+        now += taken;
+      }
+    }
+  };
+  run(10, true);
+  EXPECT_EQ(learnt.depth(), 700u);
+  run(12, false);  // a window takes nine where nothing took long
+  EXPECT_EQ(learnt.depth(), 700u);
+  run(18, false);
+  EXPECT_EQ(learnt.depth(), 100u);
+}
+
 TEST(cutoff_learner, is_not_learnt_where_nothing_short_is_below) {
   cutoff_learner learnt;
   const std::uint64_t long_time = 100 * detail::ticks_per_microsecond();

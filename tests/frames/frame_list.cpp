@@ -202,6 +202,20 @@ TEST_F(frame_list, what_is_blocked_by_an_unlisted_step_is_given_after_it) {
   EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &outer);
 }
 
+/// Frames that may not leave the process are passed over for another node only.
+TEST_F(frame_list, what_was_sought_for_another_node_is_sought_anew_here) {
+  push(frame_role::scope);
+  push(frame_role::work);
+  test_work& stays = stack.back()->as<test_work>();
+  push(frame_role::work);
+  stays.left = stack.back()->as<test_work>().left = 1;
+  list.update(detail::here.innermost);
+  bool mine = false;
+  EXPECT_EQ(list.oldest(nullptr, 0, true, mine), nullptr);
+  EXPECT_TRUE(mine);
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &stays);
+}
+
 TEST_F(frame_list, does_what_a_search_of_the_whole_stack_does) {
   const std::uint64_t rounds = std::getenv("CLEAVE_SOAK") != nullptr ? 2'000'000 : 100'000;
   std::uint64_t target = 20;

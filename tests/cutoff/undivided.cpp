@@ -1,0 +1,84 @@
+// Where one worker's constructs run undivided, and whom it answers later: the class by itself.
+#include "cutoff/cutoff.hpp"
+
+#include <gtest/gtest.h>
+#include <cleave/detail/clock.hpp>
+
+#include <chrono>
+
+namespace cleave::tests {
+namespace {
+
+using detail::here;
+
+class undivided : public testing::Test {
+protected:
+  static constexpr std::uintptr_t base = 1'000'000;
+  static constexpr std::size_t depth = 1000;
+
+  /// A task begins, whose constructs of that depth are short.
+  undivided() {
+    of.begin_task(0);
+    of.begin_timing(base, false);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (of.address() == 0 && std::chrono::steady_clock::now() < end) {
+      of.begin_timing(base - depth, false);
+      of.end_timing(of.timing_since(), base - depth);
+    }
+  }
+  ~undivided() override { here.unlisted = 0, here.until_timed = 1; }
+
+  detail::cutoff of{true};
+};
+
+TEST_F(undivided, is_what_is_as_deep_as_short_constructs) { EXPECT_EQ(of.address(), base - depth); }
+
+/// Somebody has looked for frames while a step was on no list.
+TEST_F(undivided, is_nothing_inside_a_step_that_others_wait_for_and_all_as_before_after_it) {
+  here.unlisted = 1;
+  EXPECT_EQ(of.address(), base - depth);
+  of.begin_division();
+  EXPECT_EQ(of.address(), 0u);
+  EXPECT_FALSE(of.answers_later(false));
+  here.unlisted = 0;
+  EXPECT_EQ(of.address(), base - depth);
+}
+
+TEST_F(undivided, is_decided_for_each_task_by_itself) {
+  here.unlisted = 1;
+  of.begin_division();
+  const auto outer = of.begin_task(500);
+  EXPECT_EQ(of.address(), 0u);  // it has no construct yet
+  of.begin_timing(base - 10, false);
+  EXPECT_EQ(of.depth_of(base - 10), 500u);
+  EXPECT_EQ(of.address(), base - 10 + 500 - depth);
+  of.end_task(outer);
+  EXPECT_EQ(of.address(), 0u);
+  EXPECT_EQ(of.depth_of(base - 10), 10u);
+}
+
+TEST_F(undivided, constructs_with_steps_keep_waiting_who_asks) {
+  EXPECT_FALSE(of.answers_later(false));  // none is under way
+  here.unlisted = 1;
+  for (int k = 0; k < 1000; ++k) EXPECT_TRUE(of.answers_later(false));
+}
+
+/// Many polls, in however short a time, or a long time, with however few polls, are not enough.
+TEST_F(undivided, constructs_with_steps_keep_waiting_who_insists_for_20_us_and_64_polls) {
+  here.unlisted = 1;
+  const std::uint64_t whole = 20 * detail::ticks_per_microsecond();
+  std::uint64_t since = detail::ticks();
+  while (of.answers_later(true)) continue;
+  EXPECT_GE(detail::ticks() - since, whole);
+
+  here.unlisted = 0, of.address();  // that one is over
+  here.unlisted = 1;
+  EXPECT_TRUE(of.answers_later(true));
+  for (since = detail::ticks(); detail::ticks() - since < whole;) continue;
+  int polls = 1;
+  while (of.answers_later(true)) ++polls;
+  EXPECT_EQ(polls, 63);
+}
+
+}  // namespace
+}  // namespace cleave::tests
