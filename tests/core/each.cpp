@@ -205,6 +205,39 @@ TEST(each_alone, does_not_give_the_iteration_it_is_in) {
   EXPECT_EQ(rt.statistics().splits, 1u);
 }
 
+/// In the iteration `rung` somebody insists, and what follows can be divided: each is run once.
+template <class Form>
+void expect_each_once(Form form) {
+  constexpr int n = 10;
+  for (int rung = 0; rung < n; ++rung) {
+    poll();  // takes what was rung before
+    ledger done(n);
+    form(n, [&done, rung](int i) {
+      done.enter(static_cast<std::size_t>(i));
+      if (i == rung) detail::interrupt(detail::here);
+    });
+    EXPECT_EQ(done.wrong(), 0u) << rung;
+  }
+}
+
+/// On this thread, which is no worker, all is undivided until somebody insists.
+TEST(each_alone, goes_on_after_the_iteration_in_which_somebody_insists) {
+  const auto put = [](int, int) { return extent{}; };
+  const auto add = [](int a, int b) { return a + b; };
+  expect_each_once([](int n, auto body) { each(0, n, body); });
+  expect_each_once([=](int n, auto body) { each(0, n, body, put, [](std::pair<int, int>) {}); });
+  const auto one = [](auto body) { return [body](int i) { return body(i), 1; }; };
+  expect_each_once([=](int n, auto body) { EXPECT_EQ(sum(0, n, one(body)), n); });
+  expect_each_once([=](int n, auto body) { EXPECT_EQ(reduce(0, n, 0, one(body), add), n); });
+  struct number {
+    int run() { return 0; }
+  };
+  const auto put_number = [](int, int) { return number{}; };
+  expect_each_once([=](int n, auto body) { EXPECT_EQ(sum(0, n, one(body), put_number), n); });
+  expect_each_once(
+      [=](int n, auto body) { EXPECT_EQ(reduce(0, n, 0, one(body), add, put_number), n); });
+}
+
 /// The other worker asks during one iteration, of which none has taken long before. How many more
 /// are run before something is given to it?
 template <class Form>

@@ -1,5 +1,6 @@
 // Task groups: exactly once, nested, with constructs inside and around them, exceptions and
 // cancellation.
+#include "core/asker.hpp"
 #include "core/requests.hpp"
 #include "core/worker.hpp"
 
@@ -391,13 +392,15 @@ TEST(task_group_alone, its_last_task_rings_who_waits) {
   });
 }
 
+/// A task that its group has counted before it is made ready.
+struct counted_ready final : detail::group_task {
+  counted_ready(detail::group_scope& g, std::atomic<bool>& flag) : group_task(g), done(flag) {}
+  void execute() noexcept override { done = true; }
+  std::atomic<bool>& done;
+};
+
 /// What becomes ready by a message, say, is run by a worker that sleeps: its owner does not look.
 TEST(task_group_alone, what_is_made_ready_wakes_a_worker) {
-  struct says_so final : detail::group_task {
-    says_so(detail::group_scope& g, std::atomic<bool>& flag) : group_task(g), done(flag) {}
-    void execute() noexcept override { done = true; }
-    std::atomic<bool>& done;
-  };
   runtime rt(options{.workers = 2});
   rt.run([] {
     std::atomic<detail::local*> other{nullptr};
@@ -413,10 +416,64 @@ TEST(task_group_alone, what_is_made_ready_wakes_a_worker) {
     std::atomic<bool> done{false};
     detail::group_scope g;
     g.pending = 1;
-    detail::make_ready(*new says_so(g, done));
+    detail::make_ready(*new counted_ready(g, done));
     wait_without_polls([&] { return done.load(); });
     EXPECT_TRUE(done);
     detail::wait(g);
+  });
+}
+
+/// Another thread makes a task ready when the only worker sleeps. If that does not run it,
+/// `give_up` ends what it waits for.
+template <class GiveUp>
+std::thread make_ready_when_it_sleeps(detail::group_scope& g, std::atomic<bool>& done,
+                                      GiveUp give_up) {
+  return std::thread([&g, &done, give_up, &word = detail::here.word, self = detail::here.self] {
+    wait_without_polls([&] { return (word & detail::sleeping) != 0; });
+    detail::make_ready(*new counted_ready(g, done));
+    wait_without_polls([&] { return done.load(); });
+    give_up();
+    self->box().ring(detail::news);
+  });
+}
+
+TEST(task_group_alone, who_sleeps_in_a_wait_runs_what_is_made_ready) {
+  runtime rt(options{.workers = 1});
+  rt.run([] {
+    detail::group_scope g;
+    std::atomic<bool> done{false};
+    g.pending = 1;
+    std::thread other = make_ready_when_it_sleeps(g, done, [&] {
+      if (!done) g.pending = 0;
+    });
+    detail::wait(g);
+    EXPECT_TRUE(done);
+    other.join();
+  });
+}
+
+TEST(task_group_alone, who_sleeps_in_a_join_runs_what_is_made_ready) {
+  runtime rt(options{.workers = 1, .cutoff = false});
+  rt.run([] {
+    asker a(1);
+    detail::group_scope g;
+    std::atomic<bool> done{false};
+    std::thread other;
+    both(
+        [&] {
+          a.ask();
+          poll();
+          detail::task* const part = a.take();  // it runs nowhere, but for tasks of the group
+          ASSERT_NE(part, nullptr);
+          g.put_below(part), g.pending = 1;
+          other = make_ready_when_it_sleeps(g, done, [part] {
+            part->execute();
+            part->progress.store(detail::task::finished, std::memory_order_release);
+          });
+        },
+        [] {});
+    EXPECT_TRUE(done);
+    other.join();
   });
 }
 

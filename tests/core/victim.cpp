@@ -58,6 +58,24 @@ TEST(victim, gives_a_part_of_the_oldest_loop) {
   });
 }
 
+/// The first branch may have been a long one that never polled.
+TEST(victim, answers_between_the_branches) {
+  alone([] {
+    asker a(1);
+    bool answered = false;
+    each(
+        0, 2,
+        [&](int i) {
+          if (i == 0) both([&] { a.ask(); }, [&] { answered = a.is_answered(); });
+        },
+        [](int from, int to) {
+          return extent{from, to};
+        },
+        [](std::pair<int, int>) {});
+    EXPECT_TRUE(answered);
+  });
+}
+
 /// A worker that never polls in its tasks answers after each.
 TEST(victim, answers_between_two_tasks_of_a_group) {
   alone([] {
