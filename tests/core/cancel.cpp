@@ -438,6 +438,14 @@ TEST(cancel_outside, another_thread_cancels_a_sequential_program) {
   other.join();
 }
 
+TEST(cancel, a_scope_is_in_another_one_while_it_runs_there_only) {
+  cancel_scope s, around;
+  EXPECT_TRUE(around.run([&s] { EXPECT_TRUE(s.run([] {})); }));
+  around.cancel();
+  EXPECT_FALSE(s.cancelled());
+  EXPECT_TRUE(s.run([] {}));
+}
+
 /// What it was made in may be gone when it runs, and afterwards.
 TEST(cancel, a_scope_outlives_the_one_that_it_was_made_in) {
   runtime rt(options{.workers = 2});

@@ -185,7 +185,28 @@ TEST_P(task_group_with, an_exception_is_thrown_once) {
     g.spawn([] { throw std::runtime_error("x"); });
     EXPECT_THROW(g.wait(), std::runtime_error);
     EXPECT_TRUE(g.wait());
+    g.spawn([] { throw 1; });  // one that was spawned later
+    EXPECT_THROW(g.wait(), int);
   });
+}
+
+/// Made and left in a destructor, while an exception that is none of its own unwinds the stack.
+TEST_P(task_group_with, of_a_destructor_is_not_cancelled) {
+  std::atomic<unsigned> n{0};
+  struct at_end {
+    std::atomic<unsigned>& n;
+    ~at_end() {
+      task_group g;
+      for (int i = 0; i < 10; ++i) g.spawn([this] { ++n; });
+    }
+  };
+  rt.run([&n] {
+    try {
+      const at_end counts{n};
+      throw std::runtime_error("x");
+    } catch (const std::runtime_error&) {}
+  });
+  EXPECT_EQ(n, 10 * times());
 }
 
 TEST_P(task_group_with, left_by_an_exception_it_is_cancelled) {
