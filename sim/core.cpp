@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/wire.hpp"
+#include "protocol/encoding.hpp"
 
 namespace sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "net/protocol.hpp"
+#include "protocol/protocol.hpp"
 #include "sim/tree.hpp"
 
 /// A simulated core: workers that divide a tree as the real one does (oldest frame, the upper half

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/wire.hpp"
+#include "protocol/encoding.hpp"
 
 /// The workers of a simulated core: what they do by themselves.
 namespace sim {

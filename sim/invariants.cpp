@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "net/wire.hpp"
+#include "protocol/encoding.hpp"
 #include "sim/machine.hpp"
 #include "sim/world.hpp"
 

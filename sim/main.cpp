@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
-#include "common/save_file.hpp"
 #include "sim/faults.hpp"
 #include "sim/scale.hpp"
+#include "support/command_line.hpp"
+#include "support/save_file.hpp"
 
 namespace {
 

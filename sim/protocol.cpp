@@ -1,4 +1,4 @@
-#include "net/protocol_impl.hpp"
+#include "protocol/protocol_impl.hpp"
 #include "sim/core.hpp"
 
 template class cleave::net::node<cleave::net::planted_mutation>;

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "net/message.hpp"
-#include "net/strategy.hpp"
+#include "protocol/message.hpp"
+#include "protocol/strategy.hpp"
 
 /// Tascell's servers, one at each site: they carry messages between nodes, and choose who gets a
 /// request for anything by what has passed through them (Hiraishi et al., section 3.5). The first

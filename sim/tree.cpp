@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "net/strategy.hpp"
+#include "protocol/strategy.hpp"
 #include "uts/tree.hpp"
 
 namespace sim {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "net/protocol.hpp"
+#include "protocol/protocol.hpp"
 #include "sim/core.hpp"
 #include "sim/tree.hpp"
 

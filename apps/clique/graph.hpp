@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "../common/line_reader.hpp"
+#include "support/line_reader.hpp"
 
 namespace apps::clique {
 

@@ -4,8 +4,8 @@
 #include <ostream>
 #include <string>
 
-#include "../common/save_file.hpp"
 #include "graph.hpp"
+#include "support/save_file.hpp"
 
 namespace apps::clique {
 

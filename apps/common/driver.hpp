@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "answer.hpp"
-#include "command_line.hpp"
+#include "support/command_line.hpp"
 #include "trial.hpp"
 
 namespace apps {

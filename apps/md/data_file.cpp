@@ -10,8 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "../common/line_reader.hpp"
-#include "../common/save_file.hpp"
+#include "support/line_reader.hpp"
+#include "support/save_file.hpp"
 
 namespace apps::md {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "../common/command_line.hpp"
+#include "support/command_line.hpp"
 
 namespace apps::npb {
 

@@ -4,8 +4,8 @@
 #include <istream>
 #include <string>
 
-#include "../common/line_reader.hpp"
 #include "puzzle.hpp"
+#include "support/line_reader.hpp"
 
 namespace apps::pentomino {
 

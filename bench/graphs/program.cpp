@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 namespace bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 namespace bench {
 namespace {

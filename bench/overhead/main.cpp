@@ -11,9 +11,9 @@
 #include <fstream>
 #include <thread>
 
-#include "common/command_line.hpp"
-#include "common/processor.hpp"
 #include "series.hpp"
+#include "support/command_line.hpp"
+#include "support/processor.hpp"
 
 namespace {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cleave/detail/cutoff.hpp>
+#include <cleave/detail/division/cutoff.hpp>
+#include <cleave/detail/division/total.hpp>
 #include <cleave/detail/task.hpp>
-#include <cleave/detail/total.hpp>
-#include <cleave/detail/wire.hpp>
+#include <cleave/detail/travel/types.hpp>
 
 #include <type_traits>
 #include <utility>

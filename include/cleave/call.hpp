@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cleave/detail/archive.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/archive.hpp>
 #include <cleave/task.hpp>
 
 #include <cstddef>

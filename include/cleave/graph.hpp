@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/graph.hpp>
+#include <cleave/detail/graph/graph.hpp>
 #include <cleave/poll.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/loop.hpp>
+#include <cleave/detail/division/loop.hpp>
 #include <cleave/step.hpp>
 
 #include <concepts>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cleave/detail/archive.hpp>
-#include <cleave/detail/bytes.hpp>
-#include <cleave/detail/replicas.hpp>
+#include <cleave/detail/travel/archive.hpp>
+#include <cleave/detail/travel/bytes.hpp>
+#include <cleave/detail/travel/replicas.hpp>
 
 #include <cassert>
 #include <concepts>

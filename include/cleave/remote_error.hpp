@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cleave/detail/archive.hpp>
-#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/travel/archive.hpp>
+#include <cleave/detail/travel/bytes.hpp>
 
 #include <cstdint>
 #include <exception>

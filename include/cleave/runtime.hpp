@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cleave/detail/compare.hpp>
 #include <cleave/detail/task.hpp>
-#include <cleave/detail/wire.hpp>
+#include <cleave/detail/travel/compare.hpp>
+#include <cleave/detail/travel/types.hpp>
 #include <cleave/statistics.hpp>
 #include <cleave/team.hpp>
 

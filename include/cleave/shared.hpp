@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cleave/detail/archive.hpp>
-#include <cleave/detail/bytes.hpp>
-#include <cleave/detail/replicas.hpp>
 #include <cleave/detail/set_while.hpp>
-#include <cleave/detail/wire.hpp>
+#include <cleave/detail/travel/archive.hpp>
+#include <cleave/detail/travel/bytes.hpp>
+#include <cleave/detail/travel/replicas.hpp>
+#include <cleave/detail/travel/types.hpp>
 
 #include <atomic>
 #include <cassert>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cleave/detail/undivided.hpp>
+#include <cleave/detail/division/undivided.hpp>
 
 #include <type_traits>
 #include <utility>

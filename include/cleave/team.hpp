@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cleave/detail/task.hpp>
-#include <cleave/detail/team.hpp>
+#include <cleave/detail/travel/team.hpp>
 
 #include <concepts>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cleave/detail/archive.hpp>
-#include <cleave/detail/distribution.hpp>
+#include <cleave/detail/graph/distribution.hpp>
+#include <cleave/detail/travel/archive.hpp>
 #include <cleave/graph.hpp>
 #include <cleave/team.hpp>
 

@@ -1,4 +1,4 @@
-#include <cleave/detail/bounds.hpp>
+#include <cleave/detail/division/bounds.hpp>
 
 #include <stdexcept>
 #include <string>

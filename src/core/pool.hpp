@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/task_queue.hpp"
 #include "core/worker.hpp"
-#include "groups/task_queue.hpp"
 #include "machine/thread.hpp"
 #include "trace/session.hpp"
 
@@ -15,7 +15,7 @@ namespace cleave::detail {
 
 class team_node;
 
-/// Who stands for the other nodes in a pool: net/proxy.hpp. Any worker calls.
+/// Who stands for the other nodes in a pool: node/proxy.hpp. Any worker calls.
 class other_nodes {
 public:
   virtual ~other_nodes() = default;

@@ -1,7 +1,7 @@
 #include "core/worker.hpp"
 
 #include "core/pool.hpp"
-#include "handshake/watch.hpp"
+#include "core/watch.hpp"
 #include "machine/floating_point.hpp"
 #include "machine/futex.hpp"
 #include "machine/spinner.hpp"

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "core/frame_list.hpp"
+#include "core/ready_tasks.hpp"
 #include "cutoff/cutoff.hpp"
-#include "frames/frame_list.hpp"
-#include "groups/ready_tasks.hpp"
-#include "handshake/native.hpp"
-#include "handshake/protocol.hpp"
+#include "requests/native.hpp"
+#include "requests/protocol.hpp"
 #include "trace/recorder.hpp"
 #include "trace/strand_clock.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "handshake/mailbox.hpp"
+#include "machine/bit_board.hpp"
 
 #include <atomic>
 #include <cassert>
@@ -71,7 +71,7 @@ private:
 
 /// The board names those that may have announced, so that who rings need not look at all doorbells.
 template <class Platform>
-using board = detail::bit_board<Platform>;
+using board = machine::bit_board<Platform>;
 
 /// Rings all that may have announced, but for one, by ring(i). Called after whatever may be
 /// progress for them.

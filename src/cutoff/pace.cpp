@@ -1,5 +1,5 @@
 #include <cleave/detail/clock.hpp>
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/division/pace.hpp>
 
 #include <algorithm>
 

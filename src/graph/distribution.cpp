@@ -1,7 +1,7 @@
-#include <cleave/detail/distribution.hpp>
+#include <cleave/detail/graph/distribution.hpp>
 
-#include <cleave/detail/bytes.hpp>
 #include <cleave/detail/set_while.hpp>
+#include <cleave/detail/travel/bytes.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 
 #include "graph/placement.hpp"
 #include "graph/recorder.hpp"
-#include "wire/exceptions.hpp"
+#include "travel/exceptions.hpp"
 
 namespace cleave::detail {
 namespace {

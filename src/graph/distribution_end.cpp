@@ -1,6 +1,6 @@
-#include <cleave/detail/distribution.hpp>
+#include <cleave/detail/graph/distribution.hpp>
 
-#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/travel/bytes.hpp>
 
 #include <algorithm>
 #include <cstdio>

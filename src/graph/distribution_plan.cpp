@@ -1,4 +1,4 @@
-#include <cleave/detail/distribution.hpp>
+#include <cleave/detail/graph/distribution.hpp>
 #include <cleave/team.hpp>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-#include <cleave/detail/distribution.hpp>
-#include <cleave/detail/graph.hpp>
+#include <cleave/detail/graph/distribution.hpp>
+#include <cleave/detail/graph/graph.hpp>
 #include <cleave/poll.hpp>
 
 #include <algorithm>

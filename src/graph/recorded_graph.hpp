@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cleave/detail/bytes.hpp>
-#include <cleave/detail/graph.hpp>
+#include <cleave/detail/graph/graph.hpp>
+#include <cleave/detail/travel/bytes.hpp>
 
 #include <cstddef>
 #include <cstdint>

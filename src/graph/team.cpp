@@ -1,6 +1,6 @@
-#include <cleave/detail/team.hpp>
+#include <cleave/detail/travel/team.hpp>
 
-#include <cleave/detail/bytes.hpp>
+#include <cleave/detail/travel/bytes.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <cleave/detail/wire.hpp>
+#include <cleave/detail/travel/types.hpp>
 #include <cleave/runtime.hpp>
 
 #include "core/pool.hpp"
@@ -7,13 +7,13 @@
 #include "machine/saved_file.hpp"
 #include "machine/settings.hpp"
 #include "machine/standard_streams.hpp"
+#include "machine/termination.hpp"
 #include "machine/thread.hpp"
-#include "net/driver.hpp"
-#include "net/launch.hpp"
-#include "net/plugin.hpp"
-#include "net/proxy.hpp"
-#include "net/termination.hpp"
+#include "node/driver.hpp"
+#include "node/proxy.hpp"
 #include "runtime/nested_run.hpp"
+#include "transport/launch.hpp"
+#include "transport/plugin.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -142,9 +142,9 @@ std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone) 
 
 /// Until the job is over. Whoever may leave it does so when it is asked to.
 void serve(net::driver& node) {
-  std::unique_ptr<net::on_termination> asked;
+  std::unique_ptr<machine::on_termination> asked;
   if (net::launched().comes_and_goes)
-    asked = std::make_unique<net::on_termination>([&node] { node.leave(time_to_leave); });
+    asked = std::make_unique<machine::on_termination>([&node] { node.leave(time_to_leave); });
   node.serve();
 }
 

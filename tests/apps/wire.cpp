@@ -15,9 +15,9 @@
 #include "pentomino/parse.hpp"
 #include "pentomino/pentomino.hpp"
 #include "queens/queens.hpp"
+#include "travel/two_nodes.hpp"
 #include "uts/sequential.hpp"
 #include "uts/uts.hpp"
-#include "wire/two_nodes.hpp"
 
 namespace {
 

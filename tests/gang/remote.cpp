@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cleave/detail/clock.hpp>
-#include <cleave/detail/graph.hpp>
+#include <cleave/detail/graph/graph.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // labels: once
 // The deque of ready tasks, and a group that spawns into it and waits.
-#include "groups/deque.hpp"
+#include "core/deque.hpp"
 
 #include "workers.hpp"
 

@@ -1,8 +1,8 @@
 // labels: once
 // Who speaks for other nodes, and one worker or two: the real outside_slots, mailboxes and
 // sequences of protocol.hpp through every interleaving. What is mirrored of worker.cpp and
-// net/driver.cpp is short, and names it.
-#include "handshake/outside.hpp"
+// node/driver.cpp is short, and names it.
+#include "requests/outside.hpp"
 
 #include "atomic.hpp"
 #include "explorer.hpp"

@@ -2,7 +2,7 @@
 
 #include "atomic.hpp"
 #include "explorer.hpp"
-#include "handshake/protocol.hpp"
+#include "requests/protocol.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "net/nats/access.hpp"
+#include "nats/access.hpp"
 #include "temporary_folder.hpp"
 
 #include <gtest/gtest.h>

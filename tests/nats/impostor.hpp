@@ -1,7 +1,7 @@
 // Somebody who listens on loopback where a relay is expected.
 #pragma once
 
-#include "net/nats/descriptor.hpp"
+#include "machine/descriptor.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -86,7 +86,7 @@ private:
   void run(const std::function<void(caller&, int)>& each) {
     std::vector<std::thread> threads;
     for (int count = 0;; ++count) {
-      net::nats::descriptor one(accept4(*listener_, nullptr, nullptr, SOCK_CLOEXEC));
+      machine::descriptor one(accept4(*listener_, nullptr, nullptr, SOCK_CLOEXEC));
       const std::lock_guard lock(mutex_);
       if (over_) break;
       const int socket = *callers_.emplace_back(std::move(one));
@@ -99,10 +99,10 @@ private:
     for (auto& t : threads) t.join();
   }
 
-  net::nats::descriptor listener_;
+  machine::descriptor listener_;
   int port_ = 0;
   std::mutex mutex_;
-  std::deque<net::nats::descriptor> callers_;
+  std::deque<machine::descriptor> callers_;
   bool over_ = false;
   std::thread thread_;
 };

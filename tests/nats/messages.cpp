@@ -1,8 +1,8 @@
 // labels: slow
+#include "nats/connection.hpp"
+#include "nats/dial.hpp"
 #include "nats/impostor.hpp"
 #include "nats/relay.hpp"
-#include "net/nats/connection.hpp"
-#include "net/nats/dial.hpp"
 
 #include <gtest/gtest.h>
 #include <nats/nats.h>

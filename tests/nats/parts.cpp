@@ -1,4 +1,4 @@
-#include "net/nats/parts.hpp"
+#include "nats/parts.hpp"
 
 #include <gtest/gtest.h>
 #include <string>

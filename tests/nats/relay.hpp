@@ -3,7 +3,7 @@
 
 #include "temporary_folder.hpp"
 
-#include "net/nats/access.hpp"
+#include "nats/access.hpp"
 
 #include <signal.h>
 #include <sys/prctl.h>

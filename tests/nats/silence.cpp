@@ -1,5 +1,5 @@
 // When a node is lost: no relay, and no clock.
-#include "net/nats/silence.hpp"
+#include "nats/silence.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "net/nats/subjects.hpp"
+#include "nats/subjects.hpp"
 
 #include <gtest/gtest.h>
 

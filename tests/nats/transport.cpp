@@ -1,8 +1,8 @@
 // labels: slow
+#include "nats/connection.hpp"
 #include "nats/relay.hpp"
-#include "net/nats/connection.hpp"
-#include "net/nats/control.hpp"
-#include "net/plugin.hpp"
+#include "sites/control.hpp"
+#include "transport/plugin.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

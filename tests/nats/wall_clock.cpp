@@ -1,9 +1,9 @@
 // labels: once
 // The wall clock is set while this process waits for a relay. The functions by which nats.c and
 // OpenSSL ask for it are replaced here, for this program alone; all else goes by the steady clock.
+#include "nats/connection.hpp"
 #include "nats/impostor.hpp"
 #include "nats/relay.hpp"
-#include "net/nats/connection.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "common/input_error.hpp"
 #include "study/page.hpp"
+#include "support/input_error.hpp"
 #include "temporary_folder.hpp"
 
 namespace {

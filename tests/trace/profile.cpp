@@ -4,7 +4,7 @@
 
 #include "trace/strand_clock.hpp"
 
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/division/pace.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What is kept of a worker's spans when there is no room for all, and how its time adds up.
 #include "trace/recorder.hpp"
 
-#include <cleave/detail/pace.hpp>
+#include <cleave/detail/division/pace.hpp>
 
 #include <gtest/gtest.h>
 

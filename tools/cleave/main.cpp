@@ -12,8 +12,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "common/command_line.hpp"
-#include "common/save_file.hpp"
 #include "cosched/launch.hpp"
 #include "gang/commands.hpp"
 #include "plan/commands.hpp"
@@ -25,6 +23,8 @@
 #include "study/interrupt.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
+#include "support/command_line.hpp"
+#include "support/save_file.hpp"
 
 namespace {
 

@@ -22,8 +22,8 @@
 #include <tuple>
 #include <vector>
 
-#include "net/launch.hpp"
 #include "sleeper.hpp"
+#include "transport/launch.hpp"
 
 namespace {
 

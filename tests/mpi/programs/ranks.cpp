@@ -1,7 +1,7 @@
 // What the scripts beside it start under mpirun: one thing that a transport must do, for each rank.
 #include "machine/settings.hpp"
-#include "net/launch.hpp"
 #include "sleeper.hpp"
+#include "transport/launch.hpp"
 
 #include <unistd.h>
 #include <algorithm>

@@ -27,9 +27,9 @@
 #include <thread>
 #include <vector>
 
+#include "nats/access.hpp"
+#include "nats/dial.hpp"
 #include "nats/impostor.hpp"
-#include "net/nats/access.hpp"
-#include "net/nats/dial.hpp"
 
 namespace {
 

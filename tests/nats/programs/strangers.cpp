@@ -24,12 +24,12 @@
 #include <string>
 #include <vector>
 
-#include "net/nats/access.hpp"
-#include "net/nats/descriptor.hpp"
+#include "machine/descriptor.hpp"
+#include "nats/access.hpp"
 
 namespace {
 
-using cleave::net::nats::descriptor;
+using cleave::machine::descriptor;
 using clock_type = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 

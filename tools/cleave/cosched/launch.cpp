@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/command_line.hpp"
 #include "machine/trusted.hpp"
+#include "support/command_line.hpp"
 
 namespace cosched {
 namespace {

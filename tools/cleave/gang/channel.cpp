@@ -13,7 +13,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

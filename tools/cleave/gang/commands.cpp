@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "gang/control.hpp"
 #include "gang/remote.hpp"
 #include "gang/run.hpp"
 #include "gang/serve.hpp"
-#include "net/launch.hpp"
+#include "support/command_line.hpp"
+#include "transport/launch.hpp"
 
 namespace gang {
 

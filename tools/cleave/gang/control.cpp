@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

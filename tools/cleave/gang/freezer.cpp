@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

@@ -11,10 +11,10 @@
 #include <thread>
 #include <utility>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "machine/without_signals.hpp"
-#include "net/nats/connection.hpp"
+#include "nats/connection.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

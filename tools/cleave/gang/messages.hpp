@@ -1,5 +1,5 @@
 // What the daemons of a gang say to each other, each to all, in JSON. Who says it is in the
-// subject, which the relay checks (net/nats/subjects.hpp).
+// subject, which the relay checks (nats/subjects.hpp).
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "common/command_line.hpp"
 #include "gang/freezer.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

@@ -20,7 +20,6 @@
 #include <optional>
 #include <utility>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "gang/freezer.hpp"
 #include "gang/link.hpp"
@@ -28,6 +27,7 @@
 #include "gang/prompt.hpp"
 #include "gang/remote.hpp"
 #include "machine/ignored.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

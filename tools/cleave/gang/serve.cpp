@@ -17,11 +17,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "gang/link.hpp"
 #include "gang/peers.hpp"
 #include "gang/prompt.hpp"
+#include "support/command_line.hpp"
 
 namespace gang {
 namespace {

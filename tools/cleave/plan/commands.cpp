@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/command_line.hpp"
-#include "common/input_error.hpp"
 #include "graph/recorded_graph.hpp"
 #include "graph/schedule.hpp"
+#include "support/command_line.hpp"
+#include "support/input_error.hpp"
 
 namespace plan {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "machine/without_signals.hpp"
-#include "net/nats/dial.hpp"
-#include "net/nats/pulse.hpp"
+#include "nats/dial.hpp"
+#include "nats/pulse.hpp"
 
 namespace relay {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "net/nats/access.hpp"
-#include "net/nats/subjects.hpp"
+#include "nats/access.hpp"
+#include "nats/subjects.hpp"
 
 namespace relay {
 

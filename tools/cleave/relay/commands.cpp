@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 #ifdef CLEAVE_WITH_SITES
 #include "relay/invite.hpp"

@@ -16,9 +16,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "common/command_line.hpp"
 #include "machine/saved_file.hpp"
 #include "relay/keys.hpp"
+#include "support/command_line.hpp"
 
 namespace relay {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "net/nats/access.hpp"
-#include "net/nats/subjects.hpp"
+#include "nats/access.hpp"
+#include "nats/subjects.hpp"
 
 namespace relay {
 

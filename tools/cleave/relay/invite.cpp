@@ -15,12 +15,12 @@
 #include <random>
 #include <stdexcept>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
-#include "net/nats/access.hpp"
+#include "nats/access.hpp"
 #include "relay/folder.hpp"
 #include "relay/keys.hpp"
 #include "relay/run.hpp"
+#include "support/command_line.hpp"
 
 namespace relay {
 namespace {

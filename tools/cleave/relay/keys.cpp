@@ -15,7 +15,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "net/nats/access.hpp"
+#include "nats/access.hpp"
 
 namespace relay {
 namespace {

@@ -23,12 +23,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "common/command_line.hpp"
 #include "gang/channel.hpp"
 #include "relay/bridge.hpp"
 #include "relay/keys.hpp"
 #include "relay/log.hpp"
 #include "sites/write_some.hpp"
+#include "support/command_line.hpp"
 
 namespace relay {
 namespace {

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "common/command_line.hpp"
+#include "support/command_line.hpp"
 
 #ifdef CLEAVE_WITH_SITES
-#include "net/nats/supervisor.hpp"
 #include "sites/nodes.hpp"
 #include "sites/submit.hpp"
+#include "sites/supervisor.hpp"
 #endif
 
 namespace sites {

@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "net/printable.hpp"
+#include "machine/printable.hpp"
 #include "sites/roster.hpp"
 
 namespace sites {
 
 namespace nats = cleave::net::nats;
-using cleave::net::printable;
+using cleave::machine::printable;
 using namespace std::chrono_literals;
 
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/command_line.hpp"
 #include "machine/ignored.hpp"
+#include "support/command_line.hpp"
 
 namespace sites {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "net/nats/connection.hpp"
-#include "net/nats/control.hpp"
+#include "nats/connection.hpp"
+#include "sites/control.hpp"
 
 namespace sites {
 

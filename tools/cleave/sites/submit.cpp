@@ -13,11 +13,11 @@
 #include <utility>
 #include <variant>
 
-#include "common/command_line.hpp"
-#include "net/printable.hpp"
+#include "machine/printable.hpp"
 #include "sites/program_output.hpp"
 #include "sites/roster.hpp"
 #include "sites/write_some.hpp"
+#include "support/command_line.hpp"
 
 namespace sites {
 
@@ -176,7 +176,7 @@ void job::on(const nats::alive&) {
 }
 
 void job::on(const nats::refusal& m) {
-  const std::string why = cleave::net::printable(m.why);
+  const std::string why = cleave::machine::printable(m.why);
   const std::string line = fmt::format("{} refuses: {}", at_.at.at.text(), why);
   if (is_ == phase::running) return lose(fmt::format("{}: {}", at_.at.at.text(), why));
   if (candidates_.empty()) return end(1, line);
@@ -339,7 +339,7 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
                              const connection& by) {
   std::set<std::string> others;
   for (const auto& s : all)
-    if (!s.what.leaving) others.insert(cleave::net::printable(s.what.program));
+    if (!s.what.leaving) others.insert(cleave::machine::printable(s.what.program));
   if (others.contains(what.program) && !what.root.empty())
     throw apps::usage_error(fmt::format("{} does not offer {}", what.root, what.program));
   throw apps::usage_error(

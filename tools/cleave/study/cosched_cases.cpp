@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/command_line.hpp"
 #include "cpus.hpp"
+#include "support/command_line.hpp"
 
 namespace study::sharing {
 namespace {

@@ -20,9 +20,9 @@
 #include <thread>
 #include <utility>
 
-#include "common/save_file.hpp"
 #include "cosched/launch.hpp"
 #include "interrupt.hpp"
+#include "support/save_file.hpp"
 
 namespace study::sharing {
 namespace {

@@ -8,12 +8,12 @@
 #include <ctime>
 #include <limits>
 
-#include "common/command_line.hpp"
-#include "common/processor.hpp"
 #include "cosched_jobs.hpp"
 #include "cpus.hpp"
 #include "interrupt.hpp"
 #include "measured.hpp"
+#include "support/command_line.hpp"
+#include "support/processor.hpp"
 
 namespace study::sharing {
 namespace {

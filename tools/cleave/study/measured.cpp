@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "common/line_reader.hpp"
+#include "support/line_reader.hpp"
 
 namespace study {
 

@@ -13,10 +13,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "common/command_line.hpp"
-#include "common/processor.hpp"
 #include "cpus.hpp"
 #include "interrupt.hpp"
+#include "support/command_line.hpp"
+#include "support/processor.hpp"
 
 namespace study {
 namespace {

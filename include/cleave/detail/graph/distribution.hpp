@@ -1,0 +1,206 @@
+#pragma once
+
+#include <cleave/detail/graph/graph.hpp>
+#include <cleave/detail/travel/team.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+/// A graph whose subtasks run on several nodes.
+namespace cleave::detail {
+
+class placement_plan;
+class recorder;
+
+/// Which node runs which subtask, and what has to go from one to another for it.
+///
+/// All members of the team make the same graph. Each of them keeps, for every datum, which have the
+/// newest value; so all know of the same transfers, by the same numbers, and nobody asks. A
+/// transfer is a subtask on either side: the one that sends reads the datum, the one that receives
+/// writes it, so it needs no rule of its own. What is not for this node is not made here.
+class distribution final : team_port {
+public:
+  /// `plan`: of the first node; empty: none.
+  distribution(graph_scope& g, team_node& node, std::string plan);
+  ~distribution() override;
+  distribution(const distribution&) = delete;
+  distribution& operator=(const distribution&) = delete;
+
+  unsigned rank() const noexcept { return node_.rank; }
+  unsigned size() const noexcept { return node_.size; }
+
+  // The owner of the graph.
+
+  /// Before there are data: subtasks run where the plan in its file says, or if there is no such
+  /// file this run is recorded there. Blocks until the first node has told which. Throws plan_error
+  /// on all nodes if the file cannot be used.
+  void open_plan();
+
+  /// Throws std::out_of_range if there is no such member.
+  void check(unsigned rank) const;
+  /// Numbers the next datum, and gives it a home in turn.
+  void give_home(datum_place& d) noexcept {
+    d.number = made_data_++;
+    d.home = d.number % size();
+  }
+  /// Decides who runs the next subtask, and begins the transfers that it needs. Of `after` those on
+  /// other nodes are replaced by what comes from there. Returns the rank. Throws std::bad_alloc,
+  /// std::out_of_range.
+  unsigned place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
+                 std::optional<unsigned> asked);
+  /// Has it here, too.
+  void bring(any_datum& d, unsigned to);
+  /// wait(): blocks until all nodes have done what they have to. Afterwards all know the first
+  /// error, and throw it. False if one of them has cancelled the graph. Throws std::logic_error if
+  /// the nodes have made different graphs, `cancelled` if one has left.
+  bool finish();
+  /// It is not used any more: this node does what it has to, or takes no part any more if it
+  /// unwinds. The first one blocks until all have ended it, and writes the plan's file.
+  void end(bool unwinds) noexcept;
+  /// Of a subtask that receives: it is linked, and may run when its value is here.
+  void await_arrival(subtask& s);
+
+  // Any thread.
+
+  /// Calls its function.
+  void run(subtask& s);
+  /// What subtasks have sent that others came after leaves now.
+  void flush() noexcept;
+  /// On all nodes.
+  void cancel() noexcept;
+  /// A subtask has thrown; within the handler. Other nodes get to know the first one.
+  void note(std::uint64_t number, const std::exception_ptr& e) noexcept;
+
+private:
+  static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
+  class send;
+  class receive_value;
+  enum class kind : std::uint8_t {
+    value,
+    timed_value,  // of a graph that is recorded: who sent it, and when
+    absent,
+    made,  // to the first node
+    done,
+    go_on,
+    cancelled,
+    abandoned,
+    differs,  // from the first node: nobody takes part any more
+    opens,    // to the first node: a graph with a plan
+    plan,     // from the first node: what it is
+    measured  // to the first node
+  };
+  /// Of all that was made so far: which node runs what, with which data; where was waited.
+  enum class entry : std::uint64_t { subtask, copy, plan, wait, end };
+  struct hash {
+    std::uint64_t value = 0;
+    void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
+    void add(std::uint64_t n) noexcept {
+      value = (value ^ n) * 0x9E3779B97F4A7C15;
+      value ^= value >> 32;
+    }
+  };
+  enum class plan_kind : std::uint8_t { cannot_be_used, recorded, followed };
+  struct arrived {
+    std::vector<std::byte> message;
+    std::size_t first = 0;
+    bool has_value = false;
+    std::uint32_t datum = 0;
+  };
+
+  /// Of who holds a datum: that node alone from then on, if it `writes` it; else that one, too.
+  struct change {
+    std::uint64_t number;
+    datum_place* of;
+    std::size_t held_from;  // in held_: those before it
+    unsigned node;
+    bool writes;
+  };
+
+  std::vector<std::byte> read_plan() const;
+  void use_plan(std::span<const std::byte> told);
+  void gather_measured();
+  void close_plan() noexcept;
+  unsigned home_of(std::span<const datum_use> uses) noexcept;
+  void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
+                       std::uint64_t number);
+  void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
+  void take_back(std::uint64_t error);
+  void transfer(any_datum& d, unsigned to, std::uint64_t number);
+  vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
+  vertex_ref make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
+                       std::uint64_t number);
+  vertex_ref make_receive(any_datum* d, std::uint64_t number);
+  /// Returns the length of the message, or 0 if the value is not to be had.
+  std::size_t send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept;
+  void arrives(receive_value& r, arrived a) noexcept;
+  std::vector<std::byte> begin(kind k) const;
+  void put_state(std::vector<std::byte>& message);
+  void keep(std::uint64_t number, std::vector<std::byte> error);
+  static std::logic_error different_graphs();
+  void compare(bool at_the_end);
+  void compare(std::uint64_t round, std::uint64_t made);
+  void differ(std::uint64_t round);
+  bool agree(std::exception_ptr& thrown);
+  void abandon() noexcept;
+  void get_state(byte_reader& r);
+  void get_error(byte_reader& r);
+  void keep_reason(const arrived& a);
+  void tell(unsigned to, std::vector<std::byte> message) noexcept;
+  void tell_all(const std::vector<std::byte>& message) noexcept;
+  void release() noexcept;
+  void await(const std::function<bool()>& holds);
+  bool is_left() const noexcept {
+    return round_ > last_round_ || (differs_ && round_ == 0) || stopped(graph_.parent);
+  }
+
+  bool receive(std::vector<std::byte> message, std::size_t first) override;
+  void look_for_cancelled() noexcept override;
+
+  graph_scope& graph_;
+  team_node& node_;
+  unsigned made_data_ = 0;
+  unsigned made_placeless_ = 0;
+  hash made_all_;
+  std::vector<change> changes_;  // since all have agreed; the same on all nodes
+  std::vector<unsigned> held_;
+  std::string plan_file_;                 // the first node's; empty: none
+  std::unique_ptr<placement_plan> plan_;  // that is followed
+  std::unique_ptr<recorder> recorder_;    // of a graph that is recorded; set with the team's mutex
+
+  std::atomic<bool> unflushed_{false};  // subtasks have sent something
+
+  // As bytes: an exception is never looked at by two threads.
+  std::mutex error_mutex_;
+  std::uint64_t error_number_ = 0;  // 0: none
+  std::vector<std::byte> error_;
+
+  // With the team's mutex.
+  std::unordered_map<std::uint64_t, receive_value*> awaited_;
+  std::unordered_map<std::uint64_t, arrived> early_;
+  bool released_ = false;  // it is cancelled: nothing is waited for
+  // Agreements: this node takes part in the last one, some are over; and so many there will be,
+  // because then somebody has left. The end of the graph counts as one that nobody waits for.
+  std::uint64_t round_ = 0, agreed_ = 0, last_round_ = never;
+  std::uint64_t children_done_ = 0;  // in all rounds
+  bool was_cancelled_ = false;       // the last one said so
+  bool differs_ = false;             // somebody has left because not all make the same
+  // By round: what the first of the nodes has made, and of how many it is known. The first node's.
+  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, unsigned>> made_by_;
+  std::optional<std::vector<std::byte>> told_plan_;
+  std::vector<std::vector<std::byte>> measured_;  // of others
+};
+
+}  // namespace cleave::detail

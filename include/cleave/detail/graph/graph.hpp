@@ -1,0 +1,281 @@
+#pragma once
+
+#include <cleave/detail/first_error.hpp>
+#include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/bytes.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// Subtasks and what they depend on, without the types of their data.
+namespace cleave::detail {
+
+struct vertex;
+class subtask;
+class graph_memory;
+class graph_scope;
+class distribution;
+class team_node;
+
+/// `to` comes after the vertex in whose list this is.
+struct edge {
+  vertex* to;
+  edge* next;
+};
+
+/// A subtask as others know it. In front of the subtask, in one block of the graph's memory. When
+/// the subtask is done the block may be used again, by the owner of the graph: then the vertex has
+/// another number.
+///
+/// The invariant: `unmet` counts the subtasks that must come before it and are not done, and one
+/// while it is being made. Whoever takes the last one away makes it ready, or drops it: once.
+struct alignas(std::max_align_t) vertex {
+  graph_memory* of = nullptr;
+  std::uint64_t number = 0;                // of the subtask, in program order. Written by the owner
+  std::atomic<edge*> successors{nullptr};  // done(): it is done, and has told those that there were
+  std::atomic<std::uint64_t> path{0};      // of a profile: where it ended
+  std::atomic<std::uint32_t> unmet{1};
+  std::uint32_t size_class = 0;
+  std::uint64_t named_by = 0;  // the last link() that found it. The owner's
+
+  static edge* done() noexcept;
+  /// e.to comes after it. False if it is done; then nothing is kept of e.
+  bool precede(edge& e) noexcept;
+};
+
+/// Which subtask that was. The owner of the graph only, while the graph lives.
+struct vertex_ref {
+  vertex* at = nullptr;      // null: of none, or on another node
+  std::uint64_t number = 0;  // 0: of none
+  unsigned rank = 0;         // of the node that runs it
+  /// Null if it is done. Of a profile, it all the same.
+  vertex* get() const noexcept;
+};
+
+/// Blocks for subtasks. The owner takes them, anybody gives them back. All memory is kept until the
+/// end, so a vertex can be looked at when its subtask is done.
+class graph_memory {
+public:
+  graph_memory() noexcept = default;
+  ~graph_memory();
+  graph_memory(const graph_memory&) = delete;
+  graph_memory& operator=(const graph_memory&) = delete;
+
+  /// Owner only. Room for a subtask of this size, behind a new vertex. Throws std::bad_alloc.
+  void* take(std::size_t size);
+  static void give_back(void* subtask) noexcept;
+  /// Owner only. How many should be given back before the next one of the last size is taken, so
+  /// that there need not be more than the thousand that there are already.
+  std::size_t missing() const noexcept;
+
+private:
+  struct free_block {
+    free_block* next;
+  };
+  static constexpr std::size_t line = 64, classes = 16, at_a_time = 16, few = 64;
+
+  free_block* more(std::size_t blocks, std::size_t lines, std::size_t k);
+
+  std::array<free_block*, classes> free_{};  // the owner's
+  std::array<std::atomic<free_block*>, classes> given_back_{};
+  std::vector<void*> all_;
+  std::size_t last_ = 0;  // the class that was taken from last
+};
+
+enum class access_mode : std::uint8_t { in, out, inout, add };
+
+/// Who reads and writes a datum, of the subtasks made so far. The owner of the graph only.
+///
+///     writers: of its newest value; several that add. They come after `before`.
+///     readers: of that value. They come after the writers.
+class datum_uses {
+public:
+  /// One subtask at a time adds. Touched with the graph's `turns_` locked.
+  struct turn {
+    bool taken = false;
+    subtask *first = nullptr, *last = nullptr;  // of those that are ready but for this
+  } turn_of;
+
+  /// Room for one more use by this link(); forgets some of those that are done. Throws
+  /// std::bad_alloc.
+  void make_room(std::uint64_t link);
+  /// Appends those that a new use must come after, are not done, and were not yet appended by this
+  /// link(). Throws std::bad_alloc.
+  void collect(access_mode mode, std::uint64_t link, std::vector<vertex*>& before) const;
+  /// The new use is there. After make_room().
+  void enter(access_mode mode, vertex_ref by) noexcept;
+
+  using list = std::vector<vertex_ref>;
+  /// What a new use must come after, if it is a long list that stays, so that further uses would
+  /// have to come after all of it too. Else null. The caller may put a subtask in its place that
+  /// comes after all of it.
+  list* long_list(access_mode mode) noexcept;
+
+private:
+  /// A list of so many stays as it is: a subtask has room for as many edges.
+  static constexpr std::size_t few = 4;
+  const list& newest() const noexcept { return readers_.empty() ? writers_ : readers_; }
+  bool goes_on_adding() const noexcept { return adding_ && readers_.empty(); }
+
+  list writers_, readers_, before_;
+  std::uint64_t named_by_ = 0;  // the last link() that made room,
+  std::size_t uses_ = 0;        // for so many uses
+  bool adding_ = false;
+};
+
+/// Which nodes of a team have the newest value of a datum, and which runs what writes it. The same
+/// on all nodes. The owner of the graph only.
+struct datum_place {
+  std::uint32_t number = 0;  // from 0 on
+  unsigned home = 0;
+  std::vector<unsigned> holders;  // in the order in which they got it; none: all have it
+  bool is_here = true;
+  bool has(unsigned rank) const noexcept;
+};
+
+/// What a graph keeps of a datum, besides its value.
+struct any_datum {
+  virtual ~any_datum() = default;
+  /// The value, from one node to another. Only of graphs of a team.
+  virtual void put(byte_writer&) const {}
+  virtual void get(byte_reader&) {}
+  const void* graph = nullptr;
+  datum_uses uses;
+  datum_place place;
+};
+
+/// How a subtask uses a datum.
+struct datum_use {
+  any_datum* of;
+  access_mode mode;
+};
+
+/// Whose home decides where a subtask runs, if nobody says: the first datum that it writes, else
+/// the first one. Null if it has none.
+template <class Use>
+const Use* deciding(std::span<const Use> uses) noexcept {
+  for (const Use& u : uses)
+    if (u.mode != access_mode::in) return &u;
+  return uses.empty() ? nullptr : &uses.front();
+}
+
+/// One call of the user's function. A task of the graph's group from when it is ready.
+class subtask : public group_task {
+public:
+  explicit subtask(graph_scope& g) noexcept;
+  subtask(const subtask&) = delete;
+  subtask& operator=(const subtask&) = delete;
+  /// Those that come after it need not wait any more: dropped too, if it has not run.
+  ~subtask() override;
+  void execute() noexcept final;
+
+  vertex& in_graph() noexcept { return *(reinterpret_cast<vertex*>(this) - 1); }
+  static subtask& of(vertex& v) noexcept { return *reinterpret_cast<subtask*>(&v + 1); }
+
+  static void* operator new(std::size_t size, graph_memory& from) { return from.take(size); }
+  static void operator delete(void* at, graph_memory&) noexcept { graph_memory::give_back(at); }
+  static void operator delete(void* at) noexcept { graph_memory::give_back(at); }
+
+protected:
+  /// What it is, and who runs it when it is ready: any worker; who made it ready, at once; any
+  /// worker, and it was pending before it was ready; nobody, as it only joins those before it.
+  enum class kind : std::uint8_t { call, send, receive, join };
+  subtask(graph_scope& g, kind k) noexcept : subtask(g) { kind_ = k; }
+
+  virtual void call() = 0;
+  /// Instead of call(), if one before it has thrown.
+  virtual void skip() noexcept {}
+
+private:
+  friend class graph_scope;
+  friend class distribution;
+  class joining;
+  graph_scope& graph() const noexcept;
+  std::span<datum_uses* const> adds_to() const noexcept { return {adds_to_.get(), adds_}; }
+  static constexpr std::size_t most_inside = 4;
+
+  std::array<edge, most_inside> edges_{};
+  std::unique_ptr<edge[]> more_edges_;  // if it comes after more than that
+  std::unique_ptr<datum_uses*[]> adds_to_;
+  std::uint32_t adds_ = 0;   // to so many
+  subtask* next_ = nullptr;  // of those that wait for the same datum
+  bool locked_ = false;      // what it adds to
+  bool completed_ = false;   // those after it have been told
+  kind kind_ = kind::call;
+};
+
+/// What a graph is without the types of its data.
+class graph_scope : public group_scope {
+public:
+  graph_scope() noexcept;
+  ~graph_scope();
+  graph_scope(const graph_scope&) = delete;
+  graph_scope& operator=(const graph_scope&) = delete;
+
+protected:
+  /// Owner only. It runs when all that it must come after is done, which may be now; `after` are
+  /// some of those. Throws std::bad_alloc, and what a poll does.
+  vertex_ref enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
+                   std::span<const vertex_ref> after);
+  /// Blocks until all is done, on all nodes. False if the graph was cancelled. Throws the first
+  /// error.
+  bool finish();
+  /// Blocks until nothing of it is left here. `unwinds`: cancels it.
+  void end(bool unwinds) noexcept;
+  /// Any thread.
+  void cancel_all() noexcept;
+
+  // Of a graph of a team; with one member they do nothing. The owner only.
+
+  /// `plan`: a file, or nothing. Throws std::logic_error if the caller is no worker, and what
+  /// distribution::open_plan() does.
+  void distribute(team_node& of, const std::string& plan);
+  /// Decides who runs the subtask that is made next, which is `of`. Whether it is this node.
+  bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
+             std::optional<unsigned> rank, vertex_ref& of);
+  /// It could not be made here, and was placed: wait() throws why, on all nodes. In the handler.
+  void not_made(std::span<const datum_use> uses, std::span<const vertex_ref> after) noexcept;
+  void give_home(any_datum& d) noexcept;
+  void home(any_datum& d, unsigned rank) const;
+  void bring_to(any_datum& d, unsigned rank);
+  void bring_to_all(any_datum& d);
+
+  graph_memory memory;
+  first_error error;
+  std::unique_ptr<distribution> nodes;  // of a graph of a team, if it has several members
+
+private:
+  friend class subtask;
+  friend class distribution;
+  /// Makes it run when that is possible. `number`: in program order.
+  vertex_ref link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
+                  std::span<const vertex_ref> after, std::uint64_t number);
+  void join(datum_uses::list& all, std::uint64_t number);
+  std::uint32_t put_behind(subtask& s, std::uint64_t number);
+  void are_met(subtask& s, std::uint32_t met);
+  void keep(std::uint64_t number, std::exception_ptr e) noexcept;
+  bool take_turns(subtask& s) noexcept;
+  bool lock(subtask& s) noexcept;
+  void start(subtask& s);
+  void start_or_keep(subtask& s) noexcept;
+  void unlock(subtask& s) noexcept;
+  void complete(subtask& s) noexcept;
+  void drop(edge* first) noexcept;
+
+  std::uint64_t made_ = 0;       // the last number
+  std::uint64_t links_ = 0;      // calls of link()
+  std::vector<vertex*> before_;  // what the subtask that is being made must come after
+  std::mutex turns_;             // of those that add
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/replicas.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+/// Nodes that run one task together, each its own copy of it, and send each other messages.
+namespace cleave::detail {
+
+/// What a team needs of the network; net implements it.
+class team_carrier : public carrier, public message_watch {
+public:
+  /// Any thread; does not block. It leaves with the next flush, together with others. Between two
+  /// members messages arrive in the order in which they were sent, or the team is stopped.
+  virtual void send_to_member(std::uint64_t team, unsigned rank,
+                              std::vector<std::byte> message) = 0;
+  /// Any thread; does not block.
+  virtual void flush_to_members() noexcept = 0;
+};
+
+/// What receives messages within a team: a graph. Each function is called with the team's mutex.
+class team_port {
+public:
+  virtual ~team_port() = default;
+  /// `first`: where in the message its contents begin. True if those that wait are to look again.
+  virtual bool receive(std::vector<std::byte> message, std::size_t first) = 0;
+  /// Some scope was cancelled: if the port's was, nothing is waited for any more.
+  virtual void look_for_cancelled() noexcept = 0;
+
+  std::uint64_t port = 0;  // its number within its team, from enter() on
+};
+
+/// One node as a member of a team.
+///
+/// Invariant: a message goes to the port that its sender's port is there: the nth port of each
+/// member is the same one. What comes for a port that is not there yet is kept for it, what comes
+/// for one that is gone is dropped.
+class team_node {
+public:
+  /// `net` may be null if there is one member. `number`: the network's.
+  team_node(std::uint64_t number, unsigned its_rank, unsigned members, team_carrier* net) noexcept
+      : rank(its_rank), size(members), number_(number), net_(net) {}
+  team_node(const team_node&) = delete;
+  team_node& operator=(const team_node&) = delete;
+
+  const unsigned rank, size;
+  const worker* began_on = nullptr;  // the team's task
+
+  // By the members of the team.
+
+  /// Gives it its number, then what has come for it. Throws std::logic_error if a member has ended
+  /// without it.
+  void enter(team_port& p);
+  /// Afterwards nothing is received any more.
+  void leave(const team_port& p) noexcept;
+  /// Appends what receive() needs to know, for the beginning of a message.
+  static std::vector<std::byte> begin_message(std::uint64_t port);
+  /// Whoever sends calls flush() soon, on the same thread.
+  void send(unsigned to, std::vector<std::byte> message) {
+    net_->send_to_member(number_, to, std::move(message));
+  }
+  void flush() noexcept {
+    if (net_ != nullptr) net_->flush_to_members();
+  }
+  /// Blocks until that holds, which is looked at again after tell(); serves requests meanwhile.
+  void await(const std::function<bool()>& holds) { net_->await(holds); }
+  void tell() noexcept { net_->tell(); }
+  /// Null if there is one member.
+  message_watch* watch() const noexcept { return net_; }
+  /// The task has ended here, and makes no more ports. Whether others have made more.
+  bool end() noexcept;
+
+  // By the network's thread.
+
+  /// Throws malformed. Whether it is for a port that this member has ended without.
+  bool receive(std::vector<std::byte> message);
+  void look_for_cancelled() noexcept;
+  std::uint64_t ports_made() noexcept;
+  /// Another member has ended its task, and had made so many. Whether that is not what this one
+  /// makes.
+  bool member_ended(std::uint64_t ports) noexcept;
+  static std::logic_error different_numbers();
+
+  std::mutex mutex;  // of all ports
+
+private:
+  using message_list = std::vector<std::pair<std::vector<std::byte>, std::size_t>>;
+
+  const std::uint64_t number_;
+  team_carrier* const net_;
+  std::uint64_t last_ = 0;  // port
+  // Of those members that have ended.
+  std::uint64_t fewest_ = (std::numeric_limits<std::uint64_t>::max)(), most_ = 0;
+  bool ended_ = false;
+  std::map<std::uint64_t, team_port*> ports_;
+  std::map<std::uint64_t, message_list> early_;
+};
+
+/// That of the task that the calling worker is in; only within one that all nodes run.
+team_node* team_of_this_node() noexcept;
+
+}  // namespace cleave::detail

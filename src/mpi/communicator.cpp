@@ -1,0 +1,418 @@
+#include "mpi/communicator.hpp"
+
+#include <dlfcn.h>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+#if defined(OMPI_HAVE_MPI_EXT_FTMPI)
+#define CLEAVE_MPI_SURVIVES 1  // user-level failure mitigation, ULFM
+#endif
+
+namespace cleave::net::mpi {
+namespace {
+
+enum tag : int { whole, header, part };
+
+constexpr int at_once = 64;  // long messages begun in one call of progress, so that it ends
+
+/// Ranks are told of failures if the user asked for it: mpirun --with-ft ulfm leaves this variable.
+bool survival_was_asked_for() {
+#ifdef CLEAVE_MPI_SURVIVES
+  const char* const text = std::getenv("OMPI_MCA_mpi_ft_enable");
+  const std::string_view asked = text != nullptr ? text : "";
+  return asked == "1" || asked == "true";
+#else
+  return false;
+#endif
+}
+
+bool tells_of_a_failure([[maybe_unused]] int code) {
+#ifdef CLEAVE_MPI_SURVIVES
+  int kind = MPI_SUCCESS;
+  MPI_Error_class(code, &kind);
+  return kind == MPIX_ERR_PROC_FAILED || kind == MPIX_ERR_PROC_FAILED_PENDING ||
+         kind == MPIX_ERR_REVOKED;
+#else
+  return false;
+#endif
+}
+
+/// Open MPI with more ranks than CPUs gives the CPU away in each call that finds nothing: to
+/// whoever computes, for as long as the kernel lets that one. Messages would wait so long. Here
+/// nobody spins but at the beginning and the end.
+void yield_in_calls([[maybe_unused]] bool yields) {
+#if defined(OPEN_MPI)
+  using setter = bool(bool);
+  static auto* const set =
+      reinterpret_cast<setter*>(dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  if (set == nullptr) return;
+  static bool before = false;
+  if (yields) set(before);
+  else before = set(false);
+#endif
+}
+
+}  // namespace
+
+communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_bytes_(part_bytes) {
+  int begun = 0;
+  MPI_Initialized(&begun);
+  if (begun != 0)
+    throw std::runtime_error("MPI was begun in this process before, and it begins only once");
+  begin(expected_ranks);
+  find_neighbours();
+  peers_ = std::vector<peer_state>(index(size_));
+}
+
+void communicator::begin_messages() { yield_in_calls(false); }
+
+void communicator::begin(int expected_ranks) {
+  survives_ = survival_was_asked_for();
+  // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together
+  // before it.
+  if (survives_) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
+  // Serialized: workers send, too; and another thread may come to own the transport later.
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+  if (provided < MPI_THREAD_FUNNELED)
+    throw std::runtime_error(library() + " does not allow threads (MPI_THREAD_FUNNELED)");
+  other_threads_ = provided >= MPI_THREAD_SERIALIZED;
+  // A communicator of its own: nothing that the program sends can be taken for ours.
+  MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+  MPI_Comm_dup(MPI_COMM_WORLD, &end_);
+  MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(end_, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(all_, &rank_);
+  MPI_Comm_size(all_, &size_);
+  if (expected_ranks != 0 && size_ != expected_ranks) {
+    throw std::runtime_error("the launcher started " + std::to_string(expected_ranks) +
+                             " ranks and MPI knows " + std::to_string(size_) +
+                             ": the plug-in was built for another MPI (" + library() + ")");
+  }
+}
+
+void communicator::find_neighbours() {
+  MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_);
+  MPI_Group everybody = MPI_GROUP_NULL;
+  MPI_Group here = MPI_GROUP_NULL;
+  MPI_Comm_group(all_, &everybody);
+  MPI_Comm_group(host_, &here);
+  int count = 0;
+  MPI_Group_size(here, &count);
+  std::vector<int> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(i);
+  neighbours_.resize(index(count));
+  MPI_Group_translate_ranks(here, count, numbers.data(), everybody, neighbours_.data());
+  MPI_Group_free(&everybody);
+  MPI_Group_free(&here);
+}
+
+communicator::~communicator() {
+  yield_in_calls(true);
+  if (failed_ == 0) {
+    MPI_Comm_free(&host_);
+    MPI_Comm_free(&end_);
+    MPI_Comm_free(&all_);
+  }
+  MPI_Finalize();
+}
+
+std::string communicator::library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string_view line(text, static_cast<std::size_t>(length));
+  std::string first(line.substr(0, line.find_first_of("\n,")));
+  std::replace(first.begin(), first.end(), '\t', ' ');
+  return first;
+}
+
+void communicator::share_on_host(std::span<std::byte> what) {
+  MPI_Bcast(what.data(), static_cast<int>(what.size()), MPI_BYTE, 0, host_);
+}
+
+bool communicator::all_on_host(bool mine) {
+  int here = mine ? 1 : 0;
+  int all = 0;
+  MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, host_);
+  return all != 0;
+}
+
+std::vector<std::byte> communicator::gather(std::span<const std::byte> mine) {
+  std::vector<std::byte> of_all(mine.size() * index(size_));
+  const int each = static_cast<int>(mine.size());
+  MPI_Allgather(mine.data(), each, MPI_BYTE, of_all.data(), each, MPI_BYTE, all_);
+  return of_all;
+}
+
+// ---- errors
+
+void communicator::end_job(int code, const char* what) {
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  std::fprintf(stderr, "cleave: rank %d: %s: %s; this MPI does not survive that, the job ends\n",
+               rank_, what, text);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
+bool communicator::went_well(int code, const char* what) {
+  if (code == MPI_SUCCESS) return true;
+  if (!survives_ || !tells_of_a_failure(code)) end_job(code, what);
+  look_for_failures();
+  return false;
+}
+
+void communicator::look_for_failures() {
+#ifdef CLEAVE_MPI_SURVIVES
+  if (!survives_) return;
+  MPI_Group dead = MPI_GROUP_NULL;
+  MPIX_Comm_failure_ack(all_);
+  MPIX_Comm_failure_get_acked(all_, &dead);
+  int count = 0;
+  MPI_Group_size(dead, &count);
+  if (count > failed_) {
+    failed_ = count;
+    MPI_Group everybody = MPI_GROUP_NULL;
+    MPI_Comm_group(all_, &everybody);
+    for (int i = 0; i < count; ++i) {
+      int peer = MPI_UNDEFINED;
+      MPI_Group_translate_ranks(dead, 1, &i, everybody, &peer);
+      if (peer == MPI_UNDEFINED || std::exchange(peers_[index(peer)].gone, true)) continue;
+      failures_.push_back(peer);
+      some_are_new_ = true;
+    }
+    MPI_Group_free(&everybody);
+  }
+  MPI_Group_free(&dead);
+#endif
+}
+
+std::optional<int> communicator::next_failure() {
+  if (failures_.empty()) return {};
+  const int peer = failures_.front();
+  failures_.pop_front();
+  return peer;
+}
+
+// ---- messages
+
+void communicator::add(operation& op, MPI_Request request) {
+  requests_.push_back(request);
+  operations_.push_back(&op);
+}
+
+void communicator::send(int to, bytes message) {
+  auto op = std::make_unique<operation>(operation{to, false, std::move(message)});
+  const std::size_t length = op->message.size();
+  if (length > part_bytes_) {
+    send_parts(*op);
+  } else {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int done = 0;
+    if (!went_well(MPI_Isend(op->message.data(), static_cast<int>(length), MPI_BYTE, to, whole,
+                             all_, &request),
+                   "MPI_Isend"))
+      return;
+    if (!went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0) return;
+    op->parts = 1;
+    add(*op, request);
+  }
+  if (op->parts == 0) return;
+  ++peers_[index(to)].unfinished;
+  outgoing_.push_back(std::move(op));
+}
+
+void communicator::send_parts(operation& op) {
+  op.lengths = {op.message.size(), part_bytes_};
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (!went_well(MPI_Isend(op.lengths.data(), 2, MPI_UINT64_T, op.peer, header, all_, &request),
+                 "MPI_Isend"))
+    return;
+  add(op, request);
+  ++op.parts;
+  for (std::size_t at = 0; at < op.message.size(); at += part_bytes_) {
+    const int count = static_cast<int>(std::min(part_bytes_, op.message.size() - at));
+    if (!went_well(
+            MPI_Isend(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
+            "MPI_Isend"))
+      return;
+    add(op, request);
+    ++op.parts;
+  }
+}
+
+void communicator::progress() {
+  finish_requests();
+  if (std::exchange(some_are_new_, false)) give_up_requests();
+  for (int n = 0; n < at_once && complete_.empty() && begin_to_receive(); ++n) {}
+}
+
+void communicator::finish_requests() {
+  if (requests_.empty()) return;
+  finished_.resize(requests_.size());
+  statuses_.resize(requests_.size());
+  int count = 0;
+  const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
+                                finished_.data(), statuses_.data());
+  const bool some_failed = code == MPI_ERR_IN_STATUS;
+  if (some_failed) look_for_failures();
+  else if (!went_well(code, "MPI_Testsome")) return;
+  if (count == MPI_UNDEFINED || count == 0) return;
+  for (int k = 0; k < count; ++k) {
+    const std::size_t i = index(finished_[index(k)]);
+    const int error = some_failed ? statuses_[index(k)].MPI_ERROR : MPI_SUCCESS;
+    if (!went_well(error, "a message") && requests_[i] != MPI_REQUEST_NULL)
+      MPI_Request_free(&requests_[i]);
+    finish_part(*std::exchange(operations_[i], nullptr), error != MPI_SUCCESS);
+  }
+  remove_finished();
+}
+
+/// From the two lists of requests.
+void communicator::remove_finished() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (operations_[i] == nullptr) continue;
+    requests_[kept] = requests_[i];
+    operations_[kept++] = operations_[i];
+  }
+  requests_.resize(kept);
+  operations_.resize(kept);
+}
+
+/// Requests that a rank that is gone has a part in: MPI promises that they fail, but may leave one
+/// of them open for ever. Their messages stay, because MPI may write into them.
+void communicator::give_up_requests() {
+  for (std::size_t i = 0; i < requests_.size(); ++i)
+    if (peers_[index(operations_[i]->peer)].gone) operations_[i] = nullptr;
+  remove_finished();
+  for (auto& op : outgoing_)
+    if (peers_[index(op->peer)].gone) given_up_.push_back(std::move(op));
+  std::erase(outgoing_, nullptr);
+  for (peer_state& peer : peers_) {
+    if (!peer.gone) continue;
+    peer.unfinished = 0;
+    for (auto& op : peer.arriving) given_up_.push_back(std::move(op));
+    peer.arriving.clear();
+  }
+}
+
+void communicator::finish_part(operation& op, bool failed) {
+  op.failed = op.failed || failed;
+  if (--op.parts > 0) {
+    if (op.incoming && !failed) complete_.push_back({static_cast<address>(op.peer), {}});
+    return;
+  }
+  peer_state& peer = peers_[index(op.peer)];
+  --peer.unfinished;
+  if (op.incoming) return hand_out(peer);
+  const auto it = std::find_if(outgoing_.begin(), outgoing_.end(),
+                               [&](const auto& other) { return other.get() == &op; });
+  std::swap(*it, outgoing_.back());
+  outgoing_.pop_back();
+}
+
+void communicator::hand_out(peer_state& peer) {
+  while (!peer.arriving.empty() && peer.arriving.front()->parts == 0) {
+    operation& first = *peer.arriving.front();
+    if (!first.failed)
+      complete_.push_back({static_cast<address>(first.peer), std::move(first.message)});
+    peer.arriving.pop_front();
+  }
+}
+
+bool communicator::begin_to_receive() {
+  int found = 0;
+  MPI_Message handle = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  // Twice: the first may look before it lets MPI work, and find nothing of what is there.
+  for (int n = 0; n < 2 && found == 0; ++n) {
+    const int code = MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &handle, &status);
+    if (!went_well(code, "MPI_Improbe")) return false;
+  }
+  if (found == 0) return false;
+  peer_state& peer = peers_[index(status.MPI_SOURCE)];
+  ++peer.seen;
+  auto op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, {}});
+  if (status.MPI_TAG == header) {
+    // Sixteen bytes come with their envelope: this does not wait.
+    if (!went_well(MPI_Mrecv(op->lengths.data(), 2, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
+                   "MPI_Mrecv"))
+      return true;
+    op->message.resize(op->lengths[0]);
+    receive_parts(*op);
+  } else {
+    int length = 0;
+    MPI_Get_count(&status, MPI_BYTE, &length);
+    op->message.resize(static_cast<std::size_t>(length));
+    MPI_Request request = MPI_REQUEST_NULL;
+    int done = 0;
+    if (!went_well(MPI_Imrecv(op->message.data(), length, MPI_BYTE, &handle, &request),
+                   "MPI_Imrecv") ||
+        !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"))
+      return true;
+    if (done == 0) {
+      add(*op, request);
+      op->parts = 1;
+    }
+  }
+  if (op->parts > 0) ++peer.unfinished;
+  peer.arriving.push_back(std::move(op));
+  hand_out(peer);
+  return true;
+}
+
+/// Posted before anything else is looked for, so that no part is ever found by a probe.
+void communicator::receive_parts(operation& op) {
+  const std::size_t part_bytes = op.lengths[1];
+  for (std::size_t at = 0; at < op.message.size(); at += part_bytes) {
+    const int count = static_cast<int>(std::min(part_bytes, op.message.size() - at));
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!went_well(
+            MPI_Irecv(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
+            "MPI_Irecv")) {
+      op.failed = true;
+      return;
+    }
+    add(op, request);
+    ++op.parts;
+  }
+}
+
+std::optional<incoming> communicator::next() {
+  if (complete_.empty()) return {};
+  incoming first = std::move(complete_.front());
+  complete_.pop_front();
+  return first;
+}
+
+// ---- the end
+
+void communicator::begin_to_leave() {
+#ifdef CLEAVE_MPI_SURVIVES
+  if (survives_) {  // a barrier that ranks which are gone need not come to
+    left_ = MPIX_Comm_iagree(end_, &agreed_, &leaving_) != MPI_SUCCESS;
+    return;
+  }
+#endif
+  went_well(MPI_Ibarrier(end_, &leaving_), "MPI_Ibarrier");
+}
+
+bool communicator::all_have_left() {
+  if (left_) return true;
+  int done = 0;
+  const int code = MPI_Test(&leaving_, &done, MPI_STATUS_IGNORE);
+  left_ = !went_well(code, "the barrier at the end") || done != 0;
+  return left_;
+}
+
+}  // namespace cleave::net::mpi

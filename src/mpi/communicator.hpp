@@ -1,0 +1,149 @@
+#pragma once
+
+#include "transport/transport.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cleave::net::mpi {
+
+/// All of MPI. Its invariant: what the peer sent first is handed out first, and a request stays in
+/// `requests_` from its beginning to its end, with its message beside it. One thread at a time
+/// calls it: the one that made it, unless MPI allows others.
+///
+/// MPI gives the order between two ranks. A message longer than a part travels as a header and its
+/// parts, which the receiver has asked for, in order, before it looks for another message. Of each
+/// part but the last next() returns an empty message: its sender lives.
+class communicator {
+public:
+  /// Begins MPI. Throws std::runtime_error if there is not what the launcher spoke of.
+  communicator(int expected_ranks, std::size_t part_bytes);
+  /// Ends MPI.
+  ~communicator();
+  communicator(const communicator&) = delete;
+  communicator& operator=(const communicator&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  /// Whether other threads may call, one at a time.
+  bool allows_other_threads() const noexcept { return other_threads_; }
+  /// Name and version.
+  static std::string library();
+
+  // ---- before the first message; all ranks together
+
+  /// The ranks of this host, in order, with this one.
+  const std::vector<int>& neighbours() const noexcept { return neighbours_; }
+  /// What the first rank of this host has in it, in all of them.
+  void share_on_host(std::span<std::byte> what);
+  /// True if all ranks of this host say so.
+  bool all_on_host(bool mine);
+  /// What each rank has, by rank; as many bytes of each.
+  std::vector<std::byte> gather(std::span<const std::byte> mine);
+
+  // ---- messages
+
+  /// Nothing above is called any more.
+  void begin_messages();
+  /// The peer is not this rank and not lost.
+  void send(int to, bytes message);
+  /// Lets MPI work: ends what is complete, and begins to receive what has arrived until a message
+  /// is complete.
+  void progress();
+  /// The next message that is complete.
+  std::optional<incoming> next();
+  bool has_next() const noexcept { return !complete_.empty(); }
+
+  /// How many messages of the peer have been seen, whole or in part.
+  std::uint32_t seen_from(int peer) const noexcept { return peers_[index(peer)].seen; }
+  /// Whether something is on its way between this rank and the peer that both must work on.
+  bool unfinished_with(int peer) const noexcept { return peers_[index(peer)].unfinished > 0; }
+  bool idle() const noexcept { return requests_.empty(); }
+
+  // ---- peers that are gone
+
+  /// Whether this MPI tells of a rank that is gone, instead of ending the job.
+  bool survives() const noexcept { return survives_; }
+  bool gone(int peer) const noexcept { return peers_[index(peer)].gone; }
+  /// Asks MPI who is gone. Local, but not for every turn of a loop.
+  void look_for_failures();
+  std::optional<int> next_failure();
+  bool has_failure() const noexcept { return !failures_.empty(); }
+
+  // ---- the end
+
+  /// Says that this rank has sent everything. Messages are received still.
+  void begin_to_leave();
+  /// Whether all ranks have said so.
+  bool all_have_left();
+
+private:
+  struct operation {
+    int peer;
+    bool incoming;
+    bytes message;
+    // Sent ahead of a message in parts: its length and theirs, which is the sender's setting.
+    std::array<std::uint64_t, 2> lengths{};
+    int parts = 0;  // requests that are not finished
+    bool failed = false;
+  };
+  struct peer_state {
+    std::uint32_t seen = 0;
+    int unfinished = 0;
+    bool gone = false;
+    std::deque<std::unique_ptr<operation>> arriving;  // in the order of sending
+  };
+
+  static std::size_t index(int peer) noexcept { return static_cast<std::size_t>(peer); }
+  void begin(int expected_ranks);
+  void find_neighbours();
+  /// True if the call went well, false if a peer is gone. Ends the job if neither.
+  bool went_well(int code, const char* what);
+  [[noreturn]] void end_job(int code, const char* what);
+  void add(operation& op, MPI_Request request);
+  void send_parts(operation& op);
+  void finish_part(operation& op, bool failed);
+  void finish_requests();
+  void remove_finished();
+  void give_up_requests();
+  bool begin_to_receive();
+  void receive_parts(operation& op);
+  void hand_out(peer_state& peer);
+
+  const std::size_t part_bytes_;
+  MPI_Comm all_ = MPI_COMM_NULL;   // messages
+  MPI_Comm end_ = MPI_COMM_NULL;   // the barrier at the end
+  MPI_Comm host_ = MPI_COMM_NULL;  // the ranks of this host
+  int rank_ = 0;
+  int size_ = 0;
+  bool survives_ = false;
+  bool other_threads_ = false;
+  std::vector<int> neighbours_;
+
+  std::vector<peer_state> peers_;
+  std::vector<MPI_Request> requests_;
+  std::vector<operation*> operations_;  // of requests_, one to one
+  std::vector<std::unique_ptr<operation>> outgoing_;
+  std::deque<incoming> complete_;
+  std::deque<int> failures_;
+  bool some_are_new_ = false;
+  std::vector<std::unique_ptr<operation>> given_up_;
+  std::vector<int> finished_;  // scratch of finish_requests
+  std::vector<MPI_Status> statuses_;
+
+  int failed_ = 0;  // peers that are gone
+  MPI_Request leaving_ = MPI_REQUEST_NULL;
+  [[maybe_unused]] int agreed_ = 1;  // with ULFM only
+  bool left_ = false;
+};
+
+}  // namespace cleave::net::mpi

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "machine/shared_memory.hpp"
+#include "mpi/ring_socket.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace cleave::net::mpi {
+
+/// What an idle rank sleeps on: a word in memory that it shares with the ranks of its host, if
+/// those are all there are, and its socket otherwise. A ringer of the same host looks which.
+///
+///             begins to sleep              rung, or the time is up
+///     awake ------------------> on_word --------------------------> awake
+///           ------------------> on_socket ------------------------>
+///                   watch                  end_watch
+///     on_word ----------------> watched ------------> on_word       awake, if the time is up
+///
+/// No ring is lost: the sleeper says where it sleeps and then compares `rings` with what it was
+/// before it last looked for messages; a ringer counts `rings` up and then looks where it sleeps.
+/// All four are sequentially consistent, so one of them sees the other. It blocks on the word that
+/// says where it sleeps: a ringer that is late may end its next sleep for nothing, and then that
+/// word has changed. Rings over UDP stay in the socket until they are read. While it is watched,
+/// another thread looks at `rings`: that one says that it does not any more, and then compares once
+/// again, as a sleeper does.
+///
+/// With every message its sender also says how many it has begun to send so far: who was woken too
+/// early knows then that something is on its way.
+class doorbell {
+public:
+  using ticket = std::uint32_t;
+
+  /// `neighbours`: the ranks of this host that share `memory`, in order, with this one; `memory` is
+  /// empty if there are none. `socket`: nullptr if all ranks are neighbours.
+  doorbell(int self, std::vector<int> neighbours, machine::shared_memory memory,
+           std::unique_ptr<ring_socket> socket, int size);
+
+  static std::size_t memory_bytes(std::size_t neighbours) noexcept;
+
+  /// One more message is on its way to the peer, who learns it when rung, or when it looks next.
+  void announce(int peer) noexcept;
+  void ring(int peer) noexcept;
+  /// Any thread.
+  void ring_self() noexcept;
+
+  bool is_neighbour(int peer) const noexcept { return place(peer) >= 0; }
+  bool uses_socket() const noexcept { return socket_ != nullptr; }
+  /// How many messages the peer has announced to this rank, modulo 2^32.
+  std::uint32_t announced_by(int peer) const noexcept;
+
+  /// To be taken before looking for messages.
+  ticket look() noexcept;
+  /// Blocks until rung since the ticket was taken. False if the time was up.
+  bool sleep(ticket since, std::chrono::nanoseconds at_most) noexcept;
+
+  // Another thread than the sleeper, one at a time.
+
+  /// Who sleeps on the word is not woken from now on. It may go to sleep again: called again, it
+  /// holds for that too.
+  void watch() noexcept;
+  ticket rings() const noexcept;
+  /// A ring since the ticket was taken wakes the sleeper, and those to come do.
+  void end_watch(ticket since) noexcept;
+
+private:
+  enum sleeping : std::uint32_t { awake, on_word, watched, on_socket };
+  struct alignas(64) slot {
+    std::atomic<std::uint32_t> rings{0};
+    std::atomic<std::uint32_t> where{awake};  // a sleeping
+  };
+  using counter = std::atomic<std::uint32_t>;
+
+  int place(int peer) const noexcept { return places_[static_cast<std::size_t>(peer)]; }
+  counter& announced(int from, int to) const noexcept;
+  void wake(slot& s, int peer) noexcept;
+  bool read_socket() noexcept;
+
+  const int self_;
+  const machine::shared_memory memory_;
+  const std::unique_ptr<ring_socket> socket_;
+  const std::size_t neighbours_;
+  slot alone_;                       // without shared memory
+  slot* slots_;                      // of the neighbours
+  counter* announced_ = nullptr;     // between the neighbours, a row for each sender
+  std::vector<int> places_;          // of each rank among the neighbours, or -1
+  std::vector<std::uint32_t> to_;    // announced to ranks elsewhere
+  std::vector<std::uint32_t> from_;  // and by them
+};
+
+}  // namespace cleave::net::mpi

@@ -1,0 +1,459 @@
+#include "transport/transport.hpp"
+
+#include "machine/random.hpp"
+#include "nats/connection.hpp"
+#include "nats/presence.hpp"
+#include "nats/silence.hpp"
+#include "transport/plugin.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cleave::net::nats {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr auto here_every = 500ms;
+constexpr std::size_t few = 16;     // nodes; where there are more each says it less often
+constexpr auto here_seldom = 60s;   // but so often
+constexpr auto look_every = 100ms;  // for who is silent
+constexpr auto lost_without = 30s;  // of the relay: nobody is there then
+constexpr auto farewell = 200ms;    // what was sent before it may come after it
+constexpr auto ask_every = 100ms;   // whether anybody listens there
+constexpr auto first_within = 10s;  // the first node has to be heard of by then
+constexpr address most_address = address{1} << 62;
+constexpr std::size_t most_queued = std::size_t{256} << 20;  // bytes
+
+constexpr std::string_view message_kind = "m", here_kind = "here";
+
+/// As a server sets it for a process of a job.
+struct place {
+  std::string job;
+  address self = 0;
+  machine root;
+  std::uint32_t workers = 0, asked_workers = 0;  // of the settings
+};
+
+std::string variable(const char* name) {
+  const char* const found = std::getenv(name);
+  return found != nullptr ? found : "";
+}
+
+std::optional<address> read_address(std::string_view text) {
+  address found = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found, 16);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  if (found >= most_address) return {};
+  return found;
+}
+
+place read_place() {
+  const auto refuse = [](const char* name, const char* expected, const std::string& got) {
+    throw std::invalid_argument(std::string("--transport nats: ") + name + ": expected " +
+                                expected + ", as a server (--serve) sets it, got '" + got + "'");
+  };
+  place found;
+  found.job = variable("CLEAVE_JOB");
+  if (!is_token(found.job) || found.job.find('-') != found.job.npos)
+    refuse("CLEAVE_JOB", "letters and digits", found.job);
+  const std::string node = variable("CLEAVE_NODE");
+  if (const auto self = read_address(node)) {
+    found.self = *self;
+  } else {
+    refuse("CLEAVE_NODE", "a hexadecimal number below 2^62", node);
+  }
+  const std::string root = variable("CLEAVE_ROOT");
+  if (const auto at = read_machine(root)) {
+    found.root = *at;
+  } else {
+    refuse("CLEAVE_ROOT", "SITE.NAME", root);
+  }
+  return found;
+}
+
+access read_key() {
+  const std::string file = variable("CLEAVE_KEY");
+  if (file.empty())
+    throw std::invalid_argument("--transport nats: CLEAVE_KEY: expected the name of a key file");
+  return read_access(file);
+}
+
+/// Nodes that come and go, each a process behind a relay.
+///
+/// Long messages go part by part, whenever there is nothing else to do: meanwhile others are heard
+/// and answered, and hear that this node is there. What follows to the same node waits.
+///
+/// Invariant: whoever is in `known_` was heard of, and is not lost; it is in `found_` until the
+/// driver knows it, and no longer. An address belongs to the machine that was the first to speak
+/// from it, the first node's to the one that the environment names.
+class nats_transport final : public transport {
+public:
+  nats_transport(const access& key, place here);
+  ~nats_transport() override;
+
+  address self() const noexcept override { return here_.self; }
+  std::vector<address> peers() const override;
+  distance how_far(address peer) const noexcept override;
+  std::string name(address peer) const override;
+  std::size_t longest_message() const noexcept override { return relay_.longest_message(); }
+  void send(address to, bytes message) override;
+  std::optional<incoming> receive() override;
+  std::optional<address> lost() override;
+  std::optional<address> found() override;
+  void wait(std::chrono::microseconds at_most) override;
+  void ring() noexcept override;
+  traffic counted() const noexcept override;
+  void show(const progress& now) override { shown_ = now; }
+
+private:
+  struct member {
+    endpoint at;
+    nats::silence silence;  // when it is too long, the node is lost
+    clock::time_point asked;
+  };
+  using known_member = std::map<address, member>::iterator;
+
+  void hear();
+  void hear(letter said);
+  void hear_here(known_member who, const letter& said, bool is_new);
+  known_member sender(const endpoint& from, bool& is_new, bool may_be_new);
+  void note_time();
+  bool send_queued();
+  void forget(known_member who);
+  std::chrono::milliseconds interval() const;
+  std::string presence(bool here) const;
+  std::string topic() const { return std::string(presence_topic) + here_.job; }
+
+  const place here_;
+  const std::string incarnation_ = random_token();
+  connection relay_;
+  std::map<address, member> known_;
+  struct queued {
+    bytes message;
+    connection::outgoing so_far;
+  };
+  using queue = std::deque<queued>;
+  std::map<address, queue> queued_;  // none is empty
+  std::size_t queued_bytes_ = 0;
+  address served_ = 0;  // last, of those
+  std::deque<incoming> arrived_;
+  std::deque<address> found_, lost_;
+  std::set<address> departed_;  // they have said so; nobody gets their addresses again
+  std::set<std::string> refused_;
+  std::atomic<bool> rung_{false};
+  progress shown_;
+  traffic counted_;
+
+  std::chrono::milliseconds every_ = here_every;
+  clock::time_point next_here_{}, next_look_{};
+  clock::time_point up_at_;     // last seen
+  clock::time_point first_by_;  // unless it was heard of
+  unsigned times_made_ = 0;     // the connection
+  relays_word word_;
+};
+
+connection::settings patiently() {
+  connection::settings how;
+  how.tries = 150;  // a relay that is being restarted is waited for, 30 s at least
+  return how;
+}
+
+nats_transport::nats_transport(const access& key, place here)
+    : here_(std::move(here)),
+      relay_(key, here_.job + "-" + cleave::machine::in_hexadecimal(here_.self), patiently()),
+      shown_{.workers = here_.workers},
+      up_at_(clock::now()),
+      first_by_(clock::now() + first_within) {
+  if (here_.self == 0 && relay_.self().at != here_.root)
+    throw std::invalid_argument("--transport nats: CLEAVE_ROOT: expected this machine, " +
+                                relay_.self().at.text() + ", where CLEAVE_NODE is 0");
+  relay_.listen(topic());
+  note_time();
+}
+
+nats_transport::~nats_transport() {
+  while (send_queued()) continue;
+  for (const auto& [who, node] : known_) relay_.send(node.at, here_kind, presence(false));
+  relay_.tell_all(topic(), presence(false));
+  relay_.flush();
+}
+
+// ---- who is there
+
+std::vector<address> nats_transport::peers() const {
+  std::vector<address> all;
+  for (const auto& [who, node] : known_) all.push_back(who);
+  return all;
+}
+
+distance nats_transport::how_far(address peer) const noexcept {
+  const auto at = known_.find(peer);
+  const machine& mine = relay_.self().at;
+  if (at == known_.end() || at->second.at.at.site != mine.site) return distance::far;
+  return at->second.at.at == mine ? distance::same_host : distance::same_site;
+}
+
+std::string nats_transport::name(address peer) const {
+  const auto at = known_.find(peer);
+  const std::string where = at != known_.end() ? at->second.at.at.text() : "a machine that is gone";
+  return "node " + cleave::machine::in_hexadecimal(peer) + " (" + where + ")";
+}
+
+/// Each node hears of some 32 in a second, however many there are. The first one is said to be
+/// there as often as ever: without it there is nothing to do.
+std::chrono::milliseconds nats_transport::interval() const {
+  if (here_.self == 0) return here_every;
+  const auto all = static_cast<std::int64_t>(known_.size());
+  return std::clamp<std::chrono::milliseconds>(here_every * all / few, here_every, here_seldom);
+}
+
+std::string nats_transport::presence(bool here) const {
+  return encode(nats::presence{here, incarnation_, shown_.workers, shown_.computing,
+                               shown_.tasks_in, shown_.tasks_out,
+                               static_cast<std::uint32_t>(every_.count()), here_.asked_workers});
+}
+
+/// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
+nats_transport::known_member nats_transport::sender(const endpoint& from, bool& is_new,
+                                                    bool may_be_new) {
+  is_new = false;
+  const std::string_view process = from.process;
+  const bool of_job = process.starts_with(here_.job) && process.size() > here_.job.size() &&
+                      process[here_.job.size()] == '-';
+  const auto who = of_job ? read_address(process.substr(here_.job.size() + 1)) : std::nullopt;
+  if (!who || *who == here_.self ||
+      cleave::machine::in_hexadecimal(*who) != process.substr(here_.job.size() + 1) ||
+      departed_.count(*who) != 0)
+    return known_.end();
+  const auto at = known_.find(*who);
+  const bool wrong =
+      at != known_.end() ? at->second.at.at != from.at : *who == 0 && from.at != here_.root;
+  if (wrong) {
+    const std::string line = "node " + cleave::machine::in_hexadecimal(*who) + " of job " +
+                             here_.job + " is not on machine " + from.at.text() + ": refused";
+    if (refused_.size() < 64 && refused_.insert(line).second)
+      std::fprintf(stderr, "cleave: %s\n", line.c_str());
+    return known_.end();
+  }
+  if (at != known_.end() || !may_be_new) return at;
+  is_new = true;
+  found_.push_back(*who);
+  return known_.insert({*who, {from, {clock::now(), longest_silence({})}, {}}}).first;
+}
+
+/// Nobody that the driver does not know yet is lost.
+void nats_transport::forget(known_member who) {
+  const auto unknown = std::find(found_.begin(), found_.end(), who->first);
+  if (unknown != found_.end()) {
+    found_.erase(unknown);
+  } else {
+    lost_.push_back(who->first);
+  }
+  known_.erase(who);
+}
+
+std::optional<address> nats_transport::lost() {
+  if (lost_.empty()) return {};
+  const address who = lost_.front();
+  lost_.pop_front();
+  return who;
+}
+
+std::optional<address> nats_transport::found() {
+  if (found_.empty()) return {};
+  const address who = found_.front();
+  found_.pop_front();
+  return who;
+}
+
+/// What time asks for: to be heard of, and not to wait for who is not.
+void nats_transport::note_time() {
+  const auto now = clock::now();
+  const bool again = std::exchange(times_made_, relay_.times_made()) != relay_.times_made();
+  if (relay_.is_up()) {
+    if (again) {
+      word_.connected(now, times_made_);
+      for (auto& [who, node] : known_) node.silence.end(now);
+    }
+    up_at_ = now;
+    if (again || now >= next_here_) {
+      every_ = interval();
+      relay_.tell_all(topic(), presence(true));
+      next_here_ = now + every_;
+    }
+  }
+  if (now < next_look_) return;
+  next_look_ = now + look_every;
+  const bool alone = now - up_at_ > lost_without || relay_.refusal().has_value();
+  for (auto at = known_.begin(); at != known_.end();) {
+    const auto current = at++;
+    if (alone || (relay_.is_up() && current->second.silence.is_too_long(now))) forget(current);
+  }
+  if (first_by_ != clock::time_point::max() && now > first_by_ && here_.self != 0) {
+    lost_.push_back(0);
+    first_by_ = clock::time_point::max();
+  }
+}
+
+// ---- messages
+
+void nats_transport::send(address to, bytes message) {
+  const auto at = known_.find(to);
+  if (at == known_.end()) return;
+  const auto waits = queued_.find(to);
+  // The protocol sends again what may be lost, and does not know that it waits here.
+  if (waits != queued_.end() && std::any_of(waits->second.begin(), waits->second.end(),
+                                            [&](const queued& q) { return q.message == message; }))
+    return;
+  ++counted_.sent;
+  counted_.sent_bytes += message.size();
+  if (waits != queued_.end() || relay_.needs_parts(message.size())) {
+    queued_bytes_ += message.size();
+    queued_[to].push_back({std::move(message), {}});
+    while (queued_bytes_ > most_queued && send_queued()) hear(), note_time();
+    return;
+  }
+  const auto now = clock::now();
+  const bool ask = now - at->second.asked > ask_every;
+  if (ask) at->second.asked = now;
+  relay_.send(at->second.at, message_kind, message, ask);
+}
+
+/// One part, or one message that has waited, to each node in turn. False: there is nothing left.
+bool nats_transport::send_queued() {
+  if (queued_.empty()) return false;
+  auto at = queued_.upper_bound(served_);
+  if (at == queued_.end()) at = queued_.begin();
+  served_ = at->first;
+  queue& all = at->second;
+  queued& next = all.front();
+  const auto who = known_.find(at->first);
+  bool more = false;
+  if (who != known_.end() && (next.so_far.done != 0 || relay_.needs_parts(next.message.size())))
+    more = relay_.send_part(who->second.at, message_kind, next.message, next.so_far);
+  else if (who != known_.end()) relay_.send(who->second.at, message_kind, next.message);
+  if (more) return true;
+  queued_bytes_ -= next.message.size();
+  all.pop_front();
+  if (all.empty()) queued_.erase(at);
+  return !queued_.empty();
+}
+
+void nats_transport::hear() {
+  while (auto said = relay_.receive()) hear(*std::move(said));
+}
+
+void nats_transport::hear(letter said) {
+  bool is_new = false;
+  const auto who = sender(said.from, is_new, !said.nobody);
+  if (who == known_.end()) return;
+  if (said.nobody) return who->second.silence.nobody_listens(clock::now(), word_);
+  who->second.silence.end(clock::now());
+  if (who->first == 0) first_by_ = clock::time_point::max();
+  if (said.unfinished) return arrived_.push_back({who->first, {}});
+  if (!said.to_all && said.topic == message_kind) {
+    ++counted_.received;
+    counted_.received_bytes += said.content.size();
+    arrived_.push_back({who->first, std::move(said.content)});
+  } else if (said.to_all || said.topic == here_kind) {
+    hear_here(who, said, is_new);
+  }
+}
+
+/// A new one is told of this node at once. Of one that goes all has been heard when it says so
+/// directly.
+void nats_transport::hear_here(known_member who, const letter& said, bool is_new) {
+  nats::presence of;
+  const std::string_view text(reinterpret_cast<const char*>(said.content.data()),
+                              said.content.size());
+  if (decode(text, of) != nullptr) return;
+  // An answer may come after what was told to all later: two subscriptions.
+  const auto longest = longest_silence(of);
+  nats::silence& of_it = who->second.silence;
+  of_it.bear(said.to_all ? longest : std::max(of_it.longest(), longest));
+  const bool goes = !of.here;
+  if (goes && !said.to_all) {
+    departed_.insert(who->first);
+    forget(who);
+  } else if (goes) {
+    of_it.bear_only(clock::now(), farewell);
+  } else if (is_new && said.to_all) {
+    relay_.send(who->second.at, here_kind, presence(true));
+  }
+}
+
+std::optional<incoming> nats_transport::receive() {
+  if (arrived_.empty()) {
+    hear();
+    note_time();
+    send_queued();
+  }
+  if (arrived_.empty()) return {};
+  incoming next = std::move(arrived_.front());
+  arrived_.pop_front();
+  return next;
+}
+
+void nats_transport::ring() noexcept {
+  rung_ = true;
+  relay_.ring();
+}
+
+void nats_transport::wait(std::chrono::microseconds at_most) {
+  const auto end = clock::now() + std::min<std::chrono::microseconds>(at_most, 1h);
+  for (;;) {
+    if (rung_.exchange(false)) return;
+    hear();
+    note_time();
+    const bool more = send_queued();
+    if (!arrived_.empty() || !found_.empty() || !lost_.empty()) return;
+    const auto now = clock::now();
+    if (now >= end) return;
+    if (more) continue;
+    const auto until = std::min({end, relay_.is_up() ? next_here_ : end, now + here_every});
+    relay_.wait(std::chrono::ceil<std::chrono::microseconds>(until - now));
+  }
+}
+
+traffic nats_transport::counted() const noexcept {
+  traffic all = counted_;
+  all.sleeps = relay_.counted().sleeps;
+  all.naps = relay_.counted().naps;
+  return all;
+}
+
+}  // namespace
+}  // namespace cleave::net::nats
+
+extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave_transport_open(
+    unsigned version, const cleave::net::transport_settings& settings,
+    cleave::net::open_failure& why) {
+  namespace nats = cleave::net::nats;
+  if (version != cleave::net::plugin_version) {
+    why.line = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
+               ", this program needs " + std::to_string(version);
+    return nullptr;
+  }
+  try {
+    nats::place here = nats::read_place();
+    here.workers = settings.workers, here.asked_workers = settings.asked_workers;
+    return new nats::nats_transport(nats::read_key(), here);
+  } catch (const std::invalid_argument& e) {
+    why = {e.what(), true};
+    return nullptr;
+  } catch (const std::exception& e) {
+    why.line = e.what();
+    return nullptr;
+  }
+}

@@ -1,7 +1,0 @@
-#include "net/protocol_impl.hpp"
-
-namespace cleave::net {
-
-template class node<no_mutation>;
-
-}  // namespace cleave::net

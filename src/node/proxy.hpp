@@ -1,0 +1,128 @@
+#pragma once
+
+#include "core/pool.hpp"
+#include "requests/outside.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace cleave::net {
+
+/// A participant without a stack: in a pool it stands for the other nodes. One thread, the
+/// driver's, calls everything but what other_nodes has; no call blocks.
+///
+/// Invariant: a task that a worker gave to a slot is from next_given() to complete() in the hands
+/// of the driver, which also may have it run here (feed). One that came from outside is the pool's
+/// from feed() to next_finished(), and the driver's before and after.
+class proxy final : public detail::other_nodes {
+public:
+  /// `ring`, called by any thread, ends the driver's wait. Made before the pool's threads.
+  proxy(detail::pool& p, detail::native::bell ring);
+  /// The pool's threads have ended.
+  ~proxy() override;
+  proxy(const proxy&) = delete;
+  proxy& operator=(const proxy&) = delete;
+
+  /// For the plan of a pool that is to have one.
+  static decltype(detail::pool::plan::others) maker(detail::native::bell ring);
+  /// The one of a pool that was made so.
+  static proxy& of(const detail::pool& p) noexcept { return static_cast<proxy&>(*p.others()); }
+
+  // ---- asking workers in the name of others
+
+  /// Asks for a part of `within`, which came from outside and runs here (null: of anything).
+  void ask(unsigned k, const detail::task* within) noexcept;
+  /// Asks once more, and now also workers in what they would run undivided. Where no request is
+  /// unanswered it leaves them alone.
+  void insist() noexcept;
+  bool is_asking(unsigned k) const noexcept { return boxes_[k]->open; }
+  bool asks_for_part_of(unsigned k, const detail::task& t) const noexcept {
+    return boxes_[k]->open && boxes_[k]->within == &t;
+  }
+  /// Takes the request back; false if a worker has taken it on: then next_given() tells.
+  bool withdraw(unsigned k) noexcept;
+  struct gift {
+    unsigned slot;
+    detail::task* given;  // null: its owner has taken it back, or could not split
+  };
+  /// The next request that was answered.
+  bool next_given(gift& g) noexcept;
+
+  // ---- feeding workers
+
+  struct starving {
+    unsigned worker;
+    detail::request seen;
+    const detail::scope* wanted;  // null: anything
+  };
+  /// The workers that found nothing here, now.
+  const std::vector<starving>& look_for_starving();
+  /// Has that worker run a task: one from outside, or one that it has given away. False if it does
+  /// not starve any more; then the task is still the caller's.
+  bool feed(const starving& who, detail::task& t) noexcept;
+  /// Has any worker run a task that all nodes run; then it is the pool's, as one that feed() took.
+  void begin(detail::task& t, detail::team_node* team) noexcept;
+  /// Of a root task that this process runs.
+  void set_team(detail::team_node* team) noexcept;
+  /// A task from outside that has ended here, or null. Then the caller's.
+  std::unique_ptr<detail::task> next_finished() noexcept;
+  /// Makes a task from outside unwind at its next poll.
+  void cancel(detail::task& t) noexcept { stop(t); }
+
+  // ---- tasks that are out
+
+  /// Its result or error is in it: tells its owner. Then it may be gone.
+  void complete(detail::task& t) noexcept;
+  /// Whether somebody has cancelled it.
+  static bool is_cancelled(const detail::task& t) noexcept { return stopped(&t); }
+
+  // ---- the driver's sleep
+
+  /// False if there is something to see; else whoever has something for the driver rings the bell.
+  bool fall_asleep() noexcept { return slots_.fall_asleep(); }
+  /// Returns the signals that came, and takes them.
+  std::uint32_t wake_up() noexcept { return slots_.wake_up(); }
+
+  // ---- workers that wait for data
+
+  /// Has the calling worker wait until that holds, and serve requests meanwhile; it looks for
+  /// messages first. False, at once, if the caller is none of this pool's workers, or cannot serve
+  /// any now. Any thread.
+  bool await(const std::function<bool()>& holds, detail::message_watch& messages) noexcept;
+  /// Has them look again. Any thread.
+  void tell() noexcept;
+
+  unsigned workers() const noexcept;
+  unsigned computing() const noexcept;
+
+  void finished_here(detail::task& t) noexcept override;
+  void begun() noexcept override { own_.ring(detail::news); }
+  void interrupt() noexcept override { own_.ring(detail::attention); }
+
+private:
+  using native = detail::native;
+  using mailbox = detail::mailbox<native>;
+
+  struct slot {
+    explicit slot(native::atomic<std::uint32_t>& word, native::cutoff& cutoff, native::bell bell)
+        : box(word, cutoff, bell) {}
+    mailbox box;
+    const detail::scope* within = nullptr;
+    bool open = false;
+  };
+
+  detail::pool& of_;
+  native::atomic<std::uint32_t> word_{0};
+  native::cutoff cutoff_{0};
+  mailbox own_;
+  std::vector<std::unique_ptr<slot>> boxes_;
+  detail::outside_slots<native> slots_;
+  std::vector<starving> starving_;
+  std::mutex finished_mutex_;
+  std::vector<detail::task*> finished_;
+};
+
+}  // namespace cleave::net

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+/// Numbers and byte strings as they are on the wire: the same on every machine, whatever its byte
+/// order. A number is a varint: seven bits a byte, the lowest first, the top bit says that more
+/// follow. What is random in all its bits (an incarnation, a hash) has eight bytes, the lowest
+/// first.
+namespace cleave::net {
+
+class writer {
+public:
+  explicit writer(bytes& out) : out_(out) {}
+
+  void byte(std::uint8_t value) { out_.push_back(static_cast<std::byte>(value)); }
+  void number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) byte(static_cast<std::uint8_t>(value | 0x80));
+    byte(static_cast<std::uint8_t>(value));
+  }
+  void fixed(std::uint64_t value) {
+    for (int i = 0; i < 8; ++i) byte(static_cast<std::uint8_t>(value >> 8 * i));
+  }
+  void string(std::span<const std::byte> value) {
+    number(value.size());
+    out_.insert(out_.end(), value.begin(), value.end());
+  }
+
+private:
+  bytes& out_;
+};
+
+/// Reads what a stranger may have written. After the first thing that is not as it should be
+/// nothing more is read, every value is 0 and failed() says why. Allocates no more than the message
+/// is long.
+class reader {
+public:
+  explicit reader(std::span<const std::byte> in) : rest_(in) {}
+
+  std::uint8_t byte() {
+    if (rest_.empty()) return fail("ends too early");
+    const auto value = static_cast<std::uint8_t>(rest_.front());
+    rest_ = rest_.subspan(1);
+    return value;
+  }
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const std::uint8_t next = byte();
+      if (shift == 63 && next > 1) return fail("number above 64 bits");
+      value |= std::uint64_t{next & 0x7fU} << shift;
+      if (next < 0x80) return error_ == nullptr ? value : 0;
+    }
+    return 0;
+  }
+  std::uint64_t fixed() {
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < 8; ++i) value |= std::uint64_t{byte()} << 8 * i;
+    return error_ == nullptr ? value : 0;
+  }
+  bytes string() {
+    const std::uint64_t size = number();
+    if (size > rest_.size()) return fail("string longer than the message"), bytes{};
+    bytes value(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(size));
+    rest_ = rest_.subspan(static_cast<std::size_t>(size));
+    return value;
+  }
+  /// How many elements follow, each of at least one byte.
+  std::size_t count() {
+    const std::uint64_t size = number();
+    return size > rest_.size() ? fail("list longer than the message")
+                               : static_cast<std::size_t>(size);
+  }
+
+  /// What follows is not for this reader.
+  void skip() { rest_ = {}; }
+  /// Nothing may follow the last field.
+  void end() {
+    if (!rest_.empty()) fail("goes on after its end");
+  }
+  std::uint8_t fail(const char* why) {
+    if (error_ == nullptr) error_ = why;
+    rest_ = {};
+    return 0;
+  }
+  const char* failed() const { return error_; }
+
+private:
+  std::span<const std::byte> rest_;
+  const char* error_ = nullptr;
+};
+
+}  // namespace cleave::net

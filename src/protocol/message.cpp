@@ -1,0 +1,176 @@
+#include "protocol/message.hpp"
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "protocol/encoding.hpp"
+
+namespace cleave::net {
+namespace {
+
+void put(writer& w, const task_key& key) { w.number(key.task), w.number(key.attempt); }
+void put(writer& w, const treq& m) { w.number(m.request), put(w, m.wanted); }
+void put(writer& w, const task& m) {
+  w.number(m.request), put(w, m.key);
+  w.number(m.type), w.number(m.depth), w.string(m.input), w.string(m.shared);
+}
+void put(writer& w, const none& m) { w.number(m.request), w.number(m.elsewhere); }
+void put(writer& w, const rslt& m) {
+  put(w, m.key), w.byte(static_cast<std::uint8_t>(m.how));
+  w.string(m.result), w.string(m.shared);
+}
+void put(writer& w, const rack& m) { put(w, m.key); }
+void put(writer& w, const heartbeat& m) {
+  w.number(m.number), w.number(m.heard), w.byte(m.leaving ? 1 : 0);
+  w.number(m.state.workers), w.number(m.state.busy), w.number(m.state.depth);
+  w.number(m.held.size());
+  for (const task_key& key : m.held) put(w, key);
+}
+void put(writer& w, const leave& m) { w.byte(m.gone ? 1 : 0); }
+void put(writer& w, const cancel& m) { put(w, m.key); }
+void put(writer& w, const shared_update& m) { w.fixed(m.last), w.string(m.values); }
+void put(writer& w, const fetch& m) { w.number(m.id); }
+void put(writer& w, const published& m) {
+  w.number(m.id), w.byte(m.found ? 1 : 0), w.string(m.contents);
+}
+void put(writer& w, const reject& m) { w.string(std::as_bytes(std::span(m.reason))); }
+void put(writer& w, const inquiry& m) { w.number(m.number), w.byte(m.trace ? 1 : 0); }
+void put(writer& w, const report& m) { w.number(m.number), w.string(m.contents); }
+void put(writer& w, const team_begin& m) {
+  w.number(m.team), w.number(m.members.size());
+  for (const address who : m.members) w.number(who);
+  w.number(m.type), w.string(m.input), w.string(m.shared);
+}
+void put(writer& w, const team_data& m) {
+  w.number(m.team), w.number(m.parts.size());
+  for (const bytes& part : m.parts) w.string(part);
+}
+void put(writer& w, const team_end& m) {
+  w.number(m.team), w.byte(static_cast<std::uint8_t>(m.how)), w.number(m.ports);
+  w.string(m.error), w.string(m.shared);
+}
+void put(writer& w, const team_cancel& m) { w.number(m.team); }
+
+bool flag(reader& r) {
+  const std::uint8_t value = r.byte();
+  if (value > 1) r.fail("flag that is neither 0 nor 1");
+  return value == 1;
+}
+std::uint32_t small(reader& r) {
+  const std::uint64_t value = r.number();
+  if (value > std::numeric_limits<std::uint32_t>::max()) r.fail("number above 32 bits");
+  return static_cast<std::uint32_t>(value);
+}
+
+// The order of fields is that of the calls, each a full expression.
+void get(reader& r, task_key& key) { key.task = r.number(), key.attempt = r.number(); }
+void get(reader& r, treq& m) { m.request = r.number(), get(r, m.wanted); }
+void get(reader& r, task& m) {
+  m.request = r.number(), get(r, m.key);
+  m.type = r.number(), m.depth = r.number(), m.input = r.string(), m.shared = r.string();
+}
+void get(reader& r, none& m) { m.request = r.number(), m.elsewhere = r.number(); }
+ending end_of_task(reader& r) {
+  const std::uint8_t how = r.byte();
+  if (how > static_cast<std::uint8_t>(ending::refused)) r.fail("unknown ending of a task");
+  return static_cast<ending>(how);
+}
+void get(reader& r, rslt& m) {
+  get(r, m.key), m.how = end_of_task(r);
+  m.result = r.string(), m.shared = r.string();
+}
+void get(reader& r, rack& m) { get(r, m.key); }
+void get(reader& r, heartbeat& m) {
+  m.number = r.number(), m.heard = r.number(), m.leaving = flag(r);
+  m.state.workers = small(r), m.state.busy = small(r), m.state.depth = small(r);
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) get(r, m.held.emplace_back());
+}
+void get(reader& r, leave& m) { m.gone = flag(r); }
+void get(reader& r, cancel& m) { get(r, m.key); }
+void get(reader& r, shared_update& m) { m.last = r.fixed(), m.values = r.string(); }
+void get(reader& r, fetch& m) { m.id = r.number(); }
+void get(reader& r, published& m) { m.id = r.number(), m.found = flag(r), m.contents = r.string(); }
+void get(reader& r, reject& m) {
+  const bytes text = r.string();
+  m.reason.assign(text.size(), '\0');
+  if (!text.empty()) std::memcpy(m.reason.data(), text.data(), text.size());
+}
+void get(reader& r, inquiry& m) { m.number = r.number(), m.trace = flag(r); }
+void get(reader& r, report& m) { m.number = r.number(), m.contents = r.string(); }
+void get(reader& r, team_begin& m) {
+  m.team = r.number();
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.members.push_back(r.number());
+  m.type = r.number(), m.input = r.string(), m.shared = r.string();
+}
+void get(reader& r, team_data& m) {
+  m.team = r.number();
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.parts.push_back(r.string());
+}
+void get(reader& r, team_end& m) {
+  m.team = r.number(), m.how = end_of_task(r), m.ports = r.number();
+  m.error = r.string(), m.shared = r.string();
+}
+void get(reader& r, team_cancel& m) { m.team = r.number(); }
+
+/// In every version.
+constexpr std::size_t reject_kind = 11;
+static_assert(std::is_same_v<std::variant_alternative_t<reject_kind, message_body>, reject>);
+
+template <std::size_t Kind = 0>
+void get_body(reader& r, std::size_t kind, message_body& body) {
+  if constexpr (Kind < std::variant_size_v<message_body>) {
+    if (kind != Kind) return get_body<Kind + 1>(r, kind, body);
+    get(r, body.emplace<Kind>());
+  } else {
+    r.fail("unknown kind of message");
+  }
+}
+
+}  // namespace
+
+const char* name(const message_body& body) noexcept {
+  static constexpr const char* names[] = {
+      "treq",    "task",   "none",       "rslt",      "rack",      "heartbeat",
+      "leave",   "cancel", "shared",     "fetch",     "published", "reject",
+      "inquiry", "report", "team_begin", "team_data", "team_end",  "team_cancel"};
+  static_assert(std::size(names) == std::variant_size_v<message_body>);
+  return names[body.index()];
+}
+
+bytes encode(const message& m) {
+  bytes out;
+  constexpr std::size_t small = 64, length = 5;
+  std::size_t size = small;
+  if (const auto* data = std::get_if<team_data>(&m.body))
+    for (const bytes& part : data->parts) size += length + part.size();
+  out.reserve(size);
+  writer w(out);
+  w.byte(m.version);
+  w.byte(static_cast<std::uint8_t>(m.body.index()));
+  w.fixed(m.program), w.fixed(m.from), w.fixed(m.to);
+  std::visit([&](const auto& body) { put(w, body); }, m.body);
+  return out;
+}
+
+const char* decode(std::span<const std::byte> in, message& m) {
+  reader r(in);
+  m.version = r.byte();
+  const std::size_t kind = r.byte();
+  m.program = r.fixed(), m.from = r.fixed(), m.to = r.fixed();
+  if (m.version != wire_version && r.failed() == nullptr) {
+    m.body = leave{};
+    if (kind == reject_kind) m.body = reject{};
+    r.skip();
+  } else if (r.failed() == nullptr) {
+    get_body(r, kind, m.body);
+  }
+  if (r.failed() == nullptr && m.from == 0) r.fail("no incarnation");
+  r.end();
+  return r.failed();
+}
+
+}  // namespace cleave::net

@@ -1,0 +1,203 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+/// What nodes say to each other: Tascell's five messages (Hiraishi et al., section 3.2) and those
+/// that survive losses need. docs/protocol.md tells the rules.
+namespace cleave::net {
+
+/// A number that a process draws when it starts, so that nobody takes it for one that was there
+/// before.
+using incarnation = std::uint64_t;
+
+/// A task that its owner has given away: the owner's number for it, and which time of giving this
+/// is. No two givings by one incarnation have the same attempt.
+struct task_key {
+  std::uint64_t task = 0;
+  std::uint64_t attempt = 0;
+  friend auto operator<=>(const task_key&, const task_key&) = default;
+};
+
+/// Asks for a task: any, or a part of `wanted`, which the receiver holds for the sender (a
+/// take-back).
+struct treq {
+  std::uint64_t request = 0;  ///< above all that this node has sent before
+  task_key wanted;            ///< task 0: anything
+  friend bool operator==(const treq&, const treq&) = default;
+};
+
+/// Answers a request with a task.
+struct task {
+  std::uint64_t request = 0;
+  task_key key;
+  std::uint64_t type = 0;   ///< which of the program's task types
+  std::uint64_t depth = 0;  ///< how often it was split from the root task: a hint of its size
+  bytes input;
+  bytes shared;  ///< the newest shared values that the sender knows
+  friend bool operator==(const task&, const task&) = default;
+};
+
+/// Answers a request without one.
+struct none {
+  std::uint64_t request = 0;
+  address elsewhere = 0;  ///< a hint: who was given much lately, plus one; 0: nobody known
+  friend bool operator==(const none&, const none&) = default;
+};
+
+enum class ending : std::uint8_t {
+  value,   ///< the result's bytes
+  error,   ///< an exception's bytes
+  refused  ///< nobody wants the task any more: not begun
+};
+
+/// A task's end. Sent again until a rack comes.
+struct rslt {
+  task_key key;
+  ending how = ending::value;
+  bytes result;
+  bytes shared;  ///< the newest shared values that the sender has read or offered
+  friend bool operator==(const rslt&, const rslt&) = default;
+};
+
+/// A result has come; it need not be sent again.
+struct rack {
+  task_key key;
+  friend bool operator==(const rack&, const rack&) = default;
+};
+
+/// What others need to know of a node to choose whom to ask.
+struct load {
+  std::uint32_t workers = 0;
+  std::uint32_t busy = 0;   ///< workers that compute
+  std::uint32_t depth = 0;  ///< the least split depth of the tasks that it runs; 0 with the root
+  friend bool operator==(const load&, const load&) = default;
+};
+
+struct heartbeat {
+  std::uint64_t number = 0;  ///< above all that this node has sent before
+  std::uint64_t heard = 0;   ///< the receiver's last one that has come
+  bool leaving = false;
+  load state;
+  std::vector<task_key> held;  ///< of the receiver's tasks, those that the sender has
+  friend bool operator==(const heartbeat&, const heartbeat&) = default;
+};
+
+/// The sender takes nothing new. When it is gone, what it held is lost.
+struct leave {
+  bool gone = false;
+  friend bool operator==(const leave&, const leave&) = default;
+};
+
+/// Nobody waits for this task any more.
+struct cancel {
+  task_key key;
+  friend bool operator==(const cancel&, const cancel&) = default;
+};
+
+/// Shared values that have improved. Addresses are a ring here: the receiver passes them on to the
+/// nodes after itself, up to `last`.
+struct shared_update {
+  address last = 0;
+  bytes values;
+  friend bool operator==(const shared_update&, const shared_update&) = default;
+};
+
+/// Asks a publisher for data.
+struct fetch {
+  std::uint64_t id = 0;
+  friend bool operator==(const fetch&, const fetch&) = default;
+};
+
+struct published {
+  std::uint64_t id = 0;
+  bool found = false;
+  bytes contents;
+  friend bool operator==(const published&, const published&) = default;
+};
+
+/// The sender runs another program, or speaks another version.
+struct reject {
+  std::string reason;
+  friend bool operator==(const reject&, const reject&) = default;
+};
+
+/// Asks what the receiver has done so far. This and its answer are for people: no rule of the
+/// protocol depends on them.
+struct inquiry {
+  std::uint64_t number = 0;
+  bool trace = false;  ///< and when its workers did what
+  friend bool operator==(const inquiry&, const inquiry&) = default;
+};
+
+struct report {
+  std::uint64_t number = 0;
+  bytes contents;
+  friend bool operator==(const report&, const report&) = default;
+};
+
+/// The first node has all nodes run a task together, each its own copy. This, the three that follow
+/// and the drivers at both ends are the whole of it: no rule of the protocol depends on them.
+struct team_begin {
+  std::uint64_t team = 0;        ///< above all that the sender has begun before
+  std::vector<address> members;  ///< in the order of their ranks; the first is the sender
+  std::uint64_t type = 0;        ///< which of the program's task types
+  bytes input;
+  bytes shared;  ///< the newest shared values that the sender knows
+  friend bool operator==(const team_begin&, const team_begin&) = default;
+};
+
+/// From one member to another: what it has told it since the last one, in that order.
+struct team_data {
+  std::uint64_t team = 0;
+  std::vector<bytes> parts;
+  friend bool operator==(const team_data&, const team_data&) = default;
+};
+
+/// The sender's copy of the task has ended.
+struct team_end {
+  std::uint64_t team = 0;
+  ending how = ending::value;
+  std::uint64_t ports = 0;  // that it has made
+  bytes error;
+  bytes shared;
+  friend bool operator==(const team_end&, const team_end&) = default;
+};
+
+/// The receiver's copy of the task is to end.
+struct team_cancel {
+  std::uint64_t team = 0;
+  friend bool operator==(const team_cancel&, const team_cancel&) = default;
+};
+
+using message_body =
+    std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel, shared_update, fetch,
+                 published, reject, inquiry, report, team_begin, team_data, team_end, team_cancel>;
+
+inline constexpr std::uint8_t wire_version = 1;
+
+struct message {
+  std::uint64_t program = 0;  ///< hash of the program that runs
+  incarnation from = 0;
+  incarnation to = 0;  ///< 0: the sender has not heard from the receiver yet
+  message_body body;
+  std::uint8_t version = wire_version;  ///< of another one only the fields above are known
+  friend bool operator==(const message&, const message&) = default;
+};
+
+/// "treq", "task", …: as the log names it.
+const char* name(const message_body& body) noexcept;
+
+bytes encode(const message& m);
+
+/// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`. A
+/// message of another version is a `reject` without a reason, or else a `leave`.
+/// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.
+const char* decode(std::span<const std::byte> in, message& m);
+
+}  // namespace cleave::net

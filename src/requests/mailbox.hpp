@@ -1,0 +1,196 @@
+#pragma once
+
+#include <cleave/detail/task.hpp>
+
+#include <cstdint>
+
+/// How workers ask each other for work, hand it over, and sleep. All of the protocol's shared state
+/// and every transition of it is in this file; README.md argues why nothing can be lost, and
+/// tests/model runs this code through every interleaving.
+namespace cleave::detail {
+
+/// A worker's request, as others see it:
+///
+///              post                  claim                 hand
+///     resting ------> asking (what) ------> claimed ------------> a task
+///        ^  ^ withdraw |   ^  reopen  |                            |  | reclaim
+///        |  +----------+   +----------+                            |  v
+///        +---------------------------------------------- collect --+- reclaimed
+///
+/// The worker itself posts, withdraws and collects; a victim claims, reopens, hands and reclaims.
+/// Encoded in one word: asking is the wanted scope (0: anything) with the lowest bit set, a task
+/// its address.
+using request = std::uintptr_t;
+inline constexpr request resting = 0;
+inline constexpr request claimed = 2;
+inline constexpr request reclaimed = 4;
+
+inline request request_for(const scope* wanted) noexcept {
+  return reinterpret_cast<request>(wanted) | 1;
+}
+inline bool is_asking(request r) noexcept { return (r & 1) != 0; }
+inline const scope* wanted_by(request r) noexcept {
+  return reinterpret_cast<const scope*>(r & ~request{1});
+}
+
+/// How to wait for a moment: go on looking; block, but not for long; block.
+enum class waiting { spin, nap, sleep };
+
+/// Platform says what an atomic is, how to block on one, and how many workers there may be, so that
+/// the model checker can stand in.
+template <class Platform>
+class mailbox {
+public:
+  using word_type = typename Platform::template atomic<std::uint32_t>;
+  using cutoff_type = typename Platform::cutoff;
+
+  /// `bell` is what wakes the owner, if it does not block on the word itself.
+  mailbox(word_type& polled, cutoff_type& cutoff, typename Platform::bell bell = {}) noexcept
+      : word_(&polled), cutoff_(&cutoff), bell_(bell) {}
+
+  // Any thread.
+
+  /// Sets bits in the word that the owner polls and sleeps on. Release: what the bits announce was
+  /// written before; acquired by take_signals().
+  void ring(std::uint32_t bits) noexcept {
+    const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
+    if ((old & sleeping) != 0) Platform::wake(*word_, bell_);
+  }
+
+  /// The same, and the owner shall see them in a construct that it would otherwise run undivided.
+  void insist(std::uint32_t bits) noexcept {
+    ring(bits);
+    cutoff_->store(0, std::memory_order_seq_cst);  // after the bits: partner of set_cutoff
+  }
+
+  request posted() const noexcept { return request_.load(std::memory_order_acquire); }
+  /// The depth of the scope wanted by the request that was seen last, or by a later one.
+  std::uint32_t wanted_depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
+
+  /// Takes on a request seen before: nobody else will answer it, and the asker waits for the
+  /// answer. Acquire: from the asker's post.
+  bool claim(request seen) noexcept {
+    return request_.compare_exchange_strong(seen, claimed, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
+  }
+  /// Gives a claimed request back unanswered; the asker looks again whether it still wants one.
+  void reopen(request seen) noexcept {
+    request_.store(seen, std::memory_order_release);
+    ring(news);
+  }
+  /// Answers a claimed request. Release: the task's fields, acquired by collect() or reclaim().
+  void hand(request task) noexcept {
+    request_.store(task, std::memory_order_release);
+    ring(news);
+  }
+  /// Takes a task back that its thief has not collected. The asker then finds nothing and asks
+  /// again.
+  bool reclaim(request task) noexcept {
+    return request_.compare_exchange_strong(task, reclaimed, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
+  }
+
+  // The owner only.
+
+  /// seq_cst: partner of the victims' look at the board after they begin to work (README.md).
+  void post(const scope* wanted) noexcept {
+    depth_.store(wanted != nullptr ? wanted->depth : 0, std::memory_order_relaxed);
+    request_.store(request_for(wanted), std::memory_order_seq_cst);
+  }
+  /// Withdraws; false if a victim has claimed the request meanwhile.
+  bool withdraw(request what) noexcept {
+    return request_.compare_exchange_strong(what, resting, std::memory_order_acq_rel,
+                                            std::memory_order_acquire);
+  }
+  /// Whether an answer is there to collect.
+  bool has_answer() const noexcept {
+    const request r = posted();
+    return r != claimed && !is_asking(r);
+  }
+  /// Ends a request. Returns the task, or 0 if there is none.
+  request collect() noexcept {
+    const request r = request_.exchange(resting, std::memory_order_acquire);
+    return r == reclaimed ? 0 : r;
+  }
+
+  /// Takes the bits that others rang. Acquire: partner of ring().
+  std::uint32_t take_signals() noexcept {
+    return word_->fetch_and(checking | profiling, std::memory_order_acq_rel);
+  }
+  /// Rings oneself.
+  void remind(std::uint32_t bits) noexcept {
+    word_->fetch_or(bits, std::memory_order_relaxed);
+    cutoff_->store(0, std::memory_order_relaxed);
+  }
+  /// Lets constructs below this address of the stack run undivided, unless there are signals.
+  void set_cutoff(std::uintptr_t address) noexcept {
+    cutoff_->store(address, std::memory_order_seq_cst);
+    // After the store: an insist() that it overwrote has set its bits.
+    if (address != 0 && (word_->load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) != 0)
+      cutoff_->store(0, std::memory_order_relaxed);
+  }
+  bool insisted() const noexcept { return cutoff_->load(std::memory_order_relaxed) == 0; }
+  /// Says that the owner blocks on something else until its bell is rung; false if there are
+  /// signals. wake_up() ends it.
+  bool fall_asleep() noexcept {
+    std::uint32_t none = 0;
+    return word_->compare_exchange_strong(none, sleeping, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed);
+  }
+  void wake_up() noexcept { word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel); }
+  void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
+
+  /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever
+  /// there are signals; serve takes them. Each time in between does what pause() says.
+  template <class Ready, class Serve, class Pause>
+  void wait(Ready ready, Serve serve, Pause pause) {
+    while (!ready()) {
+      std::uint32_t bits = word_->load(std::memory_order_acquire);
+      if ((bits & (asked | attention | news)) != 0) {
+        serve();
+      } else if (const waiting how = pause(); how != waiting::spin) {
+        // Fails if anything was rung since: a ring after this one sees `sleeping` and wakes.
+        if (!word_->compare_exchange_strong(bits, bits | sleeping, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed)) {
+          continue;
+        }
+        Platform::block(*word_, bits | sleeping, how == waiting::nap);
+        wake_up();
+      }
+    }
+  }
+
+private:
+  word_type* word_;
+  cutoff_type* cutoff_;
+  [[no_unique_address]] typename Platform::bell bell_;
+  alignas(64) typename Platform::template atomic<request> request_{resting};
+  typename Platform::depth depth_{0};
+};
+
+/// The word and the cutoff of a thread that is no worker: only a cancellation rings it. Whoever
+/// cancels marks the scope and then rings; the thread takes the ring and then looks at the scope.
+/// So either it finds the mark, or its next poll looks again.
+template <class Platform>
+struct interruption {
+  typename mailbox<Platform>::word_type& word;
+  typename mailbox<Platform>::cutoff_type& cutoff;
+
+  /// Any thread, after the mark.
+  void ring() const noexcept {
+    word.fetch_or(attention, std::memory_order_seq_cst);
+    cutoff.store(0, std::memory_order_seq_cst);
+  }
+  /// The thread itself. The cutoff before the exchange: what ring() makes of it comes after.
+  void take() const noexcept {
+    cutoff.store(~std::uintptr_t{0}, std::memory_order_relaxed);
+    word.exchange(0, std::memory_order_acq_rel);
+  }
+  /// The thread rings itself.
+  void remind() const noexcept {
+    word.fetch_or(attention, std::memory_order_relaxed);
+    cutoff.store(0, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace cleave::detail
