@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/protocol.hpp"
+#include "protocol/node.hpp"
 #include "sim/tree.hpp"
 
 /// A simulated core: workers that divide a tree as the real one does (oldest frame, the upper half
@@ -18,7 +18,7 @@ namespace sim {
 
 namespace net = cleave::net;
 using net::instant;
-using protocol = net::node<net::planted_mutation>;
+using protocol = net::node;
 
 /// A piece of work:
 ///
@@ -212,6 +212,3 @@ private:
 };
 
 }  // namespace sim
-
-// Instantiated in protocol.cpp.
-extern template class cleave::net::node<cleave::net::planted_mutation>;

@@ -112,7 +112,7 @@ schedule random_schedule(std::uint64_t seed) {
 
 report run_schedule(std::uint64_t seed, net::mutation planted, bool logs) {
   schedule s = random_schedule(seed);
-  s.world.planted = planted;
+  s.world.protocol.planted = planted;
   s.world.logs = logs;
   return world(s.work, s.world).run(s.plan, s.limit);
 }

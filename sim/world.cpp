@@ -163,9 +163,8 @@ void world::boot(unsigned node, bool foreign) {
   core_settings settings = how_.core;
   if (how_.workers) settings.workers = how_.workers(node);
   m.core = std::make_unique<core>(*this, tree_, settings, node, random_.next());
-  m.node =
-      std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U}, how_.protocol,
-                                 *m.core, m, net::planted_mutation{how_.planted});
+  m.node = std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U},
+                                      how_.protocol, *m.core, m);
   m.core->connect(*m.node);
   if (how_.servers) how_.servers->add(node, site_of(node));
   if (node == 0) m.core->start_root();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/protocol.hpp"
+#include "protocol/node.hpp"
 #include "sim/core.hpp"
 #include "sim/tree.hpp"
 
@@ -28,7 +28,6 @@ struct world_settings {
   std::uint64_t seed = 1;
   core_settings core;
   net::settings protocol;
-  net::mutation planted = net::mutation::none;
   double loss = 0;         ///< of messages
   double duplication = 0;  ///< of messages
   instant jitter{};

@@ -76,6 +76,10 @@ public:
     const auto at = tasks_.find(id);
     return at == tasks_.end() ? nullptr : &at->second;
   }
+  const held_task* find(std::uint64_t id) const {
+    const auto at = tasks_.find(id);
+    return at == tasks_.end() ? nullptr : &at->second;
+  }
   /// 0 if there is none.
   std::uint64_t id_of(const full_key& key) const {
     const auto at = by_key_.find(key);

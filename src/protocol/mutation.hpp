@@ -27,14 +27,4 @@ enum class mutation : std::uint8_t {
   silent_none,            ///< a request that nobody serves within a millisecond is not answered
 };
 
-/// What a program runs with. Costs nothing: all of it is known when it is compiled.
-struct no_mutation {
-  static constexpr bool has(mutation) { return false; }
-};
-
-struct planted_mutation {
-  mutation which = mutation::none;
-  bool has(mutation m) const { return m == which; }
-};
-
 }  // namespace cleave::net

@@ -45,9 +45,6 @@ enum class strategy : std::uint8_t {
   least_split,  ///< the one whose task was split least; of several the nearest, then any
 };
 
-inline constexpr std::string_view strategy_names[] = {"relay", "random", "near-first",
-                                                      "two-choices", "least-split"};
-
 /// The address that a relay answers itself: it passes the request on to whom it likes.
 inline constexpr address relay_address = ~address{0};
 

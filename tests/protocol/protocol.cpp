@@ -1,6 +1,6 @@
 // The protocol's rules one by one, with ports that write down what comes. All of them together:
 // tests/sim.
-#include "protocol/protocol.hpp"
+#include "protocol/node.hpp"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ struct Protocol : testing::Test {
   static constexpr incarnation me = 11, other = 22;
   fake_core core;
   fake_network network;
-  node<> n{{1, me, 5}, {}, core, network};
+  node n{{1, me, 5}, {}, core, network};
   instant now{1000};
 
   Protocol() {
@@ -292,7 +292,7 @@ TEST_F(ProtocolAmongTheDying, DoesNotTakeALeaveForALoss) {
 struct ProtocolOfTheRoot : testing::Test {
   fake_core core;
   fake_network network;
-  node<> n{{0, 11, 5}, {}, core, network};
+  node n{{0, 11, 5}, {}, core, network};
   instant now{1000};
   std::uint64_t last = 0;
 
@@ -640,7 +640,7 @@ struct Spreading : testing::Test {
   struct place {
     fake_core core;
     wire out;
-    std::unique_ptr<node<>> n;
+    std::unique_ptr<node> n;
   };
   std::map<address, place> places;
   std::vector<std::tuple<address, address, message>> letters;
@@ -651,7 +651,7 @@ struct Spreading : testing::Test {
     for (const address a : at) {
       place& p = places[a];
       p.out.all = &letters, p.out.self = a;
-      p.n = std::make_unique<node<>>(identity{a, a + 1000, 5}, settings{}, p.core, p.out);
+      p.n = std::make_unique<node>(identity{a, a + 1000, 5}, settings{}, p.core, p.out);
     }
     for (auto& [a, p] : places) {
       for (const auto& [b, q] : places) p.n->peer_found(now, b, distance::far);
@@ -676,7 +676,7 @@ TEST_F(Spreading, AnImprovementCostsOneMessageForEachNode) {
   build(at);
   for (const address from : {0UL, 2500UL, 9801UL}) {
     places.at(from).n->improved(now, bytes(3));
-    EXPECT_LE(letters.size(), settings{}.branches);
+    EXPECT_LE(letters.size(), settings{}.update_branches);
     deliver();
     EXPECT_EQ(updates, at.size() - 1);
     for (auto& [a, p] : places) {

@@ -1,16 +1,15 @@
-#include "node/driver.hpp"
+#include "node/values.hpp"
 
-#include <cleave/detail/travel/types.hpp>
+#include "transport/launch.hpp"
 
 #include <cstdio>
 #include <stdexcept>
-#include <utility>
+#include <vector>
 
-// Shared values and published data, between the workers here and other nodes.
 namespace cleave::net {
 namespace {
 
-detail::replicas& values() noexcept { return detail::replicas_of_process(); }
+detail::replicas& of_process() noexcept { return detail::replicas_of_process(); }
 
 /// So long after somebody has asked for it, what was written is kept.
 constexpr std::chrono::seconds published_kept{5};
@@ -32,61 +31,51 @@ address node_of(std::uint64_t maker) noexcept { return maker - 1; }
 
 }  // namespace
 
-/// From now on values of this process go to other nodes, and those of others come here.
-void driver::carry_values() {
-  values().identify(maker_of(carries_->self()), is_first_rank());
-  values().install(this);
+void value_exchange::carry(detail::carrier& by) {
+  of_process().identify(maker_of(out_.self().self), is_first_rank());
+  of_process().install(&by);
 }
 
-/// Data to be fetched, and shared values that have improved.
-void driver::tell_requests(instant at) {
+void value_exchange::tell(instant at, node& protocol) {
   if (at > last_published_.until) last_published_ = {};
   std::vector<std::pair<address, std::uint64_t>> to_fetch;
   bool better = false;
   {
     std::lock_guard lock(mutex_);
-    for (auto& [name, wait] : wanted_data_) {
+    for (auto& [name, wait] : wanted_) {
       if (!std::exchange(wait->asked, true)) to_fetch.push_back(name);
     }
     better = std::exchange(improved_, false);
   }
-  for (const auto& [publisher, id] : to_fetch) protocol_->fetch_from(at, publisher, id);
+  for (const auto& [publisher, id] : to_fetch) protocol.fetch_from(at, publisher, id);
   if (!better) return;
   bytes newest;
   sent_version_ = improved_since(sent_version_, newest);
-  protocol_->improved(at, std::move(newest));
+  protocol.improved(at, newest);
 }
 
-/// No task of another node is here any more.
-void driver::forget_values() {
-  if (team_task_ != nullptr) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (led_) return;
-  }
-  values().forget_unused();
-}
+void value_exchange::forget() { of_process().forget_unused(); }
 
-bytes driver::shared() const {
+bytes value_exchange::shared() const {
   bytes all;
   improved_since(0, all);
   return all;
 }
 
 /// Appends them; returns the version that this is. What cannot be written is said.
-std::uint64_t driver::improved_since(std::uint64_t version, bytes& newest) const {
+std::uint64_t value_exchange::improved_since(std::uint64_t version, bytes& newest) const {
   std::exception_ptr failed;
   detail::byte_writer w(newest);
-  const std::uint64_t is = values().put_improved(version, w, &failed);
+  const std::uint64_t is = of_process().put_improved(version, w, &failed);
   if (failed) complain("a shared value cannot be written", failed);
   return is;
 }
 
-/// Returns why one cannot be read, or null.
-std::exception_ptr driver::take_in(std::span<const std::byte> from, bool with_result) noexcept {
+std::exception_ptr value_exchange::take_in(std::span<const std::byte> from,
+                                           bool passed_on) noexcept {
   try {
     detail::byte_reader r(from);
-    values().merge_improved(r, with_result && (!in_.empty() || team_task_ != nullptr));
+    of_process().merge_improved(r, passed_on);
     return nullptr;
   } catch (...) {
     complain("a shared value cannot be read", std::current_exception());
@@ -94,21 +83,15 @@ std::exception_ptr driver::take_in(std::span<const std::byte> from, bool with_re
   }
 }
 
-bytes driver::merge(std::span<const std::byte> from, bool with_result) {
-  bytes why;
-  detail::byte_writer w(why);
-  if (const auto error = take_in(from, with_result)) detail::put_failure(error, w);
-  return why;
-}
-
 /// Kept for a while: where many nodes ask, to write it for each would keep this thread from all
 /// else, and others would take this node for lost.
-std::optional<bytes> driver::publication(std::uint64_t id) const {
+std::optional<bytes> value_exchange::publication(std::uint64_t id) const {
   try {
     if (last_published_.id != id) {
       bytes contents;
-      if (!values().put_published({maker_of(carries_->self()), id}, contents)) return std::nullopt;
-      check_length(contents, "published data");
+      if (!of_process().put_published({maker_of(out_.self().self), id}, contents))
+        return std::nullopt;
+      out_.check_length(contents, "published data");
       last_published_ = {id, std::move(contents), {}};
     }
     last_published_.until = now() + published_kept;
@@ -117,49 +100,38 @@ std::optional<bytes> driver::publication(std::uint64_t id) const {
   return std::nullopt;
 }
 
-bytes driver::fetch(detail::value_name name) {
+bytes value_exchange::fetch(detail::value_name name, detail::carrier& by,
+                            const std::atomic<bool>& over) {
   auto wait = std::make_shared<wait_for_data>();
   {
     std::lock_guard lock(mutex_);
-    auto& entry = wanted_data_[{node_of(name.maker), name.number}];
+    auto& entry = wanted_[{node_of(name.maker), name.number}];
     if (entry == nullptr) entry = wait;
     wait = entry;
   }
-  carries_->ring();
-  await([&] { return wait->arrived || stopping_; });
+  out_.carrier().ring();
+  by.await([&] { return wait->arrived || over; });
   if (!wait->arrived || !wait->contents)
     throw std::runtime_error(
         "cleave: published data cannot be had: its node does not have it, or is gone");
   return *wait->contents;
 }
 
-void driver::await(const std::function<bool()>& holds) {
-  if (!core_->await(holds, *this)) carrier::await(holds);
+void value_exchange::fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) {
+  std::lock_guard lock(mutex_);
+  const auto entry = wanted_.find({publisher, id});
+  if (entry == wanted_.end()) return;
+  entry->second->contents = std::move(contents);
+  entry->second->arrived = true;
+  wanted_.erase(entry);
 }
 
-void driver::tell() noexcept {
-  carrier::tell();
-  core_->tell();
-}
-
-void driver::fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) {
-  {
-    std::lock_guard lock(mutex_);
-    const auto entry = wanted_data_.find({publisher, id});
-    if (entry == wanted_data_.end()) return;
-    entry->second->contents = std::move(contents);
-    entry->second->arrived = true;
-    wanted_data_.erase(entry);
-  }
-  tell();
-}
-
-void driver::improved() noexcept {
+void value_exchange::improved() {
   {
     std::lock_guard lock(mutex_);
     improved_ = true;
   }
-  carries_->ring();
+  out_.carrier().ring();
 }
 
 }  // namespace cleave::net

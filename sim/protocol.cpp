@@ -1,4 +1,0 @@
-#include "protocol/protocol_impl.hpp"
-#include "sim/core.hpp"
-
-template class cleave::net::node<cleave::net::planted_mutation>;

@@ -1,0 +1,77 @@
+#include "protocol/neighbours.hpp"
+
+#include <string>
+
+#include "machine/printable.hpp"
+
+namespace cleave::net {
+
+void neighbours::found(address who, distance how_far) {
+  peers_[who].how_far = how_far;
+  set_reachable(who, true);
+}
+
+void neighbours::set_reachable(address who, bool is) {
+  peer& p = peers_[who];
+  p.reachable = is;
+  reachable_.update(who, p);
+}
+
+void neighbours::replaced(address who, incarnation process) {
+  peer& p = peers_[who];
+  const distance how_far = p.how_far;
+  p = peer{};
+  p.how_far = how_far;
+  p.process = process;
+  leaving_.erase(who), fetchers_.erase(who);
+  reachable_.update(who, p);
+}
+
+void neighbours::set_leaving(address who, bool leaves) {
+  peers_[who].leaving = leaves;
+  leaves ? void(leaving_.insert(who)) : void(leaving_.erase(who));
+}
+
+void neighbours::refuse(address from, const message& m) {
+  peer& p = peers_[from];
+  const bool version = m.version != wire_version;
+  if (!p.foreign) {
+    all_.network.say(
+        all_.network.name(from) +
+        (version ? " speaks another version of the protocol" : " runs another program") +
+        ": refused");
+  }
+  p.foreign = true;
+  reachable_.update(from, p);
+  const auto* gone = std::get_if<leave>(&m.body);
+  if (gone != nullptr && gone->gone) {
+    p.reachable = false;
+    return;
+  }
+  send(from, reject{version ? "this job speaks another version of the protocol; start the same "
+                              "executable on every node"
+                            : "this job runs another program (other sources or another build of "
+                              "them); start the same executable on every node"});
+}
+
+void neighbours::refused_by(address from, const reject& m) {
+  peer& p = peers_[from];
+  const std::string why = m.reason.empty() ? "another version of the protocol" : m.reason;
+  if (!p.foreign) {
+    all_.network.say(all_.network.name(from) + " refuses this one: " + machine::printable(why));
+  }
+  p.foreign = true;
+  reachable_.update(from, p);
+}
+
+void neighbours::fetches(address who, instant until) {
+  peers_[who].fetches_until = until;
+  fetchers_.insert(who);
+}
+
+const std::set<address>& neighbours::fetchers(instant now) {
+  std::erase_if(fetchers_, [&](address who) { return peers_.at(who).fetches_until <= now; });
+  return fetchers_;
+}
+
+}  // namespace cleave::net

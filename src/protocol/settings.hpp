@@ -1,0 +1,67 @@
+#pragma once
+
+#include "protocol/core_port.hpp"
+#include "protocol/mutation.hpp"
+#include "protocol/strategy.hpp"
+
+/// The numbers that decide what a node does and when, and what all parts of a node use.
+namespace cleave::net {
+
+struct identity {
+  address self = 0;
+  incarnation process = 0;    ///< random, not 0
+  std::uint64_t program = 0;  ///< hash of the program
+};
+
+/// Requests: how long one is waited for, whom to ask, and when again.
+struct asking_settings {
+  instant none_after{1'000};  ///< a request that no worker has served by then is answered `none`
+  instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
+  instant give_up_soon{100'000};     ///< of a node of the same site, or where nodes live short
+  instant forget_after{30'000'000};  ///< nor expected at all, after this
+  unsigned late_at_most = 4;         ///< take-backs of a task; then one in give_up_after
+  instant ask_again_after{500};      ///< nothing was found; doubles up to ask_again_at_most
+  instant ask_again_at_most{20'000};
+  instant nothing_for{20'000};  ///< how long a `none` is believed
+  instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
+  unsigned tries = 3;           ///< peers asked in a row before there is a pause
+  unsigned any_requests = 4;    ///< for anything, at a time: workers of a node share what comes
+  unsigned looked_at = 64;      ///< peers, near and far, to choose one from
+  bool hints = false;           ///< asks next whom a `none` names
+  strategy whom = strategy::near_first;
+};
+
+/// Heartbeats, and when a peer is lost.
+struct liveness_settings {
+  instant heartbeat_every{200'000};
+  instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks
+  instant short_life{20'000'000};  ///< of nodes: then who does not answer is likely dead
+  unsigned silent_beats = 3;       ///< or has said nothing for so many heartbeats
+  unsigned tasks_in_life = 16;     ///< and one task is to take no more than such a part of it
+  unsigned neighbours = 32;        ///< near peers that get a heartbeat each time; they take turns
+  unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
+};
+
+/// Results and data on their way.
+struct carrying_settings {
+  instant resend_after{100'000};  ///< a result without rack; doubles up to lost_after
+  std::size_t slowest_link = 4;   ///< bytes in a microsecond: it takes a large result so long
+  unsigned update_branches = 4;   ///< of the tree by which shared values go to all
+};
+
+struct settings : asking_settings, liveness_settings, carrying_settings {
+  mutation planted = mutation::none;  ///< by the simulator only
+};
+
+/// What all parts of a node use. None of it changes but by calls of the two ports.
+struct surroundings {
+  const identity self;
+  const settings how;
+  core_port& core;
+  network_port& network;
+
+  /// Whether that rule is to be broken.
+  bool breaks(mutation rule) const { return how.planted == rule; }
+};
+
+}  // namespace cleave::net
