@@ -18,6 +18,13 @@ std::vector<pool*>& pools() {
   return *all;
 }
 
+/// Workers that share CPUs may be off them for some time slices.
+pool::sharing share(unsigned workers, unsigned cpus) {
+  const bool oversubscribed = workers > cpus;
+  const unsigned off_cpu = oversubscribed ? std::max(50u, 4 * workers / cpus) : 0;
+  return {oversubscribed, std::chrono::milliseconds(off_cpu), 4 * cpus};
+}
+
 }  // namespace
 
 pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
@@ -25,9 +32,7 @@ pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
       meeting(p.workers),
       check(p.check),
       cutoff(p.cutoff),
-      oversubscribed(p.workers > p.cpus),
-      off_cpu(oversubscribed ? std::max(50u, 4 * p.workers / p.cpus) : 0),
-      most_askers(4 * p.cpus),
+      cpus(share(p.workers, p.cpus)),
       workers(p.workers) {
   if (p.others) others_ = p.others(*this);
   try {
@@ -35,12 +40,13 @@ pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
       threads.push_back(std::make_unique<machine::thread>(p.stack_bytes, &begin, this));
     }
   } catch (...) {
-    started.store(failed, std::memory_order_release);
-    started.notify_all();
+    threads_.started.store(failed, std::memory_order_release);
+    threads_.started.notify_all();
     threads.clear();
     throw;
   }
-  for (unsigned n; (n = started.load(std::memory_order_acquire)) < size();) started.wait(n);
+  for (unsigned n; (n = threads_.started.load(std::memory_order_acquire)) < size();)
+    threads_.started.wait(n);
   std::lock_guard lock(pools_mutex);
   pools().push_back(this);
 }
@@ -57,27 +63,29 @@ void pool::begin(void* self) {
   unsigned id;
   {
     std::lock_guard lock(numbering);
-    id = p.started.load(std::memory_order_relaxed);
+    id = p.threads_.started.load(std::memory_order_relaxed);
     if (id == failed) return;
     p.workers[id] =
         std::make_unique<worker>(p, id);  // by the thread itself: the polled word is thread-local
-    if (!p.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
+    if (!p.threads_.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
   }
-  p.started.notify_all();
-  for (unsigned n; (n = p.started.load(std::memory_order_acquire)) < p.size();) p.started.wait(n);
-  if (p.started.load(std::memory_order_relaxed) == failed) return;
+  p.threads_.started.notify_all();
+  for (unsigned n; (n = p.threads_.started.load(std::memory_order_acquire)) < p.size();)
+    p.threads_.started.wait(n);
+  if (p.threads_.started.load(std::memory_order_relaxed) == failed) return;
   p.workers[id]->work();
   // Nobody may ring a word that is gone: all leave together, once no cancellation rings any more.
   const unsigned all = p.size() + 1;
-  if (p.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 == p.size()) {
+  if (p.threads_.leaving.fetch_add(1, std::memory_order_acq_rel) + 1 == p.size()) {
     {
       std::lock_guard lock(pools_mutex);
       std::erase(pools(), &p);
     }
-    p.leaving.store(all, std::memory_order_release);
-    p.leaving.notify_all();
+    p.threads_.leaving.store(all, std::memory_order_release);
+    p.threads_.leaving.notify_all();
   } else {
-    for (unsigned n; (n = p.leaving.load(std::memory_order_acquire)) < all;) p.leaving.wait(n);
+    for (unsigned n; (n = p.threads_.leaving.load(std::memory_order_acquire)) < all;)
+      p.threads_.leaving.wait(n);
   }
 }
 

@@ -39,6 +39,12 @@ public:
     /// Makes who stands for other nodes, before the threads begin. Empty: this process is alone.
     std::function<std::unique_ptr<other_nodes>(pool&)> others;
   };
+  /// How many workers there are for the CPUs.
+  struct sharing {
+    bool oversubscribed;                // there are more workers than CPUs
+    std::chrono::milliseconds off_cpu;  // how long workers that share CPUs may be off them
+    unsigned most_askers;               // workers that may ask at once
+  };
   /// `recording` may be null. Throws std::system_error.
   pool(const plan& p, std::unique_ptr<trace::session> recording);
   ~pool();
@@ -67,22 +73,23 @@ public:
   task_queue roots;          // that no worker has begun
   task_queue ready_for_any;  // what became ready, but not by a worker; or what one leaves to any
   std::atomic<bool> stopping{false};
-  const bool check;                         // CLEAVE_CHECK
-  const bool cutoff;                        // CLEAVE_CUTOFF
-  team_node* team = nullptr;                // of the last root task that all nodes run
-  std::atomic<unsigned> check_pauses{0};    // undivided runs under way
-  const bool oversubscribed;                // there are more workers than CPUs
-  const std::chrono::milliseconds off_cpu;  // how long workers that share CPUs may be off them
-  const unsigned most_askers;               // workers that may ask at once
+  const bool check;                       // CLEAVE_CHECK
+  const bool cutoff;                      // CLEAVE_CUTOFF
+  team_node* team = nullptr;              // of the last root task that all nodes run
+  std::atomic<unsigned> check_pauses{0};  // undivided runs under way
+  const sharing cpus;
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had
+  struct phases {
+    std::atomic<unsigned> started{0};
+    std::atomic<unsigned> leaving{0};
+  };
   static void begin(void* self);
 
   std::vector<std::unique_ptr<worker>> workers;
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
-  std::atomic<unsigned> started{0};
-  std::atomic<unsigned> leaving{0};
+  phases threads_;
   std::atomic<unsigned> runs{0};  // under way
   std::vector<std::unique_ptr<machine::thread>> threads;
 };

@@ -119,7 +119,9 @@ task* worker::find_ready(const scope& awaited) noexcept {
 /// How long an asker spins, and whether it waits for workers that are off their CPU.
 struct worker::persistence {
   explicit persistence(worker& w) noexcept
-      : of(w), spin(w.of.oversubscribed), until(std::chrono::steady_clock::now() + w.of.off_cpu) {}
+      : of(w),
+        spin(w.of.cpus.oversubscribed),
+        until(std::chrono::steady_clock::now() + w.of.cpus.off_cpu) {}
 
   bool spins() noexcept {
     if (spin()) return true;
@@ -142,14 +144,14 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
   trace::recorded joining(wanted != nullptr ? recorder_ : nullptr, trace::activity::join);
   auto serve_meanwhile = [this] { answer_while_waiting(); };
   if (wanted == nullptr) {
-    wait_for_room(self_, of.most_askers, finished, serve_meanwhile);
+    wait_for_room(self_, of.cpus.most_askers, finished, serve_meanwhile);
     if (finished()) return nullptr;
   }
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
   const unsigned first = likely < of.size() ? likely : (random_ >> 8) % of.size();
   persistence with(*this);
-  open_request<native> asking(self_, wanted, first, !of.oversubscribed);
+  open_request<native> asking(self_, wanted, first, !of.cpus.oversubscribed);
   auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
   joining.found = t != nullptr;
   return t;
@@ -260,7 +262,7 @@ void worker::join(task& t) noexcept {
 
 void worker::await_abandoned(task& t) noexcept {
   if (reclaim(t)) return;
-  machine::spinner spin(of.oversubscribed);
+  machine::spinner spin(of.cpus.oversubscribed);
   box_.wait([&] { return t.done(); }, [this] { answer_while_waiting(); },
             [&] { return spin() ? waiting::spin : waiting::sleep; });
   told_stopped(here.current);
@@ -268,7 +270,7 @@ void worker::await_abandoned(task& t) noexcept {
 
 bool worker::await(const std::function<bool()>& holds, message_watch& messages) noexcept {
   if (serving_) return false;
-  if (!of.oversubscribed && watch(&messages).until(holds)) return true;
+  if (!of.cpus.oversubscribed && watch(&messages).until(holds)) return true;
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
   told_stopped(here.current);
@@ -345,7 +347,7 @@ void worker::wait(group_scope& group) noexcept {
   auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
   watch messages(group.from_nodes);
   auto watches = [&](task*& found) {
-    return !of.oversubscribed &&
+    return !of.cpus.oversubscribed &&
            messages.until([&] { return (found = find_task(group)) != nullptr || finished(); });
   };
   while (!finished()) {

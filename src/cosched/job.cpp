@@ -42,8 +42,8 @@ bool reports = false;
       reinterpret_cast<decltype(&PMPI_##name)>(next_function("PMPI_" #name))
 // NOLINTEND(bugprone-macro-parentheses)
 
-/// MPI's own functions, which this library stands in front of, and handles.
-struct mpi {
+/// MPI's own functions, which this library stands in front of.
+struct mpi_functions {
   // NOLINTBEGIN(readability-identifier-naming): MPI's own names
   CLEAVE_REAL(Comm_rank);
   CLEAVE_REAL(Comm_size);
@@ -58,6 +58,8 @@ struct mpi {
   CLEAVE_REAL(Reduce);
   CLEAVE_REAL(Finalize);
   // NOLINTEND(readability-identifier-naming)
+};
+struct mpi_handles {
   CLEAVE_HANDLE(MPI_Comm, world, MPI_COMM_WORLD, "ompi_mpi_comm_world");
   CLEAVE_HANDLE(MPI_Comm, no_ranks, MPI_COMM_NULL, "ompi_mpi_comm_null");
   CLEAVE_HANDLE(MPI_Info, no_info, MPI_INFO_NULL, "ompi_mpi_info_null");
@@ -66,6 +68,7 @@ struct mpi {
   CLEAVE_HANDLE(MPI_Op, least, MPI_MIN, "ompi_mpi_op_min");
   CLEAVE_HANDLE(MPI_Op, sum, MPI_SUM, "ompi_mpi_op_sum");
 };
+struct mpi : mpi_functions, mpi_handles {};
 #undef CLEAVE_REAL
 #undef CLEAVE_HANDLE
 
@@ -321,10 +324,10 @@ void begin_job(int thread_level) noexcept {
                                                    : free_spin_for(measured.wake);
   if (place != nullptr)
     here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level), ranks);
-  here.start(std::move(shared), std::move(others), static_cast<unsigned>(me), progress::tests,
-             spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1), free_spin,
-             s.free_spin >= 0 ? allowance::without_limit() : allowance(),
-             thread_level == MPI_THREAD_MULTIPLE);
+  here.start(std::move(shared), std::move(others), static_cast<unsigned>(me),
+             {progress::tests, spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1),
+              free_spin, s.free_spin >= 0 ? allowance::without_limit() : allowance(),
+              thread_level == MPI_THREAD_MULTIPLE});
   if (!all_reached) {
     here.stand_aside();
     tell(m, all_rung ? "the job's nodes are not connected by what poll() can wait for; its calls "

@@ -62,42 +62,42 @@ nanoseconds later(nanoseconds at, nanoseconds by) noexcept {
 }  // namespace
 
 void rank::start(std::unique_ptr<node> shared, std::unique_ptr<network> others, unsigned me,
-                 unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
-                 bool many_threads) {
-  node_ = std::move(shared), network_ = std::move(others), me_ = me;
-  waiter_.emplace(node_->of(me).bell, node_->sleepers(), me, tests);
-  spinning_ = spinning;
-  free_spin_ = free_spin, free_time_ = free_time;
-  found_at_ = now();
-  share_cpus_ = node_->ranks_share_cpus();
-  many_threads_ = many_threads;
+                 const waits& how) {
+  job_.shared = std::move(shared), job_.others = std::move(others), job_.me = me;
+  waiter_.emplace(job_.shared->of(me).bell, job_.shared->sleepers(), me, how.tests);
+  spinning_ = how.spinning;
+  free_spin_ = {how.free_spin, how.free_time};
+  wait_.found_at = now();
+  job_.share_cpus = job_.shared->ranks_share_cpus();
+  job_.many_threads = how.many_threads;
   called_here();
   state_.store(state::active, std::memory_order_release);  // partner: stand_aside
 }
 
 void rank::take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
                       std::unique_ptr<turn_watch> watch, unsigned ranks) noexcept {
-  place_ = std::move(at);
-  watch_ = std::move(watch);
-  turns_.emplace(place_->board(), place_->number(), length, cpu, watch_ != nullptr, ranks);
+  turns_.place = std::move(at);
+  turns_.watch = std::move(watch);
+  turns_.of.emplace(turns_.place->board(), turns_.place->number(), length, cpu,
+                    turns_.watch != nullptr, ranks);
 }
 
 void rank::interrupted() noexcept {
-  if (now_is() == state::active) turns_->interrupted(counts_.calls);
+  if (now_is() == state::active) turns_.of->interrupted(counts_.calls);
 }
 
 void rank::leave_turns() noexcept {
-  if (turns_ && node_->ends_last()) turns_->leave();
+  if (turns_.of && job_.shared->ends_last()) turns_.of->leave();
 }
 
 void rank::stop() noexcept {
   state_.store(state::absent, std::memory_order_relaxed);
-  watch_.reset(), turns_.reset(), place_.reset();
+  turns_.watch.reset(), turns_.of.reset(), turns_.place.reset();
 }
 
 counts rank::counted() const noexcept {
   counts c = counts_;
-  if (turns_) c.stops = turns_->stops(), c.stop_time = turns_->stopped();
+  if (turns_.of) c.stops = turns_.of->stops(), c.stop_time = turns_.of->stopped();
   return c;
 }
 
@@ -109,22 +109,22 @@ bool rank::is_called_here() const noexcept {
 void rank::stand_aside() noexcept {
   state expected = state::active;
   if (!state_.compare_exchange_strong(expected, state::aside)) return;
-  if (turns_) turns_->stand_aside();
+  if (turns_.of) turns_.of->stand_aside();
   // The thread that sleeps goes on, and sleeps no more.
-  node_->of(me_).bell.ring(true, [this](const auto& word) { wake(me_, word); });
+  job_.shared->of(job_.me).bell.ring(true, [this](const auto& word) { wake(job_.me, word); });
 }
 
 void rank::wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept {
-  if (network_ != nullptr) network_->wake(i);
+  if (job_.others != nullptr) job_.others->wake(i);
   else platform::wake(word);
 }
 
 void rank::ring() noexcept {
-  owes_ring_ = false;
-  ring_others<platform>(node_->sleepers(), me_, [this](unsigned i) {
-    slot& other = node_->of(i);
-    const int in_world = network_ != nullptr ? network_->in_world(i) : static_cast<int>(i);
-    const bool sent = call_.for_all || now_is() == state::aside || in_world == call_.to;
+  owes_.ring = false;
+  ring_others<platform>(job_.shared->sleepers(), job_.me, [this](unsigned i) {
+    slot& other = job_.shared->of(i);
+    const int in_world = job_.others != nullptr ? job_.others->in_world(i) : static_cast<int>(i);
+    const bool sent = call_.what.for_all || now_is() == state::aside || in_world == call_.what.to;
     const bool woke = other.bell.ring(sent, [&](const auto& word) {
       // Before the wake-up: who wakes reads it at once.
       other.rung_at.store(now(), std::memory_order_relaxed);
@@ -136,66 +136,68 @@ void rank::ring() noexcept {
 
 bool rank::begin_call(bool blocking, const void* frame) noexcept {
   if (now_is() == state::absent) return false;
-  if (many_threads_ && !is_called_here() && now_is() == state::active) {
+  if (job_.many_threads && !is_called_here() && now_is() == state::active) {
     stand_aside();
     std::fputs("cosched: a second thread calls MPI; the rank's calls wait as without cosched\n",
                stderr);
   }
   if (now_is() == state::aside) return empty_looks = 0, true;
   // The stack grows down: what is below this call has not been called by that one.
-  if (calls_ != 0 && frame != nullptr && std::greater_equal<>()(frame, outermost_)) was_left();
-  if (++calls_ == 1) called_here(), outermost_ = frame, in_file_ = false;
-  call_ = {};  // a nested one makes it unknown, too
-  if (blocking && ++blocking_calls_ == 1) ++counts_.calls, slept_ = late_ = false;
-  owes_ring_ = owes_last_ring_ = true;
+  if (call_.depth != 0 && frame != nullptr && std::greater_equal<>()(frame, call_.outermost))
+    was_left();
+  if (++call_.depth == 1) called_here(), call_.outermost = frame, call_.in_file = false;
+  call_.what = {};  // a nested one makes it unknown, too
+  if (blocking && ++call_.blocking == 1) ++counts_.calls, wait_.slept = wait_.late = false;
+  owes_.ring = owes_.last_ring = true;
   return true;
 }
 
 /// The last call was left by longjmp(), from an error handler.
 void rank::was_left() noexcept {
-  if (spins_) found_something();
-  slept_ = late_ = rung_for_nothing_ = waited_ = false;
-  calls_ = blocking_calls_ = 0;
+  if (spin_.on) found_something();
+  wait_.slept = wait_.late = wait_.rung_for_nothing = wait_.found = false;
+  call_.depth = call_.blocking = 0;
 }
 
 void rank::end_call(bool blocking) noexcept {
   if (now_is() == state::absent) return;
-  if (now_is() == state::aside || calls_ == 0) return ring();
-  if (blocking && --blocking_calls_ == 0) {
-    if (spins_) found_something();
-    rung_for_nothing_ = false;
+  if (now_is() == state::aside || call_.depth == 0) return ring();
+  if (blocking && --call_.blocking == 0) {
+    if (spin_.on) found_something();
+    wait_.rung_for_nothing = false;
   }
-  const bool outermost = --calls_ == 0;
+  const bool outermost = --call_.depth == 0;
   ring();  // also within another one, which may have been left by a jump
   // After all that this call has done for others: nobody of this job waits for it.
-  if (!outermost || !turns_) return;
-  const bool waited = std::exchange(waited_, false);
-  if (waited || turns_->is_others() || turns_->wants_all_calls()) {
-    const nanoseconds at = waited ? found_at_ : now();
+  if (!outermost || !turns_.of) return;
+  const bool waited = std::exchange(wait_.found, false);
+  if (waited || turns_.of->is_others() || turns_.of->wants_all_calls()) {
+    const nanoseconds at = waited ? wait_.found_at : now();
     // But for stops the rank has worked since then, also where it did not wait.
-    found_at_ += turns_->after_wait(at, counts_.calls, counts_.spin_time) - at;
+    wait_.found_at += turns_.of->after_wait(at, counts_.calls, counts_.spin_time) - at;
   }
-  if (watch_ != nullptr && turns_->wants_interrupts() && !watch_->has_begun())
-    watch_->begin(*turns_, place_->board());
+  if (turns_.watch != nullptr && turns_.of->wants_interrupts() && !turns_.watch->has_begun())
+    turns_.watch->begin(*turns_.of, turns_.place->board());
 }
 
 void rank::begin_spin(nanoseconds at) noexcept {
-  spins_ = true;
-  longer_ = false;
-  begin_ = at, until_ = later(at, spinning_->next());
-  const bool one_cpu = node_->waits_on(me_, sched_getcpu()) && network_ == nullptr;
-  const bool others_go_on = (one_cpu || share_cpus_) && spinning_->has_two_phases();
-  in_vain_ = one_cpu && others_go_on;
+  spin_.on = true;
+  spin_.longer = false;
+  spin_.begin = at, spin_.until = later(at, spinning_->next());
+  const bool one_cpu = job_.shared->waits_on(job_.me, sched_getcpu()) && job_.others == nullptr;
+  const bool others_go_on = (one_cpu || job_.share_cpus) && spinning_->has_two_phases();
+  spin_.in_vain = one_cpu && others_go_on;
   // Linux may put who is woken on an idle CPU, and for long leaves who yields where it is.
-  const bool yields = others_go_on && ++yielding_waits_ % waits_a_sleep != 0;
-  yields_left_ = !yields ? 0 : share_cpus_ ? most_yields : 1;
-  yielded_ = 0;
+  const bool yields = others_go_on && ++yields_.waits % waits_a_sleep != 0;
+  spin_.yields_left = !yields ? 0 : job_.share_cpus ? most_yields : 1;
+  spin_.yielded = 0;
 }
 
 /// `saved`: the time that it would have taken to sleep instead.
 void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
-  counts_.spin_time += at - begin_ - yielded_;
-  if (longer_ && at - longer_from_ > saved) free_time_.spend(at - longer_from_ - saved);
+  counts_.spin_time += at - spin_.begin - spin_.yielded;
+  if (spin_.longer && at - spin_.longer_from > saved)
+    free_spin_.left.spend(at - spin_.longer_from - saved);
 }
 
 /// Those that it waits for are on this CPU, and go on at once: cheaper than a sleep and a wake-up.
@@ -203,55 +205,57 @@ void rank::yield() noexcept {
   const nanoseconds at = now();
   sched_yield();
   const nanoseconds left = now() - at;
-  yielded_ += left;
-  if (left > longest_yield) yields_left_ = 0;
-  if (left > shortest_switch) ++lost_by_yields_;
+  spin_.yielded += left;
+  if (left > longest_yield) spin_.yields_left = 0;
+  if (left > shortest_switch) ++yields_.lost;
   ++counts_.yields, counts_.yield_time += left;
 }
 
 /// How often it lost its CPU to somebody else. Linux counts yields to somebody, too.
-std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - lost_by_yields_; }
+std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - yields_.lost; }
 
 bool rank::is_cpu_wanted(nanoseconds at) noexcept {
   // Where there are turns, they say it: the signs are still those of the last one.
-  if (turns_ && turns_->is_mine()) return false;
-  if (turns_ && turns_->is_others()) return true;
-  if (yielded_ > idle_yields) return true;
+  if (turns_.of && turns_.of->is_mine()) return false;
+  if (turns_.of && turns_.of->is_others()) return true;
+  if (spin_.yielded > idle_yields) return true;
   return others_want_.is_wanted(at);
 }
 
 bool rank::spun_enough(nanoseconds at) noexcept {
   constexpr nanoseconds gap = 20'000;  // no look takes so long that finds nothing
-  if (in_vain_) return true;
-  if (!longer_) {
-    if (at < until_) return false;
-    if (later(begin_, free_spin_) <= at || !free_time_.is_left()) return true;
-    switches_ = times_lost();
-    others_want_.switches(at, switches_);
+  if (spin_.in_vain) return true;
+  if (!spin_.longer) {
+    if (at < spin_.until) return false;
+    if (later(spin_.begin, free_spin_.longest) <= at || !free_spin_.left.is_left()) return true;
+    spin_.switches = times_lost();
+    others_want_.switches(at, spin_.switches);
     if (is_cpu_wanted(at)) return true;
-    longer_ = true, longer_from_ = looked_ = at, until_ = begin_ + free_spin_;
+    spin_.longer = true, spin_.longer_from = spin_.looked = at,
+    spin_.until = spin_.begin + free_spin_.longest;
     ++counts_.longer;
     return false;
   }
-  if (at - std::exchange(looked_, at) > gap && times_lost() != switches_) until_ = at;
-  return at >= until_;
+  if (at - std::exchange(spin_.looked, at) > gap && times_lost() != spin_.switches)
+    spin_.until = at;
+  return at >= spin_.until;
 }
 
 void rank::found_something() noexcept {
   if (now_is() == state::aside) return empty_looks = 0, ring();
-  owes_ring_ = owes_last_ring_ = true;
-  if (!spins_) return;
-  spins_ = false;
+  owes_.ring = owes_.last_ring = true;
+  if (!spin_.on) return;
+  spin_.on = false;
   // So that its socket does not fill up with what was sent for sleeps that it did not need.
-  if (waiter_->found() && network_ != nullptr) network_->drain();
+  if (waiter_->found() && job_.others != nullptr) job_.others->drain();
   const nanoseconds at = now();
-  found_at_ = at, waited_ = true;
+  wait_.found_at = at, wait_.found = true;
   end_spin(at, spinning_->block_cost());
-  if (!slept_) spinning_->saw(at - begin_);
-  ++(slept_ ? counts_.slept : counts_.spun);
-  if (slept_ && late_) ++counts_.late;
+  if (!wait_.slept) spinning_->saw(at - spin_.begin);
+  ++(wait_.slept ? counts_.slept : counts_.spun);
+  if (wait_.slept && wait_.late) ++counts_.late;
 
-  slept_ = late_ = rung_for_nothing_ = false;
+  wait_.slept = wait_.late = wait_.rung_for_nothing = false;
 }
 
 void rank::found_nothing() noexcept {
@@ -260,41 +264,42 @@ void rank::found_nothing() noexcept {
     if (looks == 1 || looks == late_look) ring();
     return;
   }
-  if (now_is() != state::active || blocking_calls_ == 0) return;
-  if (owes_ring_) ring();
+  if (now_is() != state::active || call_.blocking == 0) return;
+  if (owes_.ring) ring();
   const nanoseconds at = now();
-  if (!spins_) {
+  if (!spin_.on) {
     ++counts_.waits;
-    free_time_.earn(at - found_at_);
+    free_spin_.left.earn(at - wait_.found_at);
     begin_spin(at);
   }
-  if (in_file_) return static_cast<void>(sched_yield());
-  if (yields_left_ != 0) {
+  if (call_.in_file) return static_cast<void>(sched_yield());
+  if (spin_.yields_left != 0) {
     // What was found is answered by now. Once: who is rung for nothing takes a CPU.
-    if (yields_left_-- == most_yields - 1 && owes_last_ring_) ring();
+    if (spin_.yields_left-- == most_yields - 1 && owes_.last_ring) ring();
     return yield();
   }
   const auto phase = waiter_->now();
   const bool enough = phase != waiter<platform>::phase::spinning || spun_enough(at);
   // What another node sends from now on must end the sleep.
-  if (!enough || (network_ != nullptr && !network_->can_sleep())) return machine::pause();
+  if (!enough || (job_.others != nullptr && !job_.others->can_sleep())) return machine::pause();
   // What was found can be answered some looks later, which counts as nothing.
   nanoseconds slept = at;
   const auto before_sleep = [&] {
-    if (!std::exchange(owes_last_ring_, false)) return;
+    if (!std::exchange(owes_.last_ring, false)) return;
     ring();
     slept = now();
   };
   const auto block = [this](const auto& word, std::uint32_t ticket) {
-    if (network_ != nullptr) return network_->sleep(word, ticket);
-    for (bool early = true; early && turns_ && turns_->is_mine(); early = !turns_->give_up())
+    if (job_.others != nullptr) return job_.others->sleep(word, ticket);
+    for (bool early = true; early && turns_.of && turns_.of->is_mine();
+         early = !turns_.of->give_up())
       if (is_rung_within(turns::patience, word, ticket)) return false;
     constexpr std::chrono::nanoseconds longest = platform::longest_sleep;
     is_rung_within(longest.count(), word, ticket);
     return false;
   };
   using woken = waiter<platform>::woken;
-  const woken by = waiter_->tested(enough, call_.what, before_sleep, block);
+  const woken by = waiter_->tested(enough, call_.what.what, before_sleep, block);
   if (by == woken::no) return;
 
   const nanoseconds woke = now();
@@ -302,19 +307,19 @@ void rank::found_nothing() noexcept {
   ++counts_.sleeps;
   end_spin(at, 0);
   counts_.sleep_time += woke - at;
-  if (rung_for_nothing_) ++counts_.for_nothing;
-  if (late_) ++counts_.timeouts;
+  if (wait_.rung_for_nothing) ++counts_.for_nothing;
+  if (wait_.late) ++counts_.timeouts;
   if (rung) {
-    const nanoseconds rung_at = node_->of(me_).rung_at.load(std::memory_order_relaxed);
+    const nanoseconds rung_at = job_.shared->of(job_.me).rung_at.load(std::memory_order_relaxed);
     // Who rang may not have written it yet.
-    spinning_->saw(std::max(rung_at, begin_) - begin_);
+    spinning_->saw(std::max(rung_at, spin_.begin) - spin_.begin);
     if (woke - rung_at > late_from) others_want_.late(woke);
   } else if (by == woken::event) {
     // Nobody tells when that was: a wake-up ago, as far as the sleep is that long.
-    spinning_->saw(std::max(slept, woke - spinning_->block_cost()) - begin_);
+    spinning_->saw(std::max(slept, woke - spinning_->block_cost()) - spin_.begin);
     ++counts_.events;
   }
-  slept_ = true, late_ = by == woken::late, rung_for_nothing_ = rung;
+  wait_.slept = true, wait_.late = by == woken::late, wait_.rung_for_nothing = rung;
   begin_spin(woke);
 }
 

@@ -44,11 +44,17 @@ public:
 
   enum class state : unsigned { absent, active, aside };
 
-  /// `others`: null if all ranks are on this node. `free_spin`: for how long to spin on a CPU that
-  /// nobody else wants, as long as `free_time` lasts.
+  /// How it waits.
+  struct waits {
+    unsigned tests = 0;  ///< looks that it takes to see everything once
+    spin_time spinning;
+    nanoseconds free_spin = 0;  ///< for how long to spin on a CPU that nobody else wants,
+    allowance free_time;        ///< as long as that lasts
+    bool many_threads = false;  ///< may call at once
+  };
+  /// `others`: null if all ranks are on this node.
   void start(std::unique_ptr<node> shared, std::unique_ptr<network> others, unsigned me,
-             unsigned tests, spin_time spinning, nanoseconds free_spin, allowance free_time,
-             bool many_threads);
+             const waits& how);
   /// Before start(): takes turns with other jobs, of this length, on that CPU.
   /// `watch`: it calls interrupted(); null if there can be none. `ranks`: so many have all jobs.
   void take_turns(std::unique_ptr<turn_place> at, nanoseconds length, int cpu,
@@ -67,9 +73,9 @@ public:
   /// when something has happened. `frame`: where on the stack; a nested one is below the others.
   bool begin_call(bool blocking, const void* frame = nullptr) noexcept;
   /// After begin_call, of the outermost call only.
-  void describe(const call& c) noexcept { call_ = c, in_file_ = c.of_file; }
+  void describe(const call& c) noexcept { call_.what = c, call_.in_file = c.of_file; }
   /// Whether the call that has begun is the outermost one, and its rank sleeps.
-  bool is_outermost() const noexcept { return now_is() == state::active && calls_ == 1; }
+  bool is_outermost() const noexcept { return now_is() == state::active && call_.depth == 1; }
   void end_call(bool blocking) noexcept;
 
   /// The calls are this thread's from now on.
@@ -82,7 +88,7 @@ public:
   /// MPI is about to look at everything, which can take long: a look may copy a long message. Rings
   /// for what was done before.
   void about_to_look() noexcept {
-    if (owes_ring_ && blocking_calls_ != 0 && now_is() == state::active) ring();
+    if (owes_.ring && call_.blocking != 0 && now_is() == state::active) ring();
   }
   /// MPI has looked at everything that makes this call go on, and found nothing. May block.
   void found_nothing() noexcept;
@@ -103,43 +109,73 @@ private:
   void ring() noexcept;
   void wake(unsigned i, const std::atomic<std::uint32_t>& word) const noexcept;
 
+  /// The ranks that it has to do with.
+  struct job {
+    std::unique_ptr<node> shared;
+    std::unique_ptr<network> others;  ///< null: all ranks are on this node
+    unsigned me = 0;
+    bool share_cpus = false;    ///< it and others of its job: there are too few
+    bool many_threads = false;  ///< may call at once
+  };
+  struct taking_turns {
+    std::unique_ptr<turn_place> place;  ///< null: there are none
+    std::optional<turns> of;
+    std::unique_ptr<turn_watch> watch;  ///< null: there can be none
+  };
+  /// The calls that this rank is in.
+  struct nested_calls {
+    int depth = 0, blocking = 0;
+    const void* outermost = nullptr;  ///< where on the stack
+    bool in_file = false;             ///< what the outermost one waits for: it does not sleep
+    call what;                        ///< the outermost one
+  };
+  /// What others may wait for.
+  struct owed_rings {
+    bool ring = false;       ///< may have sent something that nobody was rung for
+    bool last_ring = false;  ///< has found something since it last rang before a sleep
+  };
+  /// The wait of this call, and the last one.
+  struct wait {
+    bool slept = false, late = false;  ///< in this call; and the last sleep ended late
+    bool found = false;                ///< in this call, and found something
+    bool rung_for_nothing = false;     ///< rung, and has found nothing since
+    nanoseconds found_at = 0;          ///< the end of the last wait, and stops
+  };
+  /// The spin that is on.
+  struct spin {
+    bool on = false;  ///< from `begin` on, and until `until`
+    nanoseconds begin = 0, until = 0;
+    bool in_vain = false;         ///< no rank does anything meanwhile
+    unsigned yields_left = 0;     ///< so often it will leave the CPU to them
+    nanoseconds yielded = 0;      ///< so long it has left the CPU to them instead
+    bool longer = false;          ///< it has been made longer
+    nanoseconds longer_from = 0;  ///< then: since when
+    nanoseconds looked = 0;       ///< the last look
+    std::int64_t switches = 0;    ///< and this thread's involuntary switches before it
+  };
+  /// On a CPU that nobody else wants.
+  struct free_spinning {
+    nanoseconds longest = 0;
+    allowance left;
+  };
+  struct yielding {
+    unsigned waits = 0;     ///< there have been so many
+    std::int64_t lost = 0;  ///< involuntary switches, as Linux counts them
+  };
+
   std::atomic<state> state_{state::absent};
-  std::unique_ptr<node> node_;
-  std::unique_ptr<network> network_;
-  unsigned me_ = 0;
+  job job_;
   std::optional<waiter<platform>> waiter_;
   std::optional<spin_time> spinning_;
-  std::unique_ptr<turn_place> place_;  // null: no turns
-  std::optional<turns> turns_;
-  std::unique_ptr<turn_watch> watch_;         // null: there can be none
-  bool share_cpus_ = false;                   // it and others of its job: there are too few
-  bool many_threads_ = false;                 // may call at once
+  taking_turns turns_;
   std::atomic<const void*> caller_{nullptr};  // the thread that called last; only it looks
-
-  int calls_ = 0, blocking_calls_ = 0;  // nested
-  const void* outermost_ = nullptr;     // where on the stack
-  bool in_file_ = false;                // what the outermost one waits for: it does not sleep
-  call call_;                           // the outermost one
-  bool owes_ring_ = false;              // may have sent something that nobody was rung for
-  bool owes_last_ring_ = false;         // has found something since it last rang before a sleep
-  bool spins_ = false;                  // from begin_ on, and until until_
-  bool slept_ = false, late_ = false;   // in this call; and the last sleep ended late
-  bool waited_ = false;                 // in this call, and found something
-  bool rung_for_nothing_ = false;       // rung, and has found nothing since
-  nanoseconds begin_ = 0, until_ = 0;
+  nested_calls call_;
+  owed_rings owes_;
+  wait wait_;
+  spin spin_;
+  free_spinning free_spin_;
+  yielding yields_;
   demand others_want_;
-  nanoseconds free_spin_ = 0;
-  allowance free_time_;              // for that
-  nanoseconds found_at_ = 0;         // the end of the last wait, and stops
-  bool in_vain_ = false;             // this spin: no rank does anything meanwhile
-  unsigned yielding_waits_ = 0;      // there have been so many
-  unsigned yields_left_ = 0;         // so often it will leave the CPU to them
-  std::int64_t lost_by_yields_ = 0;  // involuntary switches, as Linux counts them
-  nanoseconds yielded_ = 0;          // so long it has left the CPU to them instead
-  bool longer_ = false;              // this spin has been made longer
-  nanoseconds longer_from_ = 0;      // then: since when,
-  nanoseconds looked_ = 0;           // the last look
-  std::int64_t switches_ = 0;        // and this thread's involuntary switches before it
   counts counts_;
 };
 

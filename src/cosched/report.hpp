@@ -7,24 +7,28 @@
 
 namespace cleave::cosched {
 
-/// What one rank has done, or all of them. Times in nanoseconds.
-struct counts {
-  std::int64_t calls = 0;        // into MPI, that may block
-  std::int64_t waits = 0;        // of these, those that did not end at once
-  std::int64_t spun = 0;         // waits that ended without a sleep
-  std::int64_t slept = 0;        // waits that ended after one
-  std::int64_t late = 0;         // of these, those that ended by the net: nobody had rung
+struct counted_waits {
+  std::int64_t calls = 0;  // into MPI, that may block
+  std::int64_t waits = 0;  // of these, those that did not end at once
+  std::int64_t spun = 0;   // waits that ended without a sleep
+  std::int64_t slept = 0;  // waits that ended after one
+  std::int64_t late = 0;   // of these, those that ended by the net: nobody had rung
+};
+struct counted_sleeps {
   std::int64_t sleeps = 0;       // there can be several in a wait
   std::int64_t for_nothing = 0;  // sleeps that ended by a ring, after which nothing was found
-  std::int64_t timeouts =
-      0;                    // sleeps that ended by the net, at whose end there was nothing to find
-  std::int64_t events = 0;  // sleeps that ended because another node sent something
+  std::int64_t timeouts = 0;     // sleeps that ended by the net, when there was nothing to find
+  std::int64_t events = 0;       // sleeps that ended because another node sent something
+};
+struct counted_times {
   std::int64_t rings = 0;   // others rung
   std::int64_t longer = 0;  // waits that spun longer because nobody else wanted the CPU
   std::int64_t spin_time = 0, sleep_time = 0;
   std::int64_t yields = 0, yield_time = 0;  // to other ranks of the job
   std::int64_t stops = 0, stop_time = 0;    // while it was another job's turn
-
+};
+/// What one rank has done, or all of them. Times in nanoseconds.
+struct counts : counted_waits, counted_sleeps, counted_times {
   static constexpr int fields = 17;
 };
 static_assert(sizeof(counts) == counts::fields * sizeof(std::int64_t));

@@ -39,21 +39,16 @@ public:
   /// many has each of the others.
   turns(turn_board& shared, unsigned place, nanoseconds length, int cpu, bool can_interrupt = false,
         unsigned ranks = 2) noexcept
-      : board_(&shared),
-        place_(place),
-        length_(length),
-        cpu_(cpu),
-        can_interrupt_(can_interrupt),
-        ranks_(std::max(2u, ranks)) {}
+      : share_{&shared, place, length, cpu, can_interrupt, std::max(2u, ranks)} {}
 
   /// At the end of a call in which the rank has waited, or while it is another job's turn, or
   /// wants_all_calls(). `calls`: so many were made in all, and it has `spun` so long in them. May
   /// block; returns the time.
   nanoseconds after_wait(nanoseconds at, std::int64_t calls, nanoseconds spun = 0) noexcept;
   /// Calls that wait may be too few to tell how often it calls.
-  bool wants_all_calls() const noexcept { return can_interrupt_ && !calls_often_; }
+  bool wants_all_calls() const noexcept { return share_.can_interrupt && !calling_.often; }
   /// Whether the CPUs are this job's alone.
-  bool is_mine() const noexcept { return board_->whose() == place_; }
+  bool is_mine() const noexcept { return share_.board->whose() == share_.place; }
   bool is_others() const noexcept;
   /// The rank has slept in its own turn for `patience`, and what it waits for is not there. False:
   /// it is too early for that, and it shall sleep again.
@@ -66,7 +61,7 @@ public:
   void stand_aside() noexcept { aside_.store(true, std::memory_order_relaxed); }
 
   /// It calls MPI seldom, and others would wait long for it to stop.
-  bool wants_interrupts() const noexcept { return wants_interrupts_; }
+  bool wants_interrupts() const noexcept { return calling_.wants_interrupts; }
   /// By the rank's thread, anywhere: in the functions above, too. May block.
   void interrupted(std::int64_t calls) noexcept;
   /// It should have stopped. Any thread.
@@ -76,8 +71,8 @@ public:
   /// That it is there, if it calls seldom. Any thread.
   void tell_seldom(nanoseconds at) noexcept;
 
-  std::int64_t stops() const noexcept { return stops_; }
-  nanoseconds stopped() const noexcept { return stopped_; }
+  std::int64_t stops() const noexcept { return ever_.stops; }
+  nanoseconds stopped() const noexcept { return ever_.stopped; }
 
   static constexpr nanoseconds usual_length = 100'000'000, short_length = 40'000'000;
   /// About what the change to another job costs, in caches and switches. It is longer than a thread
@@ -104,7 +99,7 @@ private:
   class uninterrupted;
 
   /// Of a score, by so many ranks as there are.
-  std::int64_t by_all(std::int64_t by_two) const noexcept { return by_two * ranks_ / 2; }
+  std::int64_t by_all(std::int64_t by_two) const noexcept { return by_two * share_.ranks / 2; }
   nanoseconds next_length() const noexcept;
   void judge(std::int64_t gain, nanoseconds at) noexcept;
   void judge_use(nanoseconds had, nanoseconds at) noexcept;
@@ -113,7 +108,8 @@ private:
   void compare_again(nanoseconds at) noexcept;
 
   bool calls_seldom() const noexcept {
-    return seldom_.load(std::memory_order_relaxed) && !aside_.load(std::memory_order_relaxed);
+    return calling_.seldom.load(std::memory_order_relaxed) &&
+           !aside_.load(std::memory_order_relaxed);
   }
   bool others_want_turns(nanoseconds at) const noexcept;
   void tell(nanoseconds at) noexcept;
@@ -122,36 +118,57 @@ private:
   void all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept;
   nanoseconds stop(nanoseconds at, std::int64_t calls) noexcept;
 
-  turn_board* board_;
-  unsigned place_;
-  nanoseconds length_;
-  int cpu_;
-  bool can_interrupt_;
-  std::int64_t ranks_;
+  /// What the rank shares with others.
+  struct share {
+    turn_board* board;
+    unsigned place;
+    nanoseconds length;
+    int cpu;
+    bool can_interrupt;
+    std::int64_t ranks;
+  };
+  /// How often it calls MPI.
+  struct calling {
+    nanoseconds often_at = 0;  ///< when it was found to call often last, or first seen
+    bool often = false;
+    std::atomic<bool> seldom{false};
+    bool wants_interrupts = false;
+  };
+  /// The turn that this rank runs in.
+  struct my_turn {
+    bool on = false;           ///< there are turns, as this rank knows
+    std::uint64_t number = 0;  ///< 0: none
+    nanoseconds began = 0;
+    std::int64_t calls_before = 0;
+    nanoseconds given_up = 0;  ///< when; 0: it was not
+    nanoseconds computed_before = 0;
+  };
+  /// Its turns that are not judged yet.
+  struct unjudged {
+    nanoseconds had = 0;     ///< so long were they
+    unsigned gaps = 0;       ///< in so many turns, one after the other
+    std::int64_t calls = 0;  ///< were made in them
+    nanoseconds slept = 0;   ///< until they were given up
+    nanoseconds computed = 0;
+  };
+  struct totals {
+    std::int64_t stops = 0;
+    nanoseconds stopped = 0;
+    nanoseconds spun = 0;
+  };
+
+  share share_;
   volatile std::sig_atomic_t busy_ = 0;  // an interrupt does nothing
   int came_from_ = -1;                   // where the rank was before turns began; -1: they have not
   nanoseconds told_ = 0;                 // when this rank was seen last
   nanoseconds last_ = 0;                 // the end of its last wait
   recent_calls without_;                 // turns
-  nanoseconds often_ = 0;                // when it was found to call often last, or first seen
-  bool calls_often_ = false;
-  std::atomic<bool> seldom_{false}, aside_{false};
-  bool wants_interrupts_ = false;
+  calling calling_;
+  std::atomic<bool> aside_{false};
   std::atomic<bool> stops_now_{false};
-  bool turns_are_on_ = false;        // as this rank knows
-  std::uint64_t mine_ = 0;           // the turn that this rank runs in; 0: none
-  nanoseconds began_ = 0;            // that,
-  std::int64_t calls_ = 0;           // after so many calls
-  nanoseconds given_up_ = 0;         // that; 0: it was not
-  nanoseconds had_ = 0;              // so long were those that are not judged yet,
-  unsigned gaps_ = 0;                // turns, one after the other, that had them
-  std::int64_t made_ = 0;            // so many calls were made in them,
-  nanoseconds slept_ = 0;            // and so long slept until they were given up
-  nanoseconds spun_ = 0;             // ever
-  nanoseconds computed_before_ = 0;  // this turn,
-  nanoseconds computed_ = 0;         // and in them
-  std::int64_t stops_ = 0;
-  nanoseconds stopped_ = 0;
+  my_turn turn_;
+  unjudged unjudged_;
+  totals ever_;
 };
 
 }  // namespace cleave::cosched

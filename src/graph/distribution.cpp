@@ -83,7 +83,8 @@ private:
 // ---- a distribution
 
 distribution::distribution(graph_scope& g, team_node& node, std::string plan)
-    : graph_(g), node_(node), plan_file_(std::move(plan)) {
+    : graph_(g), node_(node) {
+  planning_.file = std::move(plan);
   node_.enter(*this);
 }
 
@@ -97,13 +98,13 @@ void distribution::check(unsigned rank) const {
 
 unsigned distribution::home_of(std::span<const datum_use> uses) noexcept {
   const datum_use* const u = deciding(uses);
-  return u != nullptr ? u->of->place.home : made_placeless_++ % size();
+  return u != nullptr ? u->of->place.home : made_.placeless++ % size();
 }
 
 unsigned distribution::place(const char* name, std::span<const datum_use> uses,
                              std::span<vertex_ref> after, std::optional<unsigned> asked) {
   if (asked) check(*asked);
-  const auto planned = plan_ != nullptr ? plan_->next(uses) : std::nullopt;
+  const auto planned = planning_.plan != nullptr ? planning_.plan->next(uses) : std::nullopt;
   const unsigned to = asked ? *asked : planned ? *planned : home_of(uses);
   // Where the plan ends, what it has found goes on.
   if (const auto* const u = deciding(uses); planned && !asked && u != nullptr)
@@ -111,12 +112,13 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   // Each transfer that there may be has a number, so that all nodes count alike.
   const std::uint64_t before = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;
-  made_all_.add(entry::subtask), made_all_.add(to), made_all_.add(after.size());
+  made_.all.add(entry::subtask), made_.all.add(to), made_.all.add(after.size());
   for (const datum_use& u : uses)
-    made_all_.add(u.of->place.number), made_all_.add(static_cast<std::uint64_t>(u.mode));
-  for (const vertex_ref& v : after) made_all_.add(v.number);
+    made_.all.add(u.of->place.number), made_.all.add(static_cast<std::uint64_t>(u.mode));
+  for (const vertex_ref& v : after) made_.all.add(v.number);
   try {
-    if (recorder_ != nullptr) recorder_->place(graph_.made_, name, uses, after, asked, to);
+    if (planning_.recording != nullptr)
+      planning_.recording->place(graph_.made_, name, uses, after, asked, to);
     begin_transfers(uses, after, to, before);
   } catch (...) {
     graph_.not_made(uses, after);
@@ -146,8 +148,9 @@ void distribution::begin_transfers(std::span<const datum_use> uses, std::span<ve
 }
 
 void distribution::log(datum_place& of, std::uint64_t number, unsigned node, bool writes) {
-  held_.insert(held_.end(), of.holders.begin(), of.holders.end());
-  changes_.push_back({number, &of, held_.size() - of.holders.size(), node, writes});
+  holders_.before.insert(holders_.before.end(), of.holders.begin(), of.holders.end());
+  holders_.changes.push_back(
+      {number, &of, holders_.before.size() - of.holders.size(), node, writes});
 }
 
 /// What came after the error has not been done, or in vain: not all nodes have what they would have
@@ -157,15 +160,15 @@ void distribution::take_back(std::uint64_t error) {
   const auto is_undone = [&](const change& c) {
     return c.number > error || (c.number == error && !c.writes);
   };
-  const auto first = std::ranges::find_if(changes_, is_undone);
-  std::size_t end = held_.size();
-  for (auto c = changes_.end(); c != first;) {
-    const auto held = held_.begin() + static_cast<std::ptrdiff_t>((--c)->held_from);
-    c->of->holders.assign(held, held_.begin() + static_cast<std::ptrdiff_t>(end));
+  const auto first = std::ranges::find_if(holders_.changes, is_undone);
+  std::size_t end = holders_.before.size();
+  for (auto c = holders_.changes.end(); c != first;) {
+    const auto held = holders_.before.begin() + static_cast<std::ptrdiff_t>((--c)->held_from);
+    c->of->holders.assign(held, holders_.before.begin() + static_cast<std::ptrdiff_t>(end));
     end = c->held_from;
   }
   std::unordered_set<const datum_place*> written;
-  for (auto c = first; c != changes_.end(); ++c) {
+  for (auto c = first; c != holders_.changes.end(); ++c) {
     auto& holders = c->of->holders;
     if (c->writes) written.insert(c->of);
     if (c->writes && holders.empty()) {  // all have it
@@ -179,22 +182,22 @@ void distribution::take_back(std::uint64_t error) {
 
 void distribution::run(subtask& s) {
   const set_while running(is_in_subtask);
-  if (recorder_ == nullptr) return s.call();
+  if (planning_.recording == nullptr) return s.call();
   const double began = recorder::now();
   s.call();
   const double time = recorder::now() - began;
   switch (s.kind_) {
-    case subtask::kind::call: return recorder_->took(s.in_graph().number, time);
-    case subtask::kind::send: return recorder_->sent(static_cast<send&>(s).bytes, time);
+    case subtask::kind::call: return planning_.recording->took(s.in_graph().number, time);
+    case subtask::kind::send: return planning_.recording->sent(static_cast<send&>(s).bytes, time);
     case subtask::kind::receive:
-      return recorder_->received(static_cast<receive_value&>(s).bytes, time);
+      return planning_.recording->received(static_cast<receive_value&>(s).bytes, time);
     case subtask::kind::join: return;  // there is nothing to run
   }
 }
 
 void distribution::bring(any_datum& d, unsigned to) {
   check(to);
-  made_all_.add(entry::copy), made_all_.add(d.place.number), made_all_.add(to);
+  made_.all.add(entry::copy), made_.all.add(d.place.number), made_.all.add(to);
   ++graph_.made_;
   try {
     transfer(d, to, graph_.made_);
@@ -212,9 +215,9 @@ void distribution::flush() noexcept {
   // acq_rel: what is set from here on is of something that this flush may not see. Partner:
   // send_value.
   if (!unflushed_.exchange(false, std::memory_order_acq_rel)) return;
-  const double began = recorder_ != nullptr ? recorder::now() : 0;
+  const double began = planning_.recording != nullptr ? recorder::now() : 0;
   node_.flush();
-  if (recorder_ != nullptr) recorder_->flushed(recorder::now() - began);
+  if (planning_.recording != nullptr) planning_.recording->flushed(recorder::now() - began);
 }
 
 void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
@@ -261,15 +264,15 @@ std::vector<std::byte> distribution::begin(kind k) const {
 void distribution::put_state(std::vector<std::byte>& message) {
   byte_writer w(message);
   w.put(detail::stopped(&graph_));
-  const std::lock_guard lock(error_mutex_);
-  w.put(error_number_);
-  w.raw(error_.data(), error_.size());
+  const std::lock_guard lock(failure_.mutex);
+  w.put(failure_.number);
+  w.raw(failure_.bytes.data(), failure_.bytes.size());
 }
 
 void distribution::get_state(byte_reader& r) {
   const bool is_cancelled = r.get<bool>();
   get_error(r);
-  if (is_cancelled && !released_) {
+  if (is_cancelled && !incoming_.released) {
     detail::stop(graph_);
     release();
   }
@@ -301,9 +304,9 @@ void distribution::note(std::uint64_t number, const std::exception_ptr& e) noexc
 }
 
 void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
-  const std::lock_guard lock(error_mutex_);
-  if (error_number_ != 0 && error_number_ <= number) return;
-  error_number_ = number, error_ = std::move(error);
+  const std::lock_guard lock(failure_.mutex);
+  if (failure_.number != 0 && failure_.number <= number) return;
+  failure_.number = number, failure_.bytes = std::move(error);
 }
 
 /// A node that waits for a value always gets something: if it is not to be had, why.
@@ -311,10 +314,10 @@ std::size_t distribution::send_value(const any_datum* d, unsigned to,
                                      std::uint64_t number) noexcept {
   if (!graph_.error.is_before(number)) {
     try {
-      auto message = begin(recorder_ != nullptr ? kind::timed_value : kind::value);
+      auto message = begin(planning_.recording != nullptr ? kind::timed_value : kind::value);
       byte_writer w(message);
       w.put(number);
-      if (recorder_ != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
+      if (planning_.recording != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
       w.put(number_of(d));
       if (d != nullptr) d->put(w);
       const std::size_t size = message.size();
@@ -333,9 +336,9 @@ void distribution::await_arrival(subtask& s) {
   auto& r = static_cast<receive_value&>(s);
   const std::uint64_t number = s.in_graph().number;
   const std::lock_guard lock(node_.mutex);
-  auto early = early_.extract(number);
-  const bool is_here = released_ || !early.empty();
-  if (!is_here) awaited_[number] = &r;
+  auto early = incoming_.early.extract(number);
+  const bool is_here = incoming_.released || !early.empty();
+  if (!is_here) incoming_.awaited[number] = &r;
   graph_.pending.fetch_add(1, std::memory_order_relaxed);
   // Its maker still counts: it cannot run yet.
   if (is_here) arrives(r, early.empty() ? arrived{} : std::move(early.mapped()));
@@ -359,7 +362,8 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       if (what == kind::timed_value) {
         const auto from = r.get<std::uint32_t>();
         const auto sent_at = r.get<double>();
-        if (recorder_ != nullptr) recorder_->arrived(from, message.size(), sent_at);
+        if (planning_.recording != nullptr)
+          planning_.recording->arrived(from, message.size(), sent_at);
       }
       arrived a;
       a.has_value = what != kind::absent;
@@ -367,17 +371,17 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       a.first = message.size() - r.left();
       if (!a.has_value) get_state(r);
       a.message = std::move(message);
-      if (const auto at = awaited_.extract(number)) arrives(*at.mapped(), std::move(a));
-      else early_[number] = std::move(a);
+      if (const auto at = incoming_.awaited.extract(number)) arrives(*at.mapped(), std::move(a));
+      else incoming_.early[number] = std::move(a);
       return false;
     }
-    case kind::done: ++children_done_; break;
-    case kind::go_on: ++agreed_, was_cancelled_ = r.get<bool>(); break;
-    case kind::differs: differs_ = true; [[fallthrough]];
-    case kind::abandoned: last_round_ = std::min(last_round_, r.get<std::uint64_t>()); break;
+    case kind::done: ++rounds_.children_done; break;
+    case kind::go_on: ++rounds_.agreed, rounds_.was_cancelled = r.get<bool>(); break;
+    case kind::differs: rounds_.differs = true; [[fallthrough]];
+    case kind::abandoned: rounds_.last = std::min(rounds_.last, r.get<std::uint64_t>()); break;
     case kind::cancelled: break;
     case kind::opens:
-      if (rank() == 0 && plan_file_.empty()) differ(1);
+      if (rank() == 0 && planning_.file.empty()) differ(1);
       break;
     case kind::made: {
       const auto round = r.get<std::uint64_t>();
@@ -387,8 +391,8 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
     case kind::plan:
     case kind::measured: {
       const auto contents = r.raw(r.left());
-      if (what == kind::plan) told_plan_.emplace(contents.begin(), contents.end());
-      else measured_.emplace_back(contents.begin(), contents.end());
+      if (what == kind::plan) planning_.told.emplace(contents.begin(), contents.end());
+      else planning_.measured.emplace_back(contents.begin(), contents.end());
       return true;
     }
     default: r.fail("a kind of message within a graph");

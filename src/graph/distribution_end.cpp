@@ -23,7 +23,7 @@ void distribution::await(const std::function<bool()>& holds) {
   });
   const std::lock_guard lock(node_.mutex);
   if (holds()) return;
-  if (differs_) throw different_graphs();
+  if (rounds_.differs) throw different_graphs();
   told_stopped(&graph_);
   throw cancelled{};
 }
@@ -31,65 +31,69 @@ void distribution::await(const std::function<bool()>& holds) {
 /// Nodes that have made different graphs would wait for each other: the first one compares what all
 /// have made before they wait, or end.
 void distribution::compare(bool at_the_end) {
-  made_all_.add(at_the_end ? entry::end : entry::wait);
+  made_.all.add(at_the_end ? entry::end : entry::wait);
   {
     const std::lock_guard lock(node_.mutex);
-    ++round_;
-    if (rank() == 0) return compare(round_, made_all_.value);
+    ++rounds_.joined;
+    if (rank() == 0) return compare(rounds_.joined, made_.all.value);
   }
   auto message = begin(kind::made);
   byte_writer w(message);
-  w.put(round_), w.put(made_all_.value);
+  w.put(rounds_.joined), w.put(made_.all.value);
   tell(0, std::move(message));
 }
 
 /// With the team's mutex; the first node.
 void distribution::compare(std::uint64_t round, std::uint64_t made) {
-  const auto at = made_by_.try_emplace(round, made, 0u).first;
+  const auto at = rounds_.made_by.try_emplace(round, made, 0u).first;
   auto& [by_the_first, nodes] = at->second;
   if (by_the_first != made) return differ(round);
-  if (++nodes == size()) made_by_.erase(at);
+  if (++nodes == size()) rounds_.made_by.erase(at);
 }
 
 /// One that has ended takes part in no agreement: so from that round on nobody does. With the
 /// team's mutex; the first node.
 void distribution::differ(std::uint64_t round) {
-  if (std::exchange(differs_, true)) return;
-  last_round_ = std::min(last_round_, round - 1);
+  if (std::exchange(rounds_.differs, true)) return;
+  rounds_.last = std::min(rounds_.last, round - 1);
   detail::stop(graph_);
   release();
   auto message = begin(kind::differs);
-  byte_writer(message).put(last_round_);
+  byte_writer(message).put(rounds_.last);
   tell_all(message);
 }
 
 /// Up a tree of two branches, and down again. The first node says what holds for all.
 bool distribution::agree(std::exception_ptr& thrown) {
   const unsigned left = 2 * rank() + 1, end = std::clamp(size(), left, left + 2);
-  if (recorder_ != nullptr) gather_measured();
+  if (planning_.recording != nullptr) gather_measured();
   // The first node: nor before all is compared.
-  await([&] { return children_done_ >= round_ * (end - left) && !made_by_.contains(round_); });
+  await([&] {
+    return rounds_.children_done >= rounds_.joined * (end - left) &&
+           !rounds_.made_by.contains(rounds_.joined);
+  });
   if (rank() != 0) {
     tell((rank() - 1) / 2, begin(kind::done));
-    await([&] { return agreed_ >= round_; });
+    await([&] { return rounds_.agreed >= rounds_.joined; });
   } else {
     const std::lock_guard lock(node_.mutex);
-    ++agreed_, was_cancelled_ = detail::stopped(&graph_);
+    ++rounds_.agreed, rounds_.was_cancelled = detail::stopped(&graph_);
   }
   auto message = begin(kind::go_on);
-  byte_writer(message).put(was_cancelled_);
+  byte_writer(message).put(rounds_.was_cancelled);
   put_state(message);
   std::uint64_t error = 0;
   {  // All throw it now. Before the others go on: they may tell of the next one.
-    const std::lock_guard lock(error_mutex_);
-    if (error_number_ <= graph_.made_) error = std::exchange(error_number_, 0), error_.clear();
+    const std::lock_guard lock(failure_.mutex);
+    if (failure_.number <= graph_.made_)
+      error = std::exchange(failure_.number, 0), failure_.bytes.clear();
   }
   if (error != 0) take_back(error);
-  changes_.clear(), held_.clear();
+  holders_.changes.clear(), holders_.before.clear();
   thrown = graph_.error.take(graph_.made_);
   for (unsigned child = left; child < end; ++child) node_.send(child, message);
   node_.flush();
-  return !was_cancelled_;
+  return !rounds_.was_cancelled;
 }
 
 bool distribution::finish() {
@@ -107,7 +111,7 @@ void distribution::end(bool unwinds) noexcept {
   detail::wait(graph_);
   if (rank() != 0 || unwinds) return;
   try {
-    await([&] { return !made_by_.contains(round_); });
+    await([&] { return !rounds_.made_by.contains(rounds_.joined); });
   } catch (const std::logic_error& e) { std::fprintf(stderr, "%s\n", e.what()); } catch (...) {
   }  // somebody has left, and there is nothing more to compare
   close_plan();
@@ -128,7 +132,7 @@ void distribution::abandon() noexcept {
   {
     const std::lock_guard lock(node_.mutex);
     release();
-    rounds = agreed_;
+    rounds = rounds_.agreed;
   }
   auto message = begin(kind::abandoned);
   byte_writer(message).put(rounds);
@@ -148,12 +152,12 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 
 /// With the team's mutex: nothing is waited for any more.
 void distribution::release() noexcept {
-  released_ = true;
-  for (const auto& [number, r] : std::exchange(awaited_, {})) arrives(*r, {});
+  incoming_.released = true;
+  for (const auto& [number, r] : std::exchange(incoming_.awaited, {})) arrives(*r, {});
 }
 
 void distribution::look_for_cancelled() noexcept {
-  if (released_ || !detail::stopped(&graph_)) return;
+  if (incoming_.released || !detail::stopped(&graph_)) return;
   release();
   tell_all(begin(kind::cancelled));
 }

@@ -46,11 +46,11 @@ std::terminate_handler terminates_otherwise = nullptr;
 }  // namespace
 
 void distribution::open_plan() {
-  made_all_.add(entry::plan);
+  made_.all.add(entry::plan);
   if (rank() != 0) {
     tell(0, begin(kind::opens));  // so that it is missed if the first node has no such graph
-    await([&] { return told_plan_.has_value(); });
-    return use_plan(*told_plan_);
+    await([&] { return planning_.told.has_value(); });
+    return use_plan(*planning_.told);
   }
   const auto told = read_plan();
   auto message = begin(kind::plan);
@@ -64,11 +64,11 @@ std::vector<std::byte> distribution::read_plan() const {
   std::vector<std::byte> told;
   byte_writer w(told);
   try {
-    if (!std::filesystem::is_regular_file(plan_file_)) {
-      machine::require_writable(plan_file_);
+    if (!std::filesystem::is_regular_file(planning_.file)) {
+      machine::require_writable(planning_.file);
       w.put(static_cast<std::uint8_t>(plan_kind::recorded));
     } else {
-      const recorded_graph g = read_recorded_graph(plan_file_);
+      const recorded_graph g = read_recorded_graph(planning_.file);
       const machine_model on{size(), graph_.owner->of.size(), g.messages};
       const placement_plan plan(g, best_schedule(g, on));
       w.put(static_cast<std::uint8_t>(plan_kind::followed));
@@ -89,10 +89,10 @@ void distribution::use_plan(std::span<const std::byte> told) {
     case plan_kind::recorded: {
       auto made = std::make_unique<recorder>(rank(), size(), graph_.owner->of.size());
       const std::lock_guard lock(node_.mutex);
-      recorder_ = std::move(made);
+      planning_.recording = std::move(made);
       return;
     }
-    case plan_kind::followed: plan_ = std::make_unique<placement_plan>(r, size()); return;
+    case plan_kind::followed: planning_.plan = std::make_unique<placement_plan>(r, size()); return;
   }
   r.fail("a kind of plan");
 }
@@ -102,32 +102,34 @@ void distribution::gather_measured() {
   if (rank() != 0) {
     auto message = begin(kind::measured);
     byte_writer w(message);
-    recorder_->put_measured(w);
+    planning_.recording->put_measured(w);
     node_.send(0, std::move(message));
     return node_.flush();
   }
-  await([&] { return measured_.size() >= size() - 1; });
+  await([&] { return planning_.measured.size() >= size() - 1; });
   std::vector<std::vector<std::byte>> all;
   {
     const std::lock_guard lock(node_.mutex);
-    all.swap(measured_);
+    all.swap(planning_.measured);
   }
   for (const auto& contents : all) {
     byte_reader r(contents);
-    recorder_->add(r);
+    planning_.recording->add(r);
   }
 }
 
 void distribution::close_plan() noexcept try {
-  if (rank() != 0 || plan_file_.empty()) return;
-  if (recorder_ != nullptr && !recorder_->is_whole())
-    throw std::runtime_error(plan_file_ + ": not written: wait() did not see all subtasks done");
-  if (recorder_ != nullptr) write_recorded_graph(recorder_->result(), plan_file_);
-  if (plan_ != nullptr && plan_->differs_at())
+  if (rank() != 0 || planning_.file.empty()) return;
+  if (planning_.recording != nullptr && !planning_.recording->is_whole())
+    throw std::runtime_error(planning_.file +
+                             ": not written: wait() did not see all subtasks done");
+  if (planning_.recording != nullptr)
+    write_recorded_graph(planning_.recording->result(), planning_.file);
+  if (planning_.plan != nullptr && planning_.plan->differs_at())
     std::fprintf(stderr,
                  "cleave: %s: it is the plan of another graph: from subtask %zu on it was not "
                  "followed\n",
-                 plan_file_.c_str(), std::size_t{*plan_->differs_at()});
+                 planning_.file.c_str(), std::size_t{*planning_.plan->differs_at()});
 } catch (const std::exception& e) { machine::report_loss("cleave", e); }
 
 }  // namespace cleave::detail

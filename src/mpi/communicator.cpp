@@ -68,42 +68,43 @@ communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_by
     throw std::runtime_error("MPI was begun in this process before, and it begins only once");
   begin(expected_ranks);
   find_neighbours();
-  peers_ = std::vector<peer_state>(index(size_));
+  peers_ = std::vector<peer_state>(index(world_.size));
 }
 
 void communicator::begin_messages() { yield_in_calls(false); }
 
 void communicator::begin(int expected_ranks) {
-  survives_ = survival_was_asked_for();
+  world_.survives = survival_was_asked_for();
   // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together
   // before it.
-  if (survives_) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
+  if (world_.survives) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
   // Serialized: workers send, too; and another thread may come to own the transport later.
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (provided < MPI_THREAD_FUNNELED)
     throw std::runtime_error(library() + " does not allow threads (MPI_THREAD_FUNNELED)");
-  other_threads_ = provided >= MPI_THREAD_SERIALIZED;
+  world_.other_threads = provided >= MPI_THREAD_SERIALIZED;
   // A communicator of its own: nothing that the program sends can be taken for ours.
-  MPI_Comm_dup(MPI_COMM_WORLD, &all_);
-  MPI_Comm_dup(MPI_COMM_WORLD, &end_);
-  MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(end_, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(all_, &rank_);
-  MPI_Comm_size(all_, &size_);
-  if (expected_ranks != 0 && size_ != expected_ranks) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &world_.messages);
+  MPI_Comm_dup(MPI_COMM_WORLD, &world_.end);
+  MPI_Comm_set_errhandler(world_.messages, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(world_.end, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(world_.messages, &world_.rank);
+  MPI_Comm_size(world_.messages, &world_.size);
+  if (expected_ranks != 0 && world_.size != expected_ranks) {
     throw std::runtime_error("the launcher started " + std::to_string(expected_ranks) +
-                             " ranks and MPI knows " + std::to_string(size_) +
+                             " ranks and MPI knows " + std::to_string(world_.size) +
                              ": the plug-in was built for another MPI (" + library() + ")");
   }
 }
 
 void communicator::find_neighbours() {
-  MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_);
+  MPI_Comm_split_type(world_.messages, MPI_COMM_TYPE_SHARED, world_.rank, MPI_INFO_NULL,
+                      &world_.host);
   MPI_Group everybody = MPI_GROUP_NULL;
   MPI_Group here = MPI_GROUP_NULL;
-  MPI_Comm_group(all_, &everybody);
-  MPI_Comm_group(host_, &here);
+  MPI_Comm_group(world_.messages, &everybody);
+  MPI_Comm_group(world_.host, &here);
   int count = 0;
   MPI_Group_size(here, &count);
   std::vector<int> numbers;
@@ -117,9 +118,9 @@ void communicator::find_neighbours() {
 communicator::~communicator() {
   yield_in_calls(true);
   if (failed_ == 0) {
-    MPI_Comm_free(&host_);
-    MPI_Comm_free(&end_);
-    MPI_Comm_free(&all_);
+    MPI_Comm_free(&world_.host);
+    MPI_Comm_free(&world_.end);
+    MPI_Comm_free(&world_.messages);
   }
   MPI_Finalize();
 }
@@ -135,20 +136,20 @@ std::string communicator::library() {
 }
 
 void communicator::share_on_host(std::span<std::byte> what) {
-  MPI_Bcast(what.data(), static_cast<int>(what.size()), MPI_BYTE, 0, host_);
+  MPI_Bcast(what.data(), static_cast<int>(what.size()), MPI_BYTE, 0, world_.host);
 }
 
 bool communicator::all_on_host(bool mine) {
   int here = mine ? 1 : 0;
   int all = 0;
-  MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, host_);
+  MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, world_.host);
   return all != 0;
 }
 
 std::vector<std::byte> communicator::gather(std::span<const std::byte> mine) {
-  std::vector<std::byte> of_all(mine.size() * index(size_));
+  std::vector<std::byte> of_all(mine.size() * index(world_.size));
   const int each = static_cast<int>(mine.size());
-  MPI_Allgather(mine.data(), each, MPI_BYTE, of_all.data(), each, MPI_BYTE, all_);
+  MPI_Allgather(mine.data(), each, MPI_BYTE, of_all.data(), each, MPI_BYTE, world_.messages);
   return of_all;
 }
 
@@ -159,36 +160,36 @@ void communicator::end_job(int code, const char* what) {
   int length = 0;
   MPI_Error_string(code, text, &length);
   std::fprintf(stderr, "cleave: rank %d: %s: %s; this MPI does not survive that, the job ends\n",
-               rank_, what, text);
+               world_.rank, what, text);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }
 
 bool communicator::went_well(int code, const char* what) {
   if (code == MPI_SUCCESS) return true;
-  if (!survives_ || !tells_of_a_failure(code)) end_job(code, what);
+  if (!world_.survives || !tells_of_a_failure(code)) end_job(code, what);
   look_for_failures();
   return false;
 }
 
 void communicator::look_for_failures() {
 #ifdef CLEAVE_MPI_SURVIVES
-  if (!survives_) return;
+  if (!world_.survives) return;
   MPI_Group dead = MPI_GROUP_NULL;
-  MPIX_Comm_failure_ack(all_);
-  MPIX_Comm_failure_get_acked(all_, &dead);
+  MPIX_Comm_failure_ack(world_.messages);
+  MPIX_Comm_failure_get_acked(world_.messages, &dead);
   int count = 0;
   MPI_Group_size(dead, &count);
   if (count > failed_) {
     failed_ = count;
     MPI_Group everybody = MPI_GROUP_NULL;
-    MPI_Comm_group(all_, &everybody);
+    MPI_Comm_group(world_.messages, &everybody);
     for (int i = 0; i < count; ++i) {
       int peer = MPI_UNDEFINED;
       MPI_Group_translate_ranks(dead, 1, &i, everybody, &peer);
       if (peer == MPI_UNDEFINED || std::exchange(peers_[index(peer)].gone, true)) continue;
       failures_.push_back(peer);
-      some_are_new_ = true;
+      running_.some_are_new = true;
     }
     MPI_Group_free(&everybody);
   }
@@ -206,8 +207,8 @@ std::optional<int> communicator::next_failure() {
 // ---- messages
 
 void communicator::add(operation& op, MPI_Request request) {
-  requests_.push_back(request);
-  operations_.push_back(&op);
+  running_.requests.push_back(request);
+  running_.operations.push_back(&op);
 }
 
 void communicator::send(int to, bytes message) {
@@ -219,7 +220,7 @@ void communicator::send(int to, bytes message) {
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
     if (!went_well(MPI_Isend(op->message.data(), static_cast<int>(length), MPI_BYTE, to, whole,
-                             all_, &request),
+                             world_.messages, &request),
                    "MPI_Isend"))
       return;
     if (!went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0) return;
@@ -234,16 +235,17 @@ void communicator::send(int to, bytes message) {
 void communicator::send_parts(operation& op) {
   op.lengths = {op.message.size(), part_bytes_};
   MPI_Request request = MPI_REQUEST_NULL;
-  if (!went_well(MPI_Isend(op.lengths.data(), 2, MPI_UINT64_T, op.peer, header, all_, &request),
-                 "MPI_Isend"))
+  if (!went_well(
+          MPI_Isend(op.lengths.data(), 2, MPI_UINT64_T, op.peer, header, world_.messages, &request),
+          "MPI_Isend"))
     return;
   add(op, request);
   ++op.parts;
   for (std::size_t at = 0; at < op.message.size(); at += part_bytes_) {
     const int count = static_cast<int>(std::min(part_bytes_, op.message.size() - at));
-    if (!went_well(
-            MPI_Isend(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
-            "MPI_Isend"))
+    if (!went_well(MPI_Isend(op.message.data() + at, count, MPI_BYTE, op.peer, part,
+                             world_.messages, &request),
+                   "MPI_Isend"))
       return;
     add(op, request);
     ++op.parts;
@@ -252,27 +254,28 @@ void communicator::send_parts(operation& op) {
 
 void communicator::progress() {
   finish_requests();
-  if (std::exchange(some_are_new_, false)) give_up_requests();
+  if (std::exchange(running_.some_are_new, false)) give_up_requests();
   for (int n = 0; n < at_once && complete_.empty() && begin_to_receive(); ++n) {}
 }
 
 void communicator::finish_requests() {
-  if (requests_.empty()) return;
-  finished_.resize(requests_.size());
-  statuses_.resize(requests_.size());
+  if (running_.requests.empty()) return;
+  running_.finished.resize(running_.requests.size());
+  running_.statuses.resize(running_.requests.size());
   int count = 0;
-  const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                                finished_.data(), statuses_.data());
+  const int code =
+      MPI_Testsome(static_cast<int>(running_.requests.size()), running_.requests.data(), &count,
+                   running_.finished.data(), running_.statuses.data());
   const bool some_failed = code == MPI_ERR_IN_STATUS;
   if (some_failed) look_for_failures();
   else if (!went_well(code, "MPI_Testsome")) return;
   if (count == MPI_UNDEFINED || count == 0) return;
   for (int k = 0; k < count; ++k) {
-    const std::size_t i = index(finished_[index(k)]);
-    const int error = some_failed ? statuses_[index(k)].MPI_ERROR : MPI_SUCCESS;
-    if (!went_well(error, "a message") && requests_[i] != MPI_REQUEST_NULL)
-      MPI_Request_free(&requests_[i]);
-    finish_part(*std::exchange(operations_[i], nullptr), error != MPI_SUCCESS);
+    const std::size_t i = index(running_.finished[index(k)]);
+    const int error = some_failed ? running_.statuses[index(k)].MPI_ERROR : MPI_SUCCESS;
+    if (!went_well(error, "a message") && running_.requests[i] != MPI_REQUEST_NULL)
+      MPI_Request_free(&running_.requests[i]);
+    finish_part(*std::exchange(running_.operations[i], nullptr), error != MPI_SUCCESS);
   }
   remove_finished();
 }
@@ -280,20 +283,20 @@ void communicator::finish_requests() {
 /// From the two lists of requests.
 void communicator::remove_finished() {
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (operations_[i] == nullptr) continue;
-    requests_[kept] = requests_[i];
-    operations_[kept++] = operations_[i];
+  for (std::size_t i = 0; i < running_.requests.size(); ++i) {
+    if (running_.operations[i] == nullptr) continue;
+    running_.requests[kept] = running_.requests[i];
+    running_.operations[kept++] = running_.operations[i];
   }
-  requests_.resize(kept);
-  operations_.resize(kept);
+  running_.requests.resize(kept);
+  running_.operations.resize(kept);
 }
 
 /// Requests that a rank that is gone has a part in: MPI promises that they fail, but may leave one
 /// of them open for ever. Their messages stay, because MPI may write into them.
 void communicator::give_up_requests() {
-  for (std::size_t i = 0; i < requests_.size(); ++i)
-    if (peers_[index(operations_[i]->peer)].gone) operations_[i] = nullptr;
+  for (std::size_t i = 0; i < running_.requests.size(); ++i)
+    if (peers_[index(running_.operations[i]->peer)].gone) running_.operations[i] = nullptr;
   remove_finished();
   for (auto& op : outgoing_)
     if (peers_[index(op->peer)].gone) given_up_.push_back(std::move(op));
@@ -336,7 +339,8 @@ bool communicator::begin_to_receive() {
   MPI_Status status;
   // Twice: the first may look before it lets MPI work, and find nothing of what is there.
   for (int n = 0; n < 2 && found == 0; ++n) {
-    const int code = MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &handle, &status);
+    const int code =
+        MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_.messages, &found, &handle, &status);
     if (!went_well(code, "MPI_Improbe")) return false;
   }
   if (found == 0) return false;
@@ -377,9 +381,9 @@ void communicator::receive_parts(operation& op) {
   for (std::size_t at = 0; at < op.message.size(); at += part_bytes) {
     const int count = static_cast<int>(std::min(part_bytes, op.message.size() - at));
     MPI_Request request = MPI_REQUEST_NULL;
-    if (!went_well(
-            MPI_Irecv(op.message.data() + at, count, MPI_BYTE, op.peer, part, all_, &request),
-            "MPI_Irecv")) {
+    if (!went_well(MPI_Irecv(op.message.data() + at, count, MPI_BYTE, op.peer, part,
+                             world_.messages, &request),
+                   "MPI_Irecv")) {
       op.failed = true;
       return;
     }
@@ -399,20 +403,21 @@ std::optional<incoming> communicator::next() {
 
 void communicator::begin_to_leave() {
 #ifdef CLEAVE_MPI_SURVIVES
-  if (survives_) {  // a barrier that ranks which are gone need not come to
-    left_ = MPIX_Comm_iagree(end_, &agreed_, &leaving_) != MPI_SUCCESS;
+  if (world_.survives) {  // a barrier that ranks which are gone need not come to
+    leaving_.left =
+        MPIX_Comm_iagree(world_.end, &leaving_.agreed, &leaving_.request) != MPI_SUCCESS;
     return;
   }
 #endif
-  went_well(MPI_Ibarrier(end_, &leaving_), "MPI_Ibarrier");
+  went_well(MPI_Ibarrier(world_.end, &leaving_.request), "MPI_Ibarrier");
 }
 
 bool communicator::all_have_left() {
-  if (left_) return true;
+  if (leaving_.left) return true;
   int done = 0;
-  const int code = MPI_Test(&leaving_, &done, MPI_STATUS_IGNORE);
-  left_ = !went_well(code, "the barrier at the end") || done != 0;
-  return left_;
+  const int code = MPI_Test(&leaving_.request, &done, MPI_STATUS_IGNORE);
+  leaving_.left = !went_well(code, "the barrier at the end") || done != 0;
+  return leaving_.left;
 }
 
 }  // namespace cleave::net::mpi

@@ -17,8 +17,8 @@
 namespace cleave::net::mpi {
 
 /// All of MPI. Its invariant: what the peer sent first is handed out first, and a request stays in
-/// `requests_` from its beginning to its end, with its message beside it. One thread at a time
-/// calls it: the one that made it, unless MPI allows others.
+/// `running_.requests` from its beginning to its end, with its message beside it. One thread at a
+/// time calls it: the one that made it, unless MPI allows others.
 ///
 /// MPI gives the order between two ranks. A message longer than a part travels as a header and its
 /// parts, which the receiver has asked for, in order, before it looks for another message. Of each
@@ -32,10 +32,10 @@ public:
   communicator(const communicator&) = delete;
   communicator& operator=(const communicator&) = delete;
 
-  int rank() const noexcept { return rank_; }
-  int size() const noexcept { return size_; }
+  int rank() const noexcept { return world_.rank; }
+  int size() const noexcept { return world_.size; }
   /// Whether other threads may call, one at a time.
-  bool allows_other_threads() const noexcept { return other_threads_; }
+  bool allows_other_threads() const noexcept { return world_.other_threads; }
   /// Name and version.
   static std::string library();
 
@@ -67,12 +67,12 @@ public:
   std::uint32_t seen_from(int peer) const noexcept { return peers_[index(peer)].seen; }
   /// Whether something is on its way between this rank and the peer that both must work on.
   bool unfinished_with(int peer) const noexcept { return peers_[index(peer)].unfinished > 0; }
-  bool idle() const noexcept { return requests_.empty(); }
+  bool idle() const noexcept { return running_.requests.empty(); }
 
   // ---- peers that are gone
 
   /// Whether this MPI tells of a rank that is gone, instead of ending the job.
-  bool survives() const noexcept { return survives_; }
+  bool survives() const noexcept { return world_.survives; }
   bool gone(int peer) const noexcept { return peers_[index(peer)].gone; }
   /// Asks MPI who is gone. Local, but not for every turn of a loop.
   void look_for_failures();
@@ -119,31 +119,41 @@ private:
   void receive_parts(operation& op);
   void hand_out(peer_state& peer);
 
-  const std::size_t part_bytes_;
-  MPI_Comm all_ = MPI_COMM_NULL;   // messages
-  MPI_Comm end_ = MPI_COMM_NULL;   // the barrier at the end
-  MPI_Comm host_ = MPI_COMM_NULL;  // the ranks of this host
-  int rank_ = 0;
-  int size_ = 0;
-  bool survives_ = false;
-  bool other_threads_ = false;
-  std::vector<int> neighbours_;
+  /// The ranks of this job, as MPI has them.
+  struct world {
+    MPI_Comm messages = MPI_COMM_NULL;
+    MPI_Comm end = MPI_COMM_NULL;   ///< the barrier at the end
+    MPI_Comm host = MPI_COMM_NULL;  ///< the ranks of this host
+    int rank = 0;
+    int size = 0;
+    bool survives = false;
+    bool other_threads = false;
+  };
+  /// What MPI is at: `operations` are those of `requests`, one to one.
+  struct running {
+    std::vector<MPI_Request> requests;
+    std::vector<operation*> operations;
+    std::vector<int> finished;  ///< scratch of finish_requests
+    std::vector<MPI_Status> statuses;
+    bool some_are_new = false;
+  };
+  struct leaving {
+    MPI_Request request = MPI_REQUEST_NULL;
+    [[maybe_unused]] int agreed = 1;  ///< with ULFM only
+    bool left = false;
+  };
 
+  const std::size_t part_bytes_;
+  world world_;
+  std::vector<int> neighbours_;
   std::vector<peer_state> peers_;
-  std::vector<MPI_Request> requests_;
-  std::vector<operation*> operations_;  // of requests_, one to one
+  running running_;
   std::vector<std::unique_ptr<operation>> outgoing_;
   std::deque<incoming> complete_;
   std::deque<int> failures_;
-  bool some_are_new_ = false;
   std::vector<std::unique_ptr<operation>> given_up_;
-  std::vector<int> finished_;  // scratch of finish_requests
-  std::vector<MPI_Status> statuses_;
-
   int failed_ = 0;  // peers that are gone
-  MPI_Request leaving_ = MPI_REQUEST_NULL;
-  [[maybe_unused]] int agreed_ = 1;  // with ULFM only
-  bool left_ = false;
+  leaving leaving_;
 };
 
 }  // namespace cleave::net::mpi

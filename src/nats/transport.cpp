@@ -94,9 +94,9 @@ access read_key() {
 /// Long messages go part by part, whenever there is nothing else to do: meanwhile others are heard
 /// and answered, and hear that this node is there. What follows to the same node waits.
 ///
-/// Invariant: whoever is in `known_` was heard of, and is not lost; it is in `found_` until the
-/// driver knows it, and no longer. An address belongs to the machine that was the first to speak
-/// from it, the first node's to the one that the environment names.
+/// Invariant: whoever is in `known_` was heard of, and is not lost; it is in `told_.found` until
+/// the driver knows it, and no longer. An address belongs to the machine that was the first to
+/// speak from it, the first node's to the one that the environment names.
 class nats_transport final : public transport {
 public:
   nats_transport(const access& key, place here);
@@ -144,22 +144,31 @@ private:
     connection::outgoing so_far;
   };
   using queue = std::deque<queued>;
-  std::map<address, queue> queued_;  // none is empty
-  std::size_t queued_bytes_ = 0;
-  address served_ = 0;  // last, of those
+  struct all_queues {
+    std::map<address, queue> of;  // none is empty
+    std::size_t bytes = 0;
+    address served = 0;  // last, of those
+  };
+  // What the driver is to be told, or was.
+  struct changes {
+    std::deque<address> found, lost;
+    std::set<address> departed;  // they have said so; nobody gets their addresses again
+    std::set<std::string> refused;
+  };
+  struct times {
+    std::chrono::milliseconds every = here_every;
+    clock::time_point next_here{}, next_look{};
+    clock::time_point up_at;     // last seen
+    clock::time_point first_by;  // unless it was heard of
+    unsigned made = 0;           // the connection
+  };
+  all_queues queues_;
   std::deque<incoming> arrived_;
-  std::deque<address> found_, lost_;
-  std::set<address> departed_;  // they have said so; nobody gets their addresses again
-  std::set<std::string> refused_;
+  changes told_;
   std::atomic<bool> rung_{false};
   progress shown_;
   traffic counted_;
-
-  std::chrono::milliseconds every_ = here_every;
-  clock::time_point next_here_{}, next_look_{};
-  clock::time_point up_at_;     // last seen
-  clock::time_point first_by_;  // unless it was heard of
-  unsigned times_made_ = 0;     // the connection
+  times times_;
   relays_word word_;
 };
 
@@ -172,9 +181,9 @@ connection::settings patiently() {
 nats_transport::nats_transport(const access& key, place here)
     : here_(std::move(here)),
       relay_(key, here_.job + "-" + cleave::machine::in_hexadecimal(here_.self), patiently()),
-      shown_{.workers = here_.workers},
-      up_at_(clock::now()),
-      first_by_(clock::now() + first_within) {
+      shown_{.workers = here_.workers} {
+  times_.up_at = clock::now();
+  times_.first_by = clock::now() + first_within;
   if (here_.self == 0 && relay_.self().at != here_.root)
     throw std::invalid_argument("--transport nats: CLEAVE_ROOT: expected this machine, " +
                                 relay_.self().at.text() + ", where CLEAVE_NODE is 0");
@@ -219,9 +228,9 @@ std::chrono::milliseconds nats_transport::interval() const {
 }
 
 std::string nats_transport::presence(bool here) const {
-  return encode(nats::presence{here, incarnation_, shown_.workers, shown_.computing,
-                               shown_.tasks_in, shown_.tasks_out,
-                               static_cast<std::uint32_t>(every_.count()), here_.asked_workers});
+  return encode(nats::presence{
+      here, incarnation_, shown_.workers, shown_.computing, shown_.tasks_in, shown_.tasks_out,
+      static_cast<std::uint32_t>(times_.every.count()), here_.asked_workers});
 }
 
 /// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
@@ -234,7 +243,7 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
   const auto who = of_job ? read_address(process.substr(here_.job.size() + 1)) : std::nullopt;
   if (!who || *who == here_.self ||
       cleave::machine::in_hexadecimal(*who) != process.substr(here_.job.size() + 1) ||
-      departed_.count(*who) != 0)
+      told_.departed.count(*who) != 0)
     return known_.end();
   const auto at = known_.find(*who);
   const bool wrong =
@@ -242,67 +251,67 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
   if (wrong) {
     const std::string line = "node " + cleave::machine::in_hexadecimal(*who) + " of job " +
                              here_.job + " is not on machine " + from.at.text() + ": refused";
-    if (refused_.size() < 64 && refused_.insert(line).second)
+    if (told_.refused.size() < 64 && told_.refused.insert(line).second)
       std::fprintf(stderr, "cleave: %s\n", line.c_str());
     return known_.end();
   }
   if (at != known_.end() || !may_be_new) return at;
   is_new = true;
-  found_.push_back(*who);
+  told_.found.push_back(*who);
   return known_.insert({*who, {from, {clock::now(), longest_silence({})}, {}}}).first;
 }
 
 /// Nobody that the driver does not know yet is lost.
 void nats_transport::forget(known_member who) {
-  const auto unknown = std::find(found_.begin(), found_.end(), who->first);
-  if (unknown != found_.end()) {
-    found_.erase(unknown);
+  const auto unknown = std::find(told_.found.begin(), told_.found.end(), who->first);
+  if (unknown != told_.found.end()) {
+    told_.found.erase(unknown);
   } else {
-    lost_.push_back(who->first);
+    told_.lost.push_back(who->first);
   }
   known_.erase(who);
 }
 
 std::optional<address> nats_transport::lost() {
-  if (lost_.empty()) return {};
-  const address who = lost_.front();
-  lost_.pop_front();
+  if (told_.lost.empty()) return {};
+  const address who = told_.lost.front();
+  told_.lost.pop_front();
   return who;
 }
 
 std::optional<address> nats_transport::found() {
-  if (found_.empty()) return {};
-  const address who = found_.front();
-  found_.pop_front();
+  if (told_.found.empty()) return {};
+  const address who = told_.found.front();
+  told_.found.pop_front();
   return who;
 }
 
 /// What time asks for: to be heard of, and not to wait for who is not.
 void nats_transport::note_time() {
   const auto now = clock::now();
-  const bool again = std::exchange(times_made_, relay_.times_made()) != relay_.times_made();
+  const bool again = std::exchange(times_.made, relay_.times_made()) != relay_.times_made();
   if (relay_.is_up()) {
     if (again) {
-      word_.connected(now, times_made_);
+      word_.connected(now, times_.made);
       for (auto& [who, node] : known_) node.silence.end(now);
     }
-    up_at_ = now;
-    if (again || now >= next_here_) {
-      every_ = interval();
+    times_.up_at = now;
+    if (again || now >= times_.next_here) {
+      times_.every = interval();
       relay_.tell_all(topic(), presence(true));
-      next_here_ = now + every_;
+      times_.next_here = now + times_.every;
     }
   }
-  if (now < next_look_) return;
-  next_look_ = now + look_every;
-  const bool alone = now - up_at_ > lost_without || relay_.refusal().has_value();
+  if (now < times_.next_look) return;
+  times_.next_look = now + look_every;
+  const bool alone = now - times_.up_at > lost_without || relay_.refusal().has_value();
   for (auto at = known_.begin(); at != known_.end();) {
     const auto current = at++;
     if (alone || (relay_.is_up() && current->second.silence.is_too_long(now))) forget(current);
   }
-  if (first_by_ != clock::time_point::max() && now > first_by_ && here_.self != 0) {
-    lost_.push_back(0);
-    first_by_ = clock::time_point::max();
+  if (times_.first_by != clock::time_point::max() && now > times_.first_by && here_.self != 0) {
+    told_.lost.push_back(0);
+    times_.first_by = clock::time_point::max();
   }
 }
 
@@ -311,17 +320,18 @@ void nats_transport::note_time() {
 void nats_transport::send(address to, bytes message) {
   const auto at = known_.find(to);
   if (at == known_.end()) return;
-  const auto waits = queued_.find(to);
+  const auto waits = queues_.of.find(to);
   // The protocol sends again what may be lost, and does not know that it waits here.
-  if (waits != queued_.end() && std::any_of(waits->second.begin(), waits->second.end(),
-                                            [&](const queued& q) { return q.message == message; }))
+  if (waits != queues_.of.end() &&
+      std::any_of(waits->second.begin(), waits->second.end(),
+                  [&](const queued& q) { return q.message == message; }))
     return;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
-  if (waits != queued_.end() || relay_.needs_parts(message.size())) {
-    queued_bytes_ += message.size();
-    queued_[to].push_back({std::move(message), {}});
-    while (queued_bytes_ > most_queued && send_queued()) hear(), note_time();
+  if (waits != queues_.of.end() || relay_.needs_parts(message.size())) {
+    queues_.bytes += message.size();
+    queues_.of[to].push_back({std::move(message), {}});
+    while (queues_.bytes > most_queued && send_queued()) hear(), note_time();
     return;
   }
   const auto now = clock::now();
@@ -332,10 +342,10 @@ void nats_transport::send(address to, bytes message) {
 
 /// One part, or one message that has waited, to each node in turn. False: there is nothing left.
 bool nats_transport::send_queued() {
-  if (queued_.empty()) return false;
-  auto at = queued_.upper_bound(served_);
-  if (at == queued_.end()) at = queued_.begin();
-  served_ = at->first;
+  if (queues_.of.empty()) return false;
+  auto at = queues_.of.upper_bound(queues_.served);
+  if (at == queues_.of.end()) at = queues_.of.begin();
+  queues_.served = at->first;
   queue& all = at->second;
   queued& next = all.front();
   const auto who = known_.find(at->first);
@@ -344,10 +354,10 @@ bool nats_transport::send_queued() {
     more = relay_.send_part(who->second.at, message_kind, next.message, next.so_far);
   else if (who != known_.end()) relay_.send(who->second.at, message_kind, next.message);
   if (more) return true;
-  queued_bytes_ -= next.message.size();
+  queues_.bytes -= next.message.size();
   all.pop_front();
-  if (all.empty()) queued_.erase(at);
-  return !queued_.empty();
+  if (all.empty()) queues_.of.erase(at);
+  return !queues_.of.empty();
 }
 
 void nats_transport::hear() {
@@ -360,7 +370,7 @@ void nats_transport::hear(letter said) {
   if (who == known_.end()) return;
   if (said.nobody) return who->second.silence.nobody_listens(clock::now(), word_);
   who->second.silence.end(clock::now());
-  if (who->first == 0) first_by_ = clock::time_point::max();
+  if (who->first == 0) times_.first_by = clock::time_point::max();
   if (said.unfinished) return arrived_.push_back({who->first, {}});
   if (!said.to_all && said.topic == message_kind) {
     ++counted_.received;
@@ -384,7 +394,7 @@ void nats_transport::hear_here(known_member who, const letter& said, bool is_new
   of_it.bear(said.to_all ? longest : std::max(of_it.longest(), longest));
   const bool goes = !of.here;
   if (goes && !said.to_all) {
-    departed_.insert(who->first);
+    told_.departed.insert(who->first);
     forget(who);
   } else if (goes) {
     of_it.bear_only(clock::now(), farewell);
@@ -417,11 +427,11 @@ void nats_transport::wait(std::chrono::microseconds at_most) {
     hear();
     note_time();
     const bool more = send_queued();
-    if (!arrived_.empty() || !found_.empty() || !lost_.empty()) return;
+    if (!arrived_.empty() || !told_.found.empty() || !told_.lost.empty()) return;
     const auto now = clock::now();
     if (now >= end) return;
     if (more) continue;
-    const auto until = std::min({end, relay_.is_up() ? next_here_ : end, now + here_every});
+    const auto until = std::min({end, relay_.is_up() ? times_.next_here : end, now + here_every});
     relay_.wait(std::chrono::ceil<std::chrono::microseconds>(until - now));
   }
 }

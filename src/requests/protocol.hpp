@@ -10,6 +10,8 @@
 /// between is left to the caller.
 namespace cleave::detail {
 
+using machine::bit_board;
+
 /// Where the workers of a pool meet, and the one who speaks for other nodes (outside.hpp). It has
 /// no stack; it asks with a number of slots, each with a mailbox, whose numbers follow the
 /// workers'.
@@ -23,14 +25,12 @@ struct exchange {
   mailbox<Platform>& box(unsigned i) const noexcept { return *boxes[i]; }
   bool anybody_asks() const noexcept { return askers.any() || slots.any(); }
 
-  machine::bit_board<Platform> askers;  // workers with a request posted
-  machine::bit_board<Platform>
-      computing;                        // workers with a task: they poll, or wait for a part of it
-  machine::bit_board<Platform> crowd;   // workers that wait to ask: enough others do
-  machine::bit_board<Platform> hungry;  // workers that found nothing here
-  machine::bit_board<Platform> slots{
-      Platform::most_slots};             // of other nodes, with a request posted
-  mailbox<Platform>* outside = nullptr;  // of who speaks for them, if there are any
+  bit_board<Platform> askers;     // workers with a request posted
+  bit_board<Platform> computing;  // workers with a task: they poll, or wait for a part of it
+  bit_board<Platform> crowd;      // workers that wait to ask: enough others do
+  bit_board<Platform> hungry;     // workers that found nothing here
+  bit_board<Platform> slots{Platform::most_slots};  // of other nodes, with a request posted
+  mailbox<Platform>* outside = nullptr;             // of who speaks for them, if there are any
   std::array<mailbox<Platform>*, first_slot + Platform::most_slots> boxes{};
 };
 
@@ -181,7 +181,7 @@ enum class outcome { given, nothing, not_mine, failed };
 /// The request `seen` in mailbox `asker`, shown at `place` on that board.
 template <class Platform>
 struct shown_request {
-  machine::bit_board<Platform>& board;
+  bit_board<Platform>& board;
   unsigned place, asker;
   request seen;
   std::uint32_t depth;  // of what is wanted
@@ -214,7 +214,7 @@ outcome serve(member<Platform> self, const shown_request<Platform>& r, Find find
 template <class Platform, class Find, class Make, class More>
 bool serve_askers(member<Platform> self, Find find, Make make, More more) {
   bool given = false, failed = false, nothing_now = false;
-  auto visit = [&](machine::bit_board<Platform>& board, unsigned first) {
+  auto visit = [&](bit_board<Platform>& board, unsigned first) {
     board.visit(self.id % board.size(), [&](unsigned i) {
       const mailbox<Platform>& box = self.of.box(first + i);
       const request seen = box.posted();

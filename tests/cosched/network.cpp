@@ -45,8 +45,8 @@ struct job : threads_as_ranks<2> {
       asked[i].watch();
       auto others = network::make(name, i, {0, 2}, asked[i]);
       if (nodes[i] == nullptr || others == nullptr) return;
-      of[i].start(std::move(nodes[i]), std::move(others), i, tests,
-                  spin_time(by, 20'000, 20'000, i + 1), 0, allowance(), false);
+      of[i].start(std::move(nodes[i]), std::move(others), i,
+                  {tests, spin_time(by, 20'000, 20'000, i + 1), 0, allowance(), false});
     }
     complete = true;
   }

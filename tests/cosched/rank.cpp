@@ -38,8 +38,8 @@ struct job : threads_as_ranks<3> {
   }
   void start(policy by, nanoseconds free_spin) {
     for (unsigned i = 0; i < ranks; ++i)
-      of[i].start(std::move(rest[i]), nullptr, i, tests, spin_time(by, 20'000, 20'000, i + 1),
-                  free_spin, allowance(), false);
+      of[i].start(std::move(rest[i]), nullptr, i,
+                  {tests, spin_time(by, 20'000, 20'000, i + 1), free_spin, allowance(), false});
   }
 
   void receive(unsigned me, int& got, waits_for what = waits_for::message) {
@@ -427,8 +427,8 @@ TEST(rank, earns_its_time_to_spin_between_waits_whatever_it_calls) {
   r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}), 2);
   allowance left;
   left.spend(allowance::most + 100'000);
-  r.start(std::move(j.rest[0]), nullptr, 0, job::tests,
-          spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000, left, false);
+  r.start(std::move(j.rest[0]), nullptr, 0,
+          {job::tests, spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000, left, false});
   for (int i = 0; i < 100 && r.counted().longer == 0; ++i) {  // it may lose its CPU as it spins
     constexpr nanoseconds work = 5'000'000;                   // a thirtieth of it is earned
     for (const nanoseconds end = now() + work; now() < end;) r.begin_call(false), r.end_call(false);
@@ -450,9 +450,9 @@ TEST(rank, does_not_spin_for_long_in_anothers_turn) {
   board.turn = turn_board::encoded({place->number() + 1, now() + sleeper::long_turn});
   rank& r = j.of[0];
   r.take_turns(std::move(place), turns::usual_length, -1, nullptr, 2);
-  r.start(std::move(j.rest[0]), nullptr, 0, job::tests,
-          spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000, allowance::without_limit(),
-          false);
+  r.start(std::move(j.rest[0]), nullptr, 0,
+          {job::tests, spin_time(policy::two_phase, 20'000, 20'000, 1), 400'000,
+           allowance::without_limit(), false});
   r.begin_call(true);
   for (int i = 0; i < 10; ++i) {
     for (const nanoseconds end = now() + 50'000; now() < end && r.counted().sleeps == 0;)

@@ -63,8 +63,8 @@ TEST(turn_watch, is_silent_when_its_rank_stands_aside) {
   auto& often = board.of[place->number() + 1];  // a job that calls MPI often
   rank r;
   r.take_turns(std::move(place), turns::usual_length, -1, std::make_unique<turn_watch>([] {}), 2);
-  r.start(std::move(shared), nullptr, 0, 2, spin_time(policy::block, 20'000, 20'000, 1), 0,
-          allowance(), false);
+  r.start(std::move(shared), nullptr, 0,
+          {2, spin_time(policy::block, 20'000, 20'000, 1), 0, allowance(), false});
   nanoseconds called = 0;
   for (const nanoseconds end = now() + long_turn; mine.seldom == 0 && now() < end;) {
     board.turn = turn_board::encoded({turn_board::everybody, now() + long_turn});

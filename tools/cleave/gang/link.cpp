@@ -82,17 +82,17 @@ public:
   void follow(const peers::name& leader) override {
     {
       const std::lock_guard lock(mutex_);
-      if (leader == leader_) return;
-      leader_ = leader;
-      clock_ = {};
-      ping_at_ = {};
+      if (leader == leader_.who) return;
+      leader_.who = leader;
+      leader_.clock = {};
+      leader_.ping_at = {};
     }
     ring();
   }
 
   std::optional<clock_offset::estimate> ahead() const override {
     const std::lock_guard lock(mutex_);
-    return clock_.at(now());
+    return leader_.clock.at(now());
   }
 
 private:
@@ -143,7 +143,7 @@ private:
 
   void note_joined() {
     const bool joined = by_->is_up();
-    if (by_->times_made() != times_made_) times_made_ = by_->times_made(), made_at_ = now();
+    if (by_->times_made() != made_.times) made_.times = by_->times_made(), made_.at = now();
     if (joined_.exchange(joined) != joined) tell_daemon();
   }
 
@@ -164,21 +164,21 @@ private:
     peers::name leader;
     {
       const std::lock_guard lock(mutex_);
-      if (leader_.process.empty() || leader_ == self_) return now() + 1s;
+      if (leader_.who.process.empty() || leader_.who == self_) return now() + 1s;
       const moment at = now();
-      if (at < ping_at_) return ping_at_;
-      ping_at_ = at + (clock_.samples() < first_pings ? ping_first : ping_every);
-      leader = leader_;
+      if (at < leader_.ping_at) return leader_.ping_at;
+      leader_.ping_at = at + (leader_.clock.samples() < first_pings ? ping_first : ping_every);
+      leader = leader_.who;
     }
     by_->send(endpoint_of(leader), ping, fmt::format("{}", now().count()), true);
     const std::lock_guard lock(mutex_);
-    return ping_at_;
+    return leader_.ping_at;
   }
 
   void hear(const nats::letter& l, moment at) {
     std::string text(reinterpret_cast<const char*>(l.content.data()), l.content.size());
     if (l.nobody) {
-      if (now() - made_at_ > others_join) deliver({name_of(l.from), "", ""});
+      if (now() - made_.at > others_join) deliver({name_of(l.from), "", ""});
     } else if (l.to_all) {
       deliver({name_of(l.from), l.topic, std::move(text)});
     } else if (l.topic == ping && text.size() <= 20) {
@@ -192,8 +192,8 @@ private:
           returned > latest)
         return;
       const std::lock_guard lock(mutex_);
-      if (name_of(l.from) == leader_)
-        clock_.add(moment(sent), moment(received), moment(returned), at);
+      if (name_of(l.from) == leader_.who)
+        leader_.clock.add(moment(sent), moment(received), moment(returned), at);
     }
   }
 
@@ -210,21 +210,28 @@ private:
     static_cast<void>(!write(event_.descriptor(), &one, sizeof one));
   }
 
+  struct connections_made {
+    unsigned times = 0;
+    moment at{};
+  };
+  struct followed {
+    peers::name who;
+    clock_offset clock;
+    moment ping_at{};
+  };
+
   const nats::access who_;
   const peers::name self_;
   const channel event_;
   std::atomic<bool> over_{false}, joined_{false};
-  unsigned times_made_ = 0;  // by the thread
-  moment made_at_{};
+  connections_made made_;  // by the thread
 
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<nats::connection> by_;
   std::vector<heard> heard_;
   std::string refused_;  // why it will never be joined; "": it may
   std::vector<std::pair<std::string, std::string>> to_say_;
-  peers::name leader_;
-  clock_offset clock_;
-  moment ping_at_{};
+  followed leader_;
 
   std::thread thread_;
 };

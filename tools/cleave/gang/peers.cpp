@@ -18,26 +18,27 @@ constexpr std::size_t longest_announcement = 30 << 10;
 
 }  // namespace
 
-peers::peers(name self, std::chrono::milliseconds slice)
-    : self_(std::move(self)), slice_(slice), leader_(self_) {}
+peers::peers(name self, std::chrono::milliseconds slice) : self_(std::move(self)), slice_(slice) {
+  following_.leader = self_;
+}
 
 void peers::set_parts(std::vector<part> parts) {
   if (parts == parts_) return;
   parts_ = std::move(parts);
-  changed_ = true;
+  due_.changed = true;
 }
 
 void peers::set_joined(moment now, bool joined) {
   if (joined == joined_.has_value()) return;
   joined_.reset();
-  if (joined) joined_ = now, changed_ = true;
+  if (joined) joined_ = now, due_.changed = true;
 }
 
 bool peers::add_order(moment now, order o) {
-  if (orders_.size() >= most_orders) return false;
-  o.number = ++last_order_;
-  orders_.emplace_back(now + orders_last, std::move(o));
-  changed_ = true;
+  if (orders_.said.size() >= most_orders) return false;
+  o.number = ++orders_.last;
+  orders_.said.emplace_back(now + orders_last, std::move(o));
+  due_.changed = true;
   return true;
 }
 
@@ -61,16 +62,16 @@ void peers::hear(moment now, const name& from, const here& h) {
   heard& of = at != others_.end() ? at->second : others_[from];
   if (at == others_.end()) {
     of.since = of.counted_in = now;
-    changed_ = true;  // it shall know of this one at once
+    due_.changed = true;  // it shall know of this one at once
   }
   of.last = h;
   of.at = now;
   for (const order& o : h.orders)
-    if (is_new(now, from, o)) asked_.push_back(o);
+    if (is_new(now, from, o)) orders_.asked.push_back(o);
   for (const part& theirs : h.parts)
     for (part& own : parts_)
       if (own.id() == theirs.id() && theirs.version > own.version) {
-        asked_.push_back(
+        orders_.asked.push_back(
             {0, theirs.paused ? "pause" : "resume", own.job, own.user, own.user, theirs.version});
       }
 }
@@ -82,11 +83,11 @@ void peers::hear(moment now, const name& from, const announcement& a,
   heard& of = at->second;
   if (std::find(a.led.begin(), a.led.end(), self_.process) == a.led.end()) return;
   of.counted_in = now;
-  if (from != leader_ || !ahead) return;
+  if (from != following_.leader || !ahead) return;
   for (const turn& t : a.turns) {
     if (t.number <= of.last_turn) continue;
     of.last_turn = t.number;
-    plan_.add({t.number, t.at - ahead->offset, t.jobs});
+    following_.plan.add({t.number, t.at - ahead->offset, t.jobs});
   }
 }
 
@@ -105,25 +106,25 @@ peers::name peers::elected(moment now) const {
 }
 
 void peers::follow(moment now, const name& leader) {
-  if (leader == leader_) return;
-  leader_ = leader;
-  changed_ = true;
+  if (leader == following_.leader) return;
+  following_.leader = leader;
+  due_.changed = true;
   if (!leads()) {  // it is known from its beginning
     others_[leader].last_turn = 0;
-    ring_ = turns();
+    lead_.ring = turns();
     return;
   }
   // It goes on from where the one before has stopped.
-  told_.clear();
-  last_turns_.clear();  // of when it led before
-  if (!plan_.turns().empty()) {
-    const turn& last = plan_.turns().back();
-    told_ = last.jobs;
-    last_at_ = last.at;
+  lead_.told.clear();
+  lead_.last_turns.clear();  // of when it led before
+  if (!following_.plan.turns().empty()) {
+    const turn& last = following_.plan.turns().back();
+    lead_.told = last.jobs;
+    lead_.last_at = last.at;
     // Said anew, for all who listen to this one only. By its clock it may be from before the boot.
-    last_turns_.push_back({++number_, std::max(last.at, moment(0)), last.jobs});
+    lead_.last_turns.push_back({++lead_.number, std::max(last.at, moment(0)), last.jobs});
   }
-  slice_end_ = std::max(now, last_at_) + slice();
+  lead_.slice_end = std::max(now, lead_.last_at) + slice();
 }
 
 // Few turns are announced and have not begun: the last ones fit into one message.
@@ -145,104 +146,107 @@ void peers::place_jobs() {
   const auto find = [&](const job_id& id) {
     return std::find_if(all.begin(), all.end(), [&](const job& j) { return j.id() == id; });
   };
-  for (const job_id& id : ring_.jobs())
-    if (find(id) == all.end()) ring_.remove(id);
+  for (const job_id& id : lead_.ring.jobs())
+    if (find(id) == all.end()) lead_.ring.remove(id);
   const auto place = [&](const job& j) {
-    ring_.place(j.id(), j.nodes);
-    if (j.paused) ring_.pause(j.id());
-    else ring_.resume(j.id());
+    lead_.ring.place(j.id(), j.nodes);
+    if (j.paused) lead_.ring.pause(j.id());
+    else lead_.ring.resume(j.id());
   };
-  for (const job_id& id : told_)
+  for (const job_id& id : lead_.told)
     if (const auto at = find(id); at != all.end()) place(*at);
   for (const job& j : all) place(j);
 }
 
 void peers::announce(moment at) {
-  told_ = ring_.running();
-  last_at_ = at;
-  const turn next{++number_, at, told_};
-  plan_.add(next);
-  last_turns_.push_back(next);
-  if (last_turns_.size() > told_again) last_turns_.pop_front();
-  say_announcement_ = true;
+  lead_.told = lead_.ring.running();
+  lead_.last_at = at;
+  const turn next{++lead_.number, at, lead_.told};
+  following_.plan.add(next);
+  lead_.last_turns.push_back(next);
+  if (lead_.last_turns.size() > told_again) lead_.last_turns.pop_front();
+  due_.announcement = true;
 }
 
 void peers::lead(moment now) {
   place_jobs();
   const moment ahead = ahead_of_time();
   const auto soonest = [&] {  // turns are in their order, and 1 ms apart where there are others
-    return std::max(now + ahead, ahead > moment(0) ? last_at_ + 1ms : last_at_);
+    return std::max(now + ahead, ahead > moment(0) ? lead_.last_at + 1ms : lead_.last_at);
   };
-  if (const auto runs = ring_.running(); runs != told_) {  // somebody has come, gone or grown
-    const bool begins = runs.empty() || told_.empty() || runs.front() != told_.front();
+  if (const auto runs = lead_.ring.running();
+      runs != lead_.told) {  // somebody has come, gone or grown
+    const bool begins = runs.empty() || lead_.told.empty() || runs.front() != lead_.told.front();
     announce(soonest());
-    if (begins) slice_end_ = last_at_ + slice();
+    if (begins) lead_.slice_end = lead_.last_at + slice();
   }
-  while (ring_.contended() && now >= slice_end_ - ahead) {
-    ring_.next();
+  while (lead_.ring.contended() && now >= lead_.slice_end - ahead) {
+    lead_.ring.next();
     const moment least = now + ahead * 3 / 4;
-    announce(std::max({slice_end_, least, last_at_ + 1us}));
-    slice_end_ = last_at_ + slice();
+    announce(std::max({lead_.slice_end, least, lead_.last_at + 1us}));
+    lead_.slice_end = lead_.last_at + slice();
   }
 }
 
 moment peers::step(moment now, std::optional<clock_offset::estimate> ahead) {
-  ahead_ = ahead.value_or(clock_offset::estimate{});
+  following_.ahead = ahead.value_or(clock_offset::estimate{});
   std::erase_if(others_, [&](const auto& of) { return now - of.second.at > gone_after; });
   std::erase_if(obeyed_, [&](const auto& of) { return now - of.second.at > orders_known; });
-  std::erase_if(orders_, [&](const auto& of) { return now > of.first; });
+  std::erase_if(orders_.said, [&](const auto& of) { return now > of.first; });
   follow(now, elected(now));
   if (leads()) lead(now);
-  plan_.prune(now);
+  following_.plan.prune(now);
 
   may_lead_ = may_lead(now);
-  if (std::exchange(changed_, false)) here_at_ = std::min(here_at_, said_at_ + say_least);
-  if (joined_ && now >= here_at_) {
-    say_here_ = true;
-    said_at_ = now;
-    here_at_ = now + say_every;
+  if (std::exchange(due_.changed, false))
+    due_.here_at = std::min(due_.here_at, due_.said_at + say_least);
+  if (joined_ && now >= due_.here_at) {
+    due_.here = true;
+    due_.said_at = now;
+    due_.here_at = now + say_every;
   }
-  if (leads() && now >= announce_at_) say_announcement_ = true;
-  if (say_announcement_) announce_at_ = now + say_every;
+  if (leads() && now >= due_.announce_at) due_.announcement = true;
+  if (due_.announcement) due_.announce_at = now + say_every;
 
-  moment next = joined_ ? here_at_ : moment::max();
+  moment next = joined_ ? due_.here_at : moment::max();
   if (joined_ && !may_lead(now)) next = std::min(next, *joined_ + listen_first);
-  if (leads() && !others_.empty()) next = std::min(next, announce_at_);
-  if (leads() && ring_.contended()) next = std::min(next, slice_end_ - ahead_of_time());
+  if (leads() && !others_.empty()) next = std::min(next, due_.announce_at);
+  if (leads() && lead_.ring.contended()) next = std::min(next, lead_.slice_end - ahead_of_time());
   for (const auto& [who, of] : others_) next = std::min(next, of.at + gone_after + 1ms);
   return next;
 }
 
 std::optional<here> peers::say_here() {
-  if (!std::exchange(say_here_, false)) return std::nullopt;
+  if (!std::exchange(due_.here, false)) return std::nullopt;
   here h;
   h.may_lead = may_lead_;
   h.slice_ms = static_cast<std::uint32_t>(slice_.count());
   if (!leads()) {
-    h.round_trip_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.round_trip).count();
-    h.error_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.error).count();
+    h.round_trip_us =
+        std::chrono::ceil<std::chrono::microseconds>(following_.ahead.round_trip).count();
+    h.error_us = std::chrono::ceil<std::chrono::microseconds>(following_.ahead.error).count();
   }
   h.late = late_;
   h.parts = parts_;
   if (h.parts.size() > most_parts) h.parts.resize(most_parts);
-  for (const auto& [until, o] : orders_) h.orders.push_back(o);
+  for (const auto& [until, o] : orders_.said) h.orders.push_back(o);
   return h;
 }
 
 std::optional<announcement> peers::say_announcement() {
-  if (!std::exchange(say_announcement_, false) || !joined_ || others_.empty()) return std::nullopt;
+  if (!std::exchange(due_.announcement, false) || !joined_ || others_.empty()) return std::nullopt;
   announcement a;
   for (const auto& [who, of] : others_) a.led.push_back(who.process);
-  a.turns.assign(last_turns_.begin(), last_turns_.end());
+  a.turns.assign(lead_.last_turns.begin(), lead_.last_turns.end());
   while (a.turns.size() > 1 && encode(a).size() > longest_announcement)
     a.turns.erase(a.turns.begin());
   return a;
 }
 
-std::vector<order> peers::take_orders() { return std::exchange(asked_, {}); }
+std::vector<order> peers::take_orders() { return std::exchange(orders_.asked, {}); }
 
 std::uint32_t peers::slice_ms() const {
-  const auto at = others_.find(leader_);
+  const auto at = others_.find(following_.leader);
   return at != others_.end() ? at->second.last.slice_ms
                              : static_cast<std::uint32_t>(slice_.count());
 }
@@ -252,8 +256,9 @@ std::vector<peers::node> peers::nodes() const {
   here own;
   own.slice_ms = static_cast<std::uint32_t>(slice_.count());
   if (!leads()) {
-    own.round_trip_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.round_trip).count();
-    own.error_us = std::chrono::ceil<std::chrono::microseconds>(ahead_.error).count();
+    own.round_trip_us =
+        std::chrono::ceil<std::chrono::microseconds>(following_.ahead.round_trip).count();
+    own.error_us = std::chrono::ceil<std::chrono::microseconds>(following_.ahead.error).count();
   }
   own.late = late_, own.parts = parts_;
   all.push_back({self_, true, std::move(own)});

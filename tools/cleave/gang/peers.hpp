@@ -55,10 +55,10 @@ public:
   // What others have asked of this node's parts, once.
   std::vector<order> take_orders();
 
-  const plan& announced() const { return plan_; }
+  const plan& announced() const { return following_.plan; }
   // Whom it follows: itself, if it leads.
-  const name& leader() const { return leader_; }
-  bool leads() const { return leader_ == self_; }
+  const name& leader() const { return following_.leader; }
+  bool leads() const { return following_.leader == self_; }
   std::uint32_t slice_ms() const;
 
   // For lists.
@@ -99,30 +99,43 @@ private:
   moment ahead_of_time() const;
   moment slice() const;
 
+  struct orders_of_all {
+    std::vector<std::pair<moment, order>> said;  // until then they are said
+    std::vector<order> asked;                    // by others
+    std::uint64_t last = 0;
+  };
+  struct following {
+    name leader;
+    gang::plan plan;
+    clock_offset::estimate ahead;
+  };
+  // What this node is to say, and when.
+  struct saying {
+    bool changed = false;  // there is something new
+    bool here = false, announcement = false;
+    moment here_at{}, said_at{}, announce_at{};
+  };
+  // As a leader.
+  struct leading {
+    turns ring;
+    std::vector<job_id> told;  // who runs by its last announcement
+    std::uint64_t number = 0;
+    std::deque<turn> last_turns;
+    moment last_at{}, slice_end{};
+  };
+
   const name self_;
   const std::chrono::milliseconds slice_;
   std::vector<part> parts_;
-  std::vector<std::pair<moment, order>> orders_;  // until then they are said
-  std::vector<order> asked_;                      // by others
+  orders_of_all orders_;
   std::map<name, heard> others_;
   std::map<name, obeyed> obeyed_;  // the last order of each, also when it has gone
   std::optional<moment> joined_;   // since then
-  name leader_;
-  plan plan_;
+  following following_;
   lateness late_;
-  clock_offset::estimate ahead_;
-  bool changed_ = false;  // there is something new to say
   bool may_lead_ = false;
-  std::uint64_t last_order_ = 0;
-  bool say_here_ = false, say_announcement_ = false;
-  moment here_at_{}, said_at_{}, announce_at_{};
-
-  // As a leader.
-  turns ring_;
-  std::vector<job_id> told_;  // who runs by its last announcement
-  std::uint64_t number_ = 0;
-  std::deque<turn> last_turns_;
-  moment last_at_{}, slice_end_{};
+  saying due_;
+  leading lead_;
 };
 
 }  // namespace gang

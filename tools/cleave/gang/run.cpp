@@ -131,20 +131,22 @@ struct accepted {
 class keeper {
 public:
   keeper(freezer& by, channel daemon, const job_settings& job, accepted as)
-      : by_(by), daemon_(std::move(daemon)), job_(job), as_(std::move(as)) {
+      : by_(by), job_(job), as_(std::move(as)) {
+    to_.daemon = std::move(daemon);
     be_prompt(true);
   }
 
   int keep(int signals) {
     for (;;) {
-      if (phase_ == phase::alone && !connected_ && now() >= next_try_) look_for_daemon();
+      if (phase_ == phase::alone && !to_.connected && now() >= to_.next_try) look_for_daemon();
       follow_plan();
       look_again();
-      pollfd polled[] = {{signals, POLLIN, 0}, {daemon_.descriptor(), POLLIN, 0}};
+      pollfd polled[] = {{signals, POLLIN, 0}, {to_.daemon.descriptor(), POLLIN, 0}};
       const auto timeout = time_to_wait();
-      if (ppoll(polled, connected_ ? 2 : 1, timeout ? &*timeout : nullptr, nullptr) < 0) continue;
-      if (connected_ && polled[1].revents != 0) heard_ = now(), told(daemon_.receive());
-      else if (expects_word() && now() >= heard_ + longest_silence) be_alone("does not answer");
+      if (ppoll(polled, to_.connected ? 2 : 1, timeout ? &*timeout : nullptr, nullptr) < 0)
+        continue;
+      if (to_.connected && polled[1].revents != 0) to_.heard = now(), told(to_.daemon.receive());
+      else if (expects_word() && now() >= to_.heard + longest_silence) be_alone("does not answer");
       if (polled[0].revents != 0) {
         if (const auto status = signalled(signals)) {
           end_rest(by_);
@@ -166,11 +168,11 @@ private:
       plan_.clear();
       phase_ = phase::running;
       say("a daemon is there again: the job has turns");
-      if (held_) asked_again_ = true, ask("pause");
+      if (held_.is) held_.asked_again = true, ask("pause");
     } else if (message->contains("end")) {
       end(SIGTERM, true);
     } else if (message->contains("error")) {
-      held_ = held_ && asked_again_;  // it was paused already, and is to stay so
+      held_.is = held_.is && held_.asked_again;  // it was paused already, and is to stay so
     } else if (message->contains("plan")) {
       plan_.clear();
       for (const auto& c : message->at("plan"))
@@ -179,34 +181,34 @@ private:
   }
 
   void not_taken_in(const nlohmann::json& answer) {
-    connected_ = false;
+    to_.connected = false;
     if (!answer.contains("error") || !answer["error"].is_string()) return;
     const auto why = answer["error"].get<std::string>();
-    if (why != refused_) say("the daemon does not take the job in: " + (refused_ = why));
+    if (why != to_.refused) say("the daemon does not take the job in: " + (to_.refused = why));
   }
 
   bool expects_word() const {
-    return connected_ && phase_ != phase::ending && phase_ != phase::alone;
+    return to_.connected && phase_ != phase::ending && phase_ != phase::alone;
   }
 
   void be_alone(const char* why) {
     const bool was_kept = expects_word();
-    connected_ = false;
-    daemon_ = channel();
+    to_.connected = false;
+    to_.daemon = channel();
     if (!was_kept) return;
-    if (!held_ || phase_ == phase::queued) let_run();
+    if (!held_.is || phase_ == phase::queued) let_run();
     phase_ = phase::alone;
     say(fmt::format("the gang's daemon {}: the job goes on by itself", why));
   }
 
   // Asks to be taken in, under the name that the job has on other nodes, too.
   void look_for_daemon() {
-    next_try_ = now() + between_looks;
+    to_.next_try = now() + between_looks;
     try {
-      daemon_ = connect_to(job_.socket);
+      to_.daemon = connect_to(job_.socket);
       auto request = request_for(job_, as_.name);
       request["joined"] = as_.joined;
-      connected_ = daemon_.send(request);
+      to_.connected = to_.daemon.send(request);
     } catch (const apps::usage_error&) {}  // not yet
   }
 
@@ -221,17 +223,17 @@ private:
     const moment done = now();
     by_.finish();
     look_again_at_ = phase_ == phase::stopped ? done + first_look_again : moment::max();
-    if (!connected_) return;
-    daemon_.send({{"did", plan_.front().run ? "go" : "stop"},
-                  {"turn", plan_.front().number},
-                  // A part that has come in the middle of its turn is not late.
-                  {"due", before == phase::queued ? 0 : plan_.front().at.count()},
-                  {"at", done.count()}});
+    if (!to_.connected) return;
+    to_.daemon.send({{"did", plan_.front().run ? "go" : "stop"},
+                     {"turn", plan_.front().number},
+                     // A part that has come in the middle of its turn is not late.
+                     {"due", before == phase::queued ? 0 : plan_.front().at.count()},
+                     {"at", done.count()}});
   }
 
   void look_again() {
     if (now() < look_again_at_) return;
-    const bool stopped = phase_ == phase::stopped || held_;
+    const bool stopped = phase_ == phase::stopped || held_.is;
     if (!stopped) by_.go();
     by_.finish();
     look_again_at_ = stopped ? now() + look_again_each : moment::max();
@@ -246,7 +248,7 @@ private:
     if (phase_ == phase::ending) until = moment::max();
     if (phase_ == phase::alone) until = at + between_looks;
     until = std::min(until, look_again_at_);
-    if (expects_word()) until = std::min(until, heard_ + longest_silence);
+    if (expects_word()) until = std::min(until, to_.heard + longest_silence);
     if (deadline_) until = std::min(until, at + std::chrono::milliseconds(100));
     if (until == moment::max()) return std::nullopt;
     constexpr long second = 1'000'000'000;
@@ -274,7 +276,7 @@ private:
   void let_run() {
     if (phase_ == phase::queued) start();
     else by_.go(), by_.finish(), look_again_at_ = now() + first_look_again;
-    held_ = false;
+    held_.is = false;
   }
 
   // It continues, so that it can end; if it has to, it is killed after a while.
@@ -284,7 +286,7 @@ private:
       if (signal == 0) die_interrupted();
       _exit(128 + signal);
     }
-    if (connected_) daemon_.send({{"ends", true}});
+    if (to_.connected) to_.daemon.send({{"ends", true}});
     let_run();
     phase_ = phase::ending;
     if (signal == 0) return;
@@ -346,19 +348,33 @@ private:
   // The terminal reaches its process group only, and launchers' ranks may have groups of their own.
   void stopped_by_terminal() {
     if (!as_.job_control || !expects_word()) return;
-    asked_again_ = std::exchange(held_, true);
+    held_.asked_again = std::exchange(held_.is, true);
     ask("pause");
   }
   void continued_by_terminal() {
     if (phase_ == phase::stopped) by_.stop(), by_.finish();  // until it has a turn
-    if (!std::exchange(held_, false)) return;
+    if (!std::exchange(held_.is, false)) return;
     if (phase_ == phase::alone || phase_ == phase::running) by_.go(), by_.finish();
     if (expects_word()) ask("resume");
   }
-  void ask(const char* what) { daemon_.send({{"do", what}, {"job", as_.name}}); }
+  void ask(const char* what) { to_.daemon.send({{"do", what}, {"job", as_.name}}); }
+
+  // The daemon that it has turns from.
+  struct connection {
+    channel daemon;
+    bool connected = true;
+    moment heard = now();
+    moment next_try{};    // to be taken in by another one
+    std::string refused;  // by one, because of that
+  };
+  // By its terminal.
+  struct held {
+    bool is = false;
+    bool asked_again = false;  // which has asked for that before
+  };
 
   freezer& by_;
-  channel daemon_;
+  connection to_;
   const job_settings& job_;
   const accepted as_;
   const pid_t parent_ = getppid();
@@ -368,13 +384,8 @@ private:
   pid_t first_ = 0;
   std::optional<int> status_;  // how the first process has ended, once it has
   bool ends_ = false;          // by a signal: what the first process leaves behind, too
-  bool connected_ = true;
-  moment heard_ = now();
   moment look_again_at_ = moment::max();
-  moment next_try_{};         // to be taken in by another daemon
-  bool held_ = false;         // by its terminal,
-  bool asked_again_ = false;  // which has asked for that before
-  std::string refused_;       // by a daemon, because of that
+  held held_;
   std::optional<moment> deadline_;
 };
 

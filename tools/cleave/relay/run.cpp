@@ -104,15 +104,15 @@ public:
       std::vector<pollfd> polled{{server_.log.descriptor(), POLLIN, 0},
                                  {told.descriptor(), POLLIN, 0},
                                  {listener.descriptor(), POLLIN, 0}};
-      if (poll(polled.data(), polled.size(), reloading_ || ending_ ? 100 : -1) < 0 &&
+      if (poll(polled.data(), polled.size(), reload_.on || end_.on ? 100 : -1) < 0 &&
           errno != EINTR)
         throw std::runtime_error(fmt::format("poll: {}", std::strerror(errno)));
       if (polled[0].revents != 0 && !read_log()) return ended();
       if (polled[1].revents != 0) take_signal(told);
       if (polled[2].revents != 0) take_request(listener);
-      const bool late = reloading_ && steady_clock::now() - begun_ > longest_reload;
+      const bool late = reload_.on && steady_clock::now() - reload_.begun > longest_reload;
       if (late) reloaded("nats-server does not read its settings");
-      const bool must_end = ending_ && steady_clock::now() - ending_since_ > longest_end;
+      const bool must_end = end_.on && steady_clock::now() - end_.since > longest_end;
       if (must_end) kill(server_.pid, SIGKILL);
     }
   }
@@ -177,38 +177,39 @@ private:
     signalfd_siginfo what{};
     while (read(told.descriptor(), &what, sizeof what) == sizeof what) {
       if (what.ssi_signo == SIGHUP) {
-        wanted_ = true, begin_reload();
+        reload_.wanted = true, begin_reload();
         continue;
       }
-      kill(server_.pid, ending_ ? SIGKILL : SIGTERM);  // the second time at once
-      if (!std::exchange(ending_, true)) ending_since_ = steady_clock::now();
+      kill(server_.pid, end_.on ? SIGKILL : SIGTERM);  // the second time at once
+      if (!std::exchange(end_.on, true)) end_.since = steady_clock::now();
     }
   }
 
   void take_request(const channel& listener) {
     channel from = gang::accept_from(listener);
     if (from.descriptor() < 0) return;
-    waiting_.push_back(std::move(from));  // whatever it says: there is only one thing to ask for
-    wanted_ = true, begin_reload();
+    reload_.waiting.push_back(
+        std::move(from));  // whatever it says: there is only one thing to ask for
+    reload_.wanted = true, begin_reload();
   }
 
   // One at a time: the server may take two signals for one. Before it is ready one could end it.
   void begin_reload() {
-    if (!ready_ || reloading_ || !std::exchange(wanted_, false)) return;
+    if (!ready_ || reload_.on || !std::exchange(reload_.wanted, false)) return;
     try {
       const changing now(folder_);
       c_.members = read_folder(folder_).members, c_.revoked = read_folder(folder_).revoked;
     } catch (const std::exception& e) { say(e.what()); }
     log_.know(c_);
-    served_.splice(served_.end(), waiting_);
-    reloading_ = true, begun_ = steady_clock::now();
+    reload_.served.splice(reload_.served.end(), reload_.waiting);
+    reload_.on = true, reload_.begun = steady_clock::now();
     kill(server_.pid, SIGHUP);
   }
 
   void reloaded(const std::string& wrong) {
-    for (const auto& to : served_) to.send({{"wrong", wrong}});
-    served_.clear();
-    reloading_ = false;
+    for (const auto& to : reload_.served) to.send({{"wrong", wrong}});
+    reload_.served.clear();
+    reload_.on = false;
     begin_reload();
   }
 
@@ -216,12 +217,22 @@ private:
     int status = 0;
     while (waitpid(server_.pid, &status, 0) < 0 && errno == EINTR) {}
     bridge_.reset();
-    if (ending_) return 0;
+    if (end_.on) return 0;
     say(WIFSIGNALED(status)
             ? fmt::format("nats-server was killed by signal {}", WTERMSIG(status))
             : fmt::format("nats-server has ended with status {}", WEXITSTATUS(status)));
     return 1;
   }
+
+  struct reload {
+    bool on = false, wanted = false;
+    steady_clock::time_point begun{};
+    std::list<channel> waiting{}, served{};  // by the next one, by this one
+  };
+  struct ending {
+    bool on = false;
+    steady_clock::time_point since{};
+  };
 
   const fs::path folder_;
   configuration c_;
@@ -231,9 +242,9 @@ private:
   log log_{};
   std::string pending_{};
   std::unique_ptr<bridge> bridge_{};
-  bool ready_ = false, reloading_ = false, wanted_ = false, ending_ = false;
-  steady_clock::time_point begun_{}, ending_since_{};
-  std::list<channel> waiting_{}, served_{};  // by the next reload, by this one
+  bool ready_ = false;
+  reload reload_;
+  ending end_;
 };
 
 }  // namespace

@@ -113,13 +113,13 @@ public:
   // `again`: it has begun before.
   job(connection& by, const submission& what, program_output& out, standard_error& errors,
       given_up& gone, bool again)
-      : by_(by), what_(what), out_(out), errors_(errors), gone_(gone), again_(again) {}
+      : by_(by), what_(what), print_{out, errors}, gone_(gone), again_(again) {}
 
   // Returns the exit status.
   int run(interruption& stop, std::vector<server> candidates);
   // Why it may begin again; empty: it has ended otherwise.
   const std::string& lost_because() const { return lost_because_; }
-  const std::string& program_hash() const { return at_.what.hash; }
+  const std::string& program_hash() const { return root_.at.what.hash; }
   void print_json(int status, clock::time_point begun, int restarts) const;
 
 private:
@@ -140,45 +140,58 @@ private:
   void write();
   void cancel(const char* why);
 
+  struct printing {
+    program_output& out;
+    standard_error& errors;
+    bool said_limit = false;  // that a machine's owner allows fewer workers
+  };
+  // The server that has the root.
+  struct roots_server {
+    server at;
+    bool is_there = true;  // as far as is known
+    clock::time_point heard;
+    std::uint64_t have = 0;  // of its parts
+    bool has_more = false;   // than it has said
+    clock::time_point beat_at;
+  };
+  struct helpers {
+    attendance here;
+    attendance::totals most;
+  };
+
   connection& by_;
   const submission& what_;
-  program_output& out_;
-  standard_error& errors_;
+  printing print_;
   given_up& gone_;
   const bool again_;
-  bool said_limit_ = false;  // that a machine's owner allows fewer workers
   std::string name_;   // another one at each server that is asked: the last one may have begun
   std::string topic_;  // what its nodes say
   std::vector<server> candidates_;
-  server at_;
+  roots_server root_;
   phase is_ = phase::offered;
   int status_ = 0;
-  std::uint64_t have_ = 0;
-  bool has_more_ = false;  // than it has said
-  bool is_there_ = true;   // as far as is known
-  clock::time_point begun_ = clock::now(), heard_, beat_at_;
+  clock::time_point begun_ = clock::now();
   std::string lost_because_;
-  attendance nodes_;
-  attendance::totals most_;
+  helpers nodes_;
 };
 
 void job::offer_to(const server& s) {
-  at_ = s;
+  root_.at = s;
   name_ = nats::random_token();
   topic_ = std::string(nats::presence_topic) + name_;
   by_.listen(topic_);
-  heard_ = beat_at_ = clock::now();
+  root_.heard = root_.beat_at = clock::now();
 }
 
 void job::on(const nats::alive&) {
   if (std::exchange(is_, phase::running) == phase::offered && again_)
-    errors_.say(fmt::format("the job begins again on {}", at_.at.at.text()));
+    print_.errors.say(fmt::format("the job begins again on {}", root_.at.at.at.text()));
 }
 
 void job::on(const nats::refusal& m) {
   const std::string why = cleave::machine::printable(m.why);
-  const std::string line = fmt::format("{} refuses: {}", at_.at.at.text(), why);
-  if (is_ == phase::running) return lose(fmt::format("{}: {}", at_.at.at.text(), why));
+  const std::string line = fmt::format("{} refuses: {}", root_.at.at.at.text(), why);
+  if (is_ == phase::running) return lose(fmt::format("{}: {}", root_.at.at.at.text(), why));
   if (candidates_.empty()) return end(1, line);
   offer_to(candidates_.front());
   candidates_.erase(candidates_.begin());
@@ -186,27 +199,27 @@ void job::on(const nats::refusal& m) {
 
 void job::on(const nats::part& m) {
   is_ = phase::running;
-  has_more_ = true;  // to say again, if that was lost
-  if (m.number != have_ || !out_.has_room() || !errors_.has_room())
+  root_.has_more = true;  // to say again, if that was lost
+  if (m.number != root_.have || !print_.out.has_room() || !print_.errors.has_room())
     return;  // it comes again, in its order
-  ++have_;
+  ++root_.have;
   if (m.what == nats::part::of::end) return end(m.status);
-  if (m.what == nats::part::of::output) return out_.add(m.text);
-  errors_.add(m.text);
+  if (m.what == nats::part::of::output) return print_.out.add(m.text);
+  print_.errors.add(m.text);
 }
 
 // Whoever reads may be slow, or rest: the server must hear of this process meanwhile.
 void job::write() {
-  if (!out_.is_written()) errors_.clear();
-  errors_.write();
-  out_.write();
+  if (!print_.out.is_written()) print_.errors.clear();
+  print_.errors.write();
+  print_.out.write();
 }
 
 void job::hear(const endpoint& from, const presence& p) {
-  nodes_.hear(clock::now(), from, p);
-  if (p.asked <= p.workers || std::exchange(said_limit_, true) || again_) return;
-  errors_.say(fmt::format("{} gives a job at most {} worker{}; this one asks for {}",
-                          from.at.text(), p.workers, s_of(p.workers), p.asked));
+  nodes_.here.hear(clock::now(), from, p);
+  if (p.asked <= p.workers || std::exchange(print_.said_limit, true) || again_) return;
+  print_.errors.say(fmt::format("{} gives a job at most {} worker{}; this one asks for {}",
+                                from.at.text(), p.workers, s_of(p.workers), p.asked));
 }
 
 void job::hear(const nats::letter& l) {
@@ -214,12 +227,12 @@ void job::hear(const nats::letter& l) {
     if (l.topic == topic_) hear(l.from, *p);
     return;
   }
-  if (l.from != at_.at) return;
-  if (l.nobody) is_there_ = false;
+  if (l.from != root_.at.at) return;
+  if (l.nobody) root_.is_there = false;
   const auto message = read(l);
   if (!message) return;
-  heard_ = clock::now();
-  is_there_ = true;
+  root_.heard = clock::now();
+  root_.is_there = true;
   const bool is_mine = std::visit(
       [&](const auto& m) {
         if constexpr (requires { m.job; }) return m.job == name_;
@@ -230,70 +243,73 @@ void job::hear(const nats::letter& l) {
 }
 
 void job::beat() {
-  has_more_ = false;
+  root_.has_more = false;
   if (is_ == phase::offered) {
-    send(by_, at_.at,
-         nats::start{name_, at_.what.hash, what_.arguments,
+    send(by_, root_.at.at,
+         nats::start{name_, root_.at.what.hash, what_.arguments,
                      static_cast<std::uint32_t>(what_.patience.count())});
-    beat_at_ = clock::now() + start_again;
+    root_.beat_at = clock::now() + start_again;
   } else {
-    send(by_, at_.at, nats::beat{name_, have_}, true);
-    beat_at_ = clock::now() + beat_every;
+    send(by_, root_.at.at, nats::beat{name_, root_.have}, true);
+    root_.beat_at = clock::now() + beat_every;
   }
 }
 
 void job::look_at_time() {
   const auto now = clock::now();
-  if (!by_.is_up()) heard_ = now, is_there_ = true;  // it is this machine that nobody hears
-  if (now >= beat_at_ || has_more_) beat();
+  if (!by_.is_up())
+    root_.heard = now, root_.is_there = true;  // it is this machine that nobody hears
+  if (now >= root_.beat_at || root_.has_more) beat();
   gone_.look_at_time();
-  if (now - heard_ >= what_.patience && is_ == phase::offered) {
-    gone_.add(at_.at, name_);
+  if (now - root_.heard >= what_.patience && is_ == phase::offered) {
+    gone_.add(root_.at.at, name_);
     on(nats::refusal{name_, "it does not answer"});
   } else if (const auto patience =
-                 is_there_ ? what_.patience : std::min(what_.patience, gone_after);
-             now - heard_ >= patience) {
-    lose(fmt::format("{}, which had its root, has said nothing for {} s", at_.at.at.text(),
+                 root_.is_there ? what_.patience : std::min(what_.patience, gone_after);
+             now - root_.heard >= patience) {
+    lose(fmt::format("{}, which had its root, has said nothing for {} s", root_.at.at.at.text(),
                      patience.count()));
   }
   if (is_ == phase::over) return;
-  const auto t = nodes_.total(now);
-  most_ = {std::max(most_.nodes, t.nodes), std::max(most_.workers, t.workers), 0, t.tasks};
+  const auto t = nodes_.here.total(now);
+  nodes_.most = {std::max(nodes_.most.nodes, t.nodes), std::max(nodes_.most.workers, t.workers), 0,
+                 t.tasks};
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begun_).count();
   const std::string doing =
-      t.nodes == 0 ? fmt::format("{} begins", at_.at.at.text())
+      t.nodes == 0 ? fmt::format("{} begins", root_.at.at.at.text())
                    : fmt::format("{} node{}, {} of {} worker{} compute{}, {} task{} crossed",
                                  t.nodes, s_of(t.nodes), t.computing, t.workers, s_of(t.workers),
                                  t.workers == 1 ? "s" : "", t.tasks, s_of(t.tasks));
-  errors_.show(fmt::format("{}, {} s{}", doing, seconds, by_.is_up() ? "" : ", not connected"));
+  print_.errors.show(
+      fmt::format("{}, {} s{}", doing, seconds, by_.is_up() ? "" : ", not connected"));
 }
 
 void job::end(int status, const std::string& line) {
   is_ = phase::over;
   status_ = status;
-  errors_.clear();
-  if (!line.empty()) errors_.say(line);
+  print_.errors.clear();
+  if (!line.empty()) print_.errors.say(line);
 }
 
 void job::lose(std::string why) {
-  gone_.add(at_.at, name_);
+  gone_.add(root_.at.at, name_);
   end(lost);
   lost_because_ = std::move(why);
 }
 
 // Waits for the server to say that it knows, for a moment.
 void job::cancel(const char* why) {
-  gone_.add(at_.at, name_);
+  gone_.add(root_.at.at, name_);
   const auto until = clock::now() + say_goodbye_for;
   auto again = clock::now();
-  while (!gone_.knows(at_.at, name_) && clock::now() < until) {
+  while (!gone_.knows(root_.at.at, name_) && clock::now() < until) {
     if (clock::now() >= again) gone_.cancel(), again += 250ms;
     by_.wait(longest_wait);
     while (const auto l = by_.receive()) gone_.hear(*l);
   }
-  end(interrupted, gone_.knows(at_.at, name_)
+  end(interrupted, gone_.knows(root_.at.at, name_)
                        ? "cancelled"
-                       : fmt::format("{}; {} does not answer", why, at_.at.at.text()));
+                       : fmt::format("{}; {} does not answer", why, root_.at.at.at.text()));
 }
 
 void job::print_json(int status, clock::time_point begun, int restarts) const {
@@ -301,16 +317,16 @@ void job::print_json(int status, clock::time_point begun, int restarts) const {
       {"job", name_},
       {"program", what_.program},
       {"arguments", what_.arguments},
-      {"server", at_.at.at.text()},
+      {"server", root_.at.at.at.text()},
       {"status", status},
       {"seconds", std::chrono::duration<double>(clock::now() - begun).count()},
       {"restarts", restarts},
-      {"nodes", most_.nodes},
-      {"workers", most_.workers},
-      {"tasks_crossed", most_.tasks}};
-  const auto result = nlohmann::ordered_json::parse(out_.text(), nullptr, false);
+      {"nodes", nodes_.most.nodes},
+      {"workers", nodes_.most.workers},
+      {"tasks_crossed", nodes_.most.tasks}};
+  const auto result = nlohmann::ordered_json::parse(print_.out.text(), nullptr, false);
   if (result.is_object()) object["result"] = result;
-  else object["output"] = out_.text();
+  else object["output"] = print_.out.text();
   using on_error = nlohmann::ordered_json::error_handler_t;
   fmt::print("{}\n", object.dump(-1, ' ', false, on_error::replace));
 }
@@ -328,7 +344,7 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
     if (why && is_ != phase::over) end(lost, "the job is lost: " + *why);
     if (is_ != phase::over && stop.seen()) cancel("interrupted");
   }
-  if (has_more_) beat();
+  if (root_.has_more) beat();
   return status_;
 } catch (...) {
   cancel("it has failed");

@@ -53,7 +53,7 @@ public:
   void check(unsigned rank) const;
   /// Numbers the next datum, and gives it a home in turn.
   void give_home(datum_place& d) noexcept {
-    d.number = made_data_++;
+    d.number = made_.data++;
     d.home = d.number % size();
   }
   /// Decides who runs the next subtask, and begins the transfers that it needs. Of `after` those on
@@ -124,7 +124,7 @@ private:
   struct change {
     std::uint64_t number;
     datum_place* of;
-    std::size_t held_from;  // in held_: those before it
+    std::size_t held_from;  // in holders_.before: those before it
     unsigned node;
     bool writes;
   };
@@ -163,44 +163,66 @@ private:
   void release() noexcept;
   void await(const std::function<bool()>& holds);
   bool is_left() const noexcept {
-    return round_ > last_round_ || (differs_ && round_ == 0) || stopped(graph_.parent);
+    return rounds_.joined > rounds_.last || (rounds_.differs && rounds_.joined == 0) ||
+           stopped(graph_.parent);
   }
 
   bool receive(std::vector<std::byte> message, std::size_t first) override;
   void look_for_cancelled() noexcept override;
 
+  /// What this node has made: the same on all.
+  struct made_here {
+    unsigned data = 0;
+    unsigned placeless = 0;
+    hash all;
+  };
+  /// Who held which datum since all have agreed: the same on all nodes.
+  struct data_holders {
+    std::vector<change> changes;
+    std::vector<unsigned> before;  ///< each change's
+  };
+  /// Where the plan comes from, and goes to.
+  struct planning {
+    std::string file;                      ///< the first node's; empty: none
+    std::unique_ptr<placement_plan> plan;  ///< that is followed
+    std::unique_ptr<recorder>
+        recording;  ///< of a graph that is recorded; set with the team's mutex
+    std::optional<std::vector<std::byte>> told;    ///< by the first node; with the team's mutex
+    std::vector<std::vector<std::byte>> measured;  ///< of others; with the team's mutex
+  };
+  /// As bytes: an exception is never looked at by two threads.
+  struct first_failure {
+    std::mutex mutex;
+    std::uint64_t number = 0;  ///< of the subtask; 0: none
+    std::vector<std::byte> bytes;
+  };
+  struct arrivals {
+    std::unordered_map<std::uint64_t, receive_value*> awaited;
+    std::unordered_map<std::uint64_t, arrived> early;
+    bool released = false;  ///< it is cancelled: nothing is waited for
+  };
+  /// The end of the graph counts as an agreement that nobody waits for.
+  struct agreement {
+    std::uint64_t joined = 0;         ///< this node takes part in that one
+    std::uint64_t agreed = 0;         ///< so many are over
+    std::uint64_t last = never;       ///< so many there will be, because then somebody has left
+    std::uint64_t children_done = 0;  ///< in all of them
+    bool was_cancelled = false;       ///< the last one said so
+    bool differs = false;             ///< somebody has left because not all make the same
+    /// By agreement: what the first of the nodes has made, and of how many it is known. The first
+    /// node's.
+    std::unordered_map<std::uint64_t, std::pair<std::uint64_t, unsigned>> made_by;
+  };
+
   graph_scope& graph_;
   team_node& node_;
-  unsigned made_data_ = 0;
-  unsigned made_placeless_ = 0;
-  hash made_all_;
-  std::vector<change> changes_;  // since all have agreed; the same on all nodes
-  std::vector<unsigned> held_;
-  std::string plan_file_;                 // the first node's; empty: none
-  std::unique_ptr<placement_plan> plan_;  // that is followed
-  std::unique_ptr<recorder> recorder_;    // of a graph that is recorded; set with the team's mutex
-
+  made_here made_;
+  data_holders holders_;
+  planning planning_;
   std::atomic<bool> unflushed_{false};  // subtasks have sent something
-
-  // As bytes: an exception is never looked at by two threads.
-  std::mutex error_mutex_;
-  std::uint64_t error_number_ = 0;  // 0: none
-  std::vector<std::byte> error_;
-
-  // With the team's mutex.
-  std::unordered_map<std::uint64_t, receive_value*> awaited_;
-  std::unordered_map<std::uint64_t, arrived> early_;
-  bool released_ = false;  // it is cancelled: nothing is waited for
-  // Agreements: this node takes part in the last one, some are over; and so many there will be,
-  // because then somebody has left. The end of the graph counts as one that nobody waits for.
-  std::uint64_t round_ = 0, agreed_ = 0, last_round_ = never;
-  std::uint64_t children_done_ = 0;  // in all rounds
-  bool was_cancelled_ = false;       // the last one said so
-  bool differs_ = false;             // somebody has left because not all make the same
-  // By round: what the first of the nodes has made, and of how many it is known. The first node's.
-  std::unordered_map<std::uint64_t, std::pair<std::uint64_t, unsigned>> made_by_;
-  std::optional<std::vector<std::byte>> told_plan_;
-  std::vector<std::vector<std::byte>> measured_;  // of others
+  first_failure failure_;
+  arrivals incoming_;  // with the team's mutex
+  agreement rounds_;   // with the team's mutex
 };
 
 }  // namespace cleave::detail
