@@ -14,8 +14,12 @@
 namespace gang {
 
 struct commands::parts {
-  std::string socket, join, log, job;
-  int slice = 100;
+  struct serve_options {
+    std::string join, log;
+    int slice = 100;
+  };
+  std::string socket, job;
+  serve_options served;
   bool json = false;
   job_settings job_to_run;
   std::vector<std::string> launched;
@@ -35,10 +39,11 @@ struct commands::parts {
     gang.option("--socket", "PATH", socket,
                 "Where the daemon is (default: $CLEAVE_GANG_SOCKET; cleave-gang in "
                 "$XDG_RUNTIME_DIR; root: in /run)");
-    serve.option_number("--slice", slice, 1, 3'600'000, "Milliseconds of a turn (default: 100)");
-    serve.option("--join", "KEYFILE", join,
+    serve.option_number("--slice", served.slice, 1, 3'600'000,
+                        "Milliseconds of a turn (default: 100)");
+    serve.option("--join", "KEYFILE", served.join,
                  "Take turns with all daemons behind this relay (cleave invite makes the file)");
-    serve.option("--log", "FILE", log, "Add what keepers do, and when: a line of JSON each");
+    serve.option("--log", "FILE", served.log, "Add what keepers do, and when: a line of JSON each");
     job_settings& j = job_to_run;
     run.option_choice("--stop-by", j.stop_by, {"cgroup2", "cgroup1", "signals"},
                       "How it is stopped (default: the first that this user may use)");
@@ -68,7 +73,10 @@ int commands::run() {
   p.job_to_run.socket_given = !p.socket.empty();
   if (p.socket.empty()) p.socket = default_socket();
   p.job_to_run.socket = p.socket;
-  if (p.serve.parsed()) return serve({p.socket, std::chrono::milliseconds(p.slice), p.join, p.log});
+  if (p.serve.parsed()) {
+    return serve(
+        {p.socket, std::chrono::milliseconds(p.served.slice), p.served.join, p.served.log});
+  }
   if (p.run.parsed()) {
     // A part of the job that it is in has the same turns.
     if (p.job_to_run.name.empty()) p.job_to_run.name = job_around(p.socket);
