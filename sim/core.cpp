@@ -40,7 +40,7 @@ void core::start_root() {
   run(workers_.front(), root_);
 }
 
-// From the protocol.
+// The protocol calls the functions that follow.
 
 void core::ask(unsigned slot, std::uint64_t wanted) {
   asked& a = slots_[slot];
@@ -139,7 +139,7 @@ net::bytes core::merge(std::span<const std::byte> values, bool) {
   if (values.empty()) return {};
   const auto value = static_cast<std::uint32_t>(net::reader(values).number());
   best_ = std::max(best_, value);
-  told_ = std::max(told_, value);  // by who found it
+  told_ = std::max(told_, value);  // the others hear of a value from the node that found it
   return {};
 }
 
@@ -160,7 +160,7 @@ void core::fetch(net::address publisher) {
   protocol_->fetch_from(world_.now(), publisher, 1);
 }
 
-// From the world.
+// The world calls the functions that follow.
 
 void core::worker_event(unsigned which, std::uint64_t turn) {
   worker& w = workers_[which];
@@ -168,7 +168,7 @@ void core::worker_event(unsigned which, std::uint64_t turn) {
   w.planned = false;
   w.look_at = instant(-1);
   if (w.stack.empty() || w.awaited != 0) {
-    // It only looks again for something to do.
+    // The worker only looks again for something to do.
     changed_ = changed_ || how_.exact;
     return;
   }
@@ -187,7 +187,7 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
   }
   if (part == 0) {
     instant next = world_.now() + how_.poll_every;
-    // Nothing comes of asking more often, but that it takes long.
+    // Asking more often would bring nothing, and take long.
     if (!how_.exact) {
       next =
           std::max(next, std::min(next_gift(scope, nullptr), world_.now() + 5 * how_.poll_every));
@@ -208,14 +208,14 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
   if (a.turn != turn || a.is != asked::state::claimed) return;
   a.is = asked::state::free;
   const auto at = pieces_.find(a.task);
-  // Cancelled meanwhile.
+  // The piece was cancelled meanwhile.
   if (at == pieces_.end()) return protocol_->unanswered(world_.now(), slot);
   piece& p = at->second;
   p.is = piece::state::away;
   protocol_->answered(world_.now(), slot, {a.task, 1, p.depth, encode_input(p), p.losses});
 }
 
-/// Whether there is nothing to do for it until its next event, if nothing changes.
+/// Whether there is nothing to do for a worker until its next event, if nothing changes.
 bool core::rests(const worker& w) const {
   const bool computes = !w.stack.empty() && w.awaited == 0;
   return computes ? w.planned : world_.now() < w.look_at;
@@ -226,7 +226,8 @@ void core::settle() {
     if (std::exchange(changed_, false)) {
       for (worker& w : workers_) w.look_at = instant(-1);
     }
-    // What one takes off its stack can be above the pieces of another that was looked at before.
+    // What one worker takes off its stack can be above the pieces of another that was looked at
+    // before.
     while (std::exchange(stopping_, false)) {
       for (worker& w : workers_) {
         if (unwind(w)) changed_ = stopping_ = true;

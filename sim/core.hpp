@@ -32,12 +32,12 @@ struct piece {
   enum class state : std::uint8_t { running, claimed, away, unclaimed, done };
 
   std::uint64_t parent = 0;  ///< the piece that it was split from; 0: the root, or one that came in
-  std::uint64_t came_as = 0;  ///< its number in the protocol, if it came in
+  std::uint64_t came_as = 0;  ///< the piece's number in the protocol, if it came in
   std::uint32_t from = 0, to = 0;
   std::uint64_t depth = 0;
   state is = state::running;
   bool stopped = false;
-  unsigned losses = 0;  ///< of nodes that had it
+  unsigned losses = 0;  ///< how many nodes that had it were lost
   tally result;
   std::uint32_t error = 0;  ///< the node that threw, plus one
 };
@@ -45,7 +45,7 @@ struct piece {
 /// A loop over siblings: those from `next` on are not begun.
 struct frame {
   std::uint32_t next = 0, end = 0;
-  std::vector<std::uint64_t> parts;  ///< given away, the last is joined first
+  std::vector<std::uint64_t> parts;  ///< the parts that were given away; the last is joined first
 };
 
 /// A piece on a worker's stack.
@@ -68,8 +68,9 @@ struct worker {
   std::uint64_t wanted = 0;   ///< what it told the protocol
   std::uint64_t awaited = 0;  ///< the part that its join waits for
   instant clock{};            ///< up to when its work is done
-  instant look_at{-1};        ///< it found nothing, and will not before, unless something changes
-  std::uint64_t turn = 0;     ///< events that were planned before are void
+  /// The worker has found nothing, and will not before this, unless something changes.
+  instant look_at{-1};
+  std::uint64_t turn = 0;  ///< events that were planned before are void
   bool planned = false;
   instant planned_at{};
 };
@@ -88,9 +89,9 @@ public:
 
 struct core_settings {
   unsigned workers = 1;
-  instant node_cost{40};   ///< of visiting one node of the tree
+  instant node_cost{40};   ///< what visiting one node of the tree takes
   instant poll_every{40};  ///< how often a worker that computes looks for requests
-  bool search = false;     ///< for the best node, with a shared bound
+  bool search = false;     ///< the tree is searched for its best node, with a shared bound
   bool exact = true;       ///< every node is visited by itself; else whole stretches at once
 };
 
@@ -103,7 +104,7 @@ public:
   /// Gives this node the root of the tree.
   void start_root();
 
-  // From the protocol.
+  // The protocol calls the functions that follow.
   void ask(unsigned slot, std::uint64_t wanted) override;
   bool withdraw(unsigned slot) override;
   bool start(net::asker who, const net::traveller& task) override;
@@ -118,15 +119,15 @@ public:
   void fetched(net::address publisher, std::uint64_t id,
                std::optional<net::bytes> contents) override;
 
-  // From the world.
+  // The world calls the functions that follow.
   void worker_event(unsigned which, std::uint64_t turn);
   void poll_event(unsigned slot, std::uint64_t turn);
   void answer_event(unsigned slot, std::uint64_t turn);
-  /// Lets workers act on what has changed. To be called after every event of this node, until
-  /// nothing changes.
+  /// Lets workers act on what has changed. Called after every event of this node, until nothing
+  /// changes.
   void settle();
 
-  // For invariants and reports.
+  // Invariants and reports use the functions that follow.
   const std::map<std::uint64_t, piece>& pieces() const { return pieces_; }
   const std::vector<worker>& workers() const { return workers_; }
   std::uint32_t best() const { return best_; }
@@ -135,7 +136,7 @@ public:
   std::uint64_t visited() const { return visited_; }
   instant busy_time() const { return static_cast<std::int64_t>(visited_) * how_.node_cost; }
   std::string stack_fault() const;
-  /// Whether what it asked for has come; asks for it first.
+  /// Asks the publisher for its data; has_data() tells whether they have come.
   void fetch(net::address publisher);
   bool has_data() const { return publisher_ == no_publisher || has_data_; }
 
@@ -149,7 +150,7 @@ private:
   struct place {
     execution* in = nullptr;
     frame* at = nullptr;
-    std::uint32_t first = 0;  ///< of its nodes, those from here on can be given away
+    std::uint32_t first = 0;  ///< the nodes of the frame from here on can be given away
   };
 
   // The work itself.
@@ -193,10 +194,11 @@ private:
   net::random_numbers random_;
   std::vector<worker> workers_;
   std::map<std::uint64_t, piece> pieces_;
-  std::set<std::uint64_t> unclaimed_;                         ///< of those
-  std::unordered_map<std::uint64_t, std::uint64_t> came_as_;  ///< of those that came in
-  bool stopping_ = false;                                     ///< a piece was stopped
-  instant barren_until_{-1};  ///< no worker has anything to give before
+  std::set<std::uint64_t> unclaimed_;  ///< the unclaimed ones of the pieces
+  /// The pieces that came in, by their number in the protocol.
+  std::unordered_map<std::uint64_t, std::uint64_t> came_as_;
+  bool stopping_ = false;     ///< a piece was stopped
+  instant barren_until_{-1};  ///< no worker has anything to give before this
   std::array<asked, net::slot_count> slots_;
   std::uint64_t last_piece_ = 0;
   std::uint64_t root_ = 0;

@@ -5,7 +5,7 @@
 /// How a simulated core divides work, and how its workers find it.
 namespace sim {
 
-/// Whether a piece is a part of the other, or that itself. 0 is the whole.
+/// Whether a piece is a part of another one, or that one itself. 0 is the whole.
 bool core::within(std::uint64_t part, std::uint64_t scope) const {
   if (scope == 0) return true;
   while (part != 0 && part != scope) {
@@ -36,7 +36,7 @@ std::uint64_t core::scope_of(std::uint64_t came_as) const {
 
 /// The first node of the frame that nobody has begun to visit.
 std::uint32_t core::first_to_give(const worker& w, const execution& e, const frame& f) const {
-  // Where every visit is an event of its own, it takes place at its end.
+  // Where every visit is an event of its own, the visit takes place at its end.
   const bool visiting = !how_.exact && w.awaited == 0 && w.clock < world_.now() &&
                         &e == &w.stack.back() && &f == &e.frames.back() && f.next != f.end;
   return visiting ? f.next + tree_.size[f.next] : f.next;
@@ -54,13 +54,13 @@ core::place core::oldest(worker& w, std::uint64_t scope) {
       frame& f = e.frames[e.open];
       const std::uint32_t first = first_to_give(w, e, f);
       if (first != f.end) return {&e, &f, first};
-      if (f.next != f.end) break;  // its last node is being visited
+      if (f.next != f.end) break;  // the frame's last node is being visited
     }
   }
   return {};
 }
 
-/// A part of the scope, split by one of the workers; 0 if none has anything.
+/// A part of the scope, which one of the workers splits off; 0 if none has anything.
 std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
   const std::size_t start = random_.below(workers_.size());
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -147,7 +147,7 @@ void core::feed(unsigned which, std::uint64_t scope) {
   look_again(which, scope);
 }
 
-/// Others here compute: they will have something to give a little later.
+/// Plans another look: others here compute, and will have something to give a little later.
 void core::look_again(unsigned which, std::uint64_t scope) {
   worker& w = workers_[which];
   instant at = world_.now() < barren_until_ ? barren_until_ : next_gift(scope, &w);

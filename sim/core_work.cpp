@@ -62,7 +62,7 @@ void core::advance(worker& w) {
   }
 }
 
-/// How long it works on before it meets a join that has something to wait for, or the end.
+/// How long a worker works on before it meets a join that has something to wait for, or the end.
 instant core::until_join(const worker& w) const {
   if (how_.exact) return how_.node_cost;
   std::uint64_t nodes = 0;
@@ -81,7 +81,7 @@ void core::plan(unsigned which) {
   world_.plan_worker(number_, which, ++w.turn, w.planned_at);
 }
 
-/// Whether something has changed.
+/// Lets a worker act; returns whether something has changed.
 bool core::act(unsigned which) {
   worker& w = workers_[which];
   if (w.stack.empty()) return feed(which, 0), !w.stack.empty();
@@ -131,7 +131,8 @@ bool core::join(worker& w) {
   return await(which, part);
 }
 
-/// Runs only what is a part of the one that it waits for. Returns whether there was such a part.
+/// Lets a worker that waits for a part run only what belongs to that part. Returns whether there
+/// was such a piece.
 bool core::await(unsigned which, std::uint64_t part) {
   worker& w = workers_[which];
   w.awaited = part;
@@ -190,7 +191,7 @@ void core::drop(std::uint64_t part) {
   if (at == pieces_.end()) return;
   changed_ = true;
   if (at->second.is == piece::state::running) {
-    at->second.stopped = stopping_ = true;  // its worker sees it
+    at->second.stopped = stopping_ = true;  // the piece's worker sees this
     return;
   }
   const bool away = at->second.is == piece::state::away;
@@ -224,7 +225,8 @@ bool core::unwind(worker& w) {
     abandon(e);
     const piece p = pieces_.at(e.piece);
     erase(pieces_.find(e.piece));
-    // Not its owner, but who waits for it here has ended it: it is given back, undone.
+    // The owner of the piece has not ended it, but whoever waits for it here: the piece is given
+    // back, undone.
     if (p.came_as != 0 && !p.stopped)
       protocol_->finished(world_.now(), p.came_as, {net::ending::refused, {}});
   }

@@ -7,11 +7,11 @@ namespace {
 
 using random = net::random_numbers;
 
-/// From a to b, both included.
+/// A number from a to b, both included.
 std::int64_t between(random& r, std::int64_t a, std::int64_t b) {
   return a + static_cast<std::int64_t>(r.below(static_cast<std::size_t>(b - a + 1)));
 }
-/// As often near the small end as near the large one, in proportion.
+/// A number from a to b that is as often near the small end as near the large one, in proportion.
 std::int64_t scaled(random& r, std::int64_t a, std::int64_t b) {
   std::int64_t top = a;
   while (top < b && r.below(3) != 0) top = std::min(b, top * 3);
@@ -20,7 +20,8 @@ std::int64_t scaled(random& r, std::int64_t a, std::int64_t b) {
 
 net::settings protocol_settings(random& r, instant latency) {
   net::settings s;
-  // In proportion to the network, as a user would set them; sometimes too short for it.
+  // The times are in proportion to the network, as a user would set them; sometimes they are too
+  // short for it.
   s.heartbeat_every = std::max(instant(5'000), latency * between(r, 1, 4));
   s.lost_after = 6 * s.heartbeat_every + 4 * latency;
   s.give_up_after = between(r, 0, 3) == 0 ? latency : 4 * latency + instant(20'000);

@@ -19,7 +19,7 @@ struct schedule {
 
 schedule random_schedule(std::uint64_t seed);
 
-/// One schedule from beginning to end. With `logs`, the report has every event.
+/// Runs one schedule from beginning to end. With `logs`, the report has every event.
 report run_schedule(std::uint64_t seed, net::mutation planted = net::mutation::none,
                     bool logs = false);
 

@@ -16,7 +16,7 @@ std::uint64_t best_in(const net::bytes& shared) {
 
 void world::watch_sent(unsigned from, net::address to, const net::message& m) {
   if (to == net::relay_address) return;
-  if (const auto* q = std::get_if<net::treq>(&m.body)) {
+  if (const auto* q = std::get_if<net::task_request>(&m.body)) {
     asked_[{m.from, q->request}] = m.to;
     if (machines_[from]->started_at_leave) violation("a leaving node asks for work");
   }
@@ -27,16 +27,17 @@ void world::watch_sent(unsigned from, net::address to, const net::message& m) {
     const auto asked = asked_.find({m.to, *answers});
     if (asked != asked_.end() && asked->second != 0 && asked->second != m.from)
       violation("a request for an earlier process is answered");
-    // One that came twice, for whoever is there, may find another process the second time.
+    // A request that came twice, and was for whoever is there, may find another process the second
+    // time.
     const bool for_anybody = asked != asked_.end() && asked->second == 0;
     const auto [first, is_new] = answered_.emplace(std::pair(m.to, *answers), m.from);
     if (!is_new && (first->second == m.from || !for_anybody))
       violation("a request is answered twice");
     open_.erase({m.to, *answers});
   }
-  const auto* r = std::get_if<net::rslt>(&m.body);
+  const auto* r = std::get_if<net::task_result>(&m.body);
   if (r != nullptr && r->how != net::ending::refused && how_.core.search) {
-    // Again means with what it carried first.
+    // A result that is sent again carries what it carried first.
     const bool first = results_.emplace(m.from, net::full_key{m.to, r->key}).second;
     if (first && best_in(r->shared) < machines_[from]->core->best())
       violation("a result does not carry the newest shared value");
@@ -52,7 +53,8 @@ void world::watch_delivered(unsigned to, const net::message& m) {
     violation("a task for an earlier process is taken");
   if (m.to != target.process || m.program != (target.foreign ? 2U : 1U)) return;
   if (t != nullptr && held.id_of(key) == 0 && !held.was_here(key)) violation("a task is dropped");
-  if (const auto* q = std::get_if<net::treq>(&m.body); q != nullptr && calm_ && how_.loss == 0) {
+  if (const auto* q = std::get_if<net::task_request>(&m.body);
+      q != nullptr && calm_ && how_.loss == 0) {
     const bool mine = answered_.count({m.from, q->request}) != 0;
     // A worker that has taken it on may need two milliseconds more.
     if (!mine)

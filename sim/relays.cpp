@@ -13,7 +13,7 @@ void relays::add(unsigned number, unsigned site) {
   site_[number] = site;
   server& s = servers_[site];
   s.as_child.number = site;
-  // The first has the root task from the start.
+  // The first node has the root task from the start.
   s.nodes.push_back({number, number == 0 ? 1 : 0, 0});
 }
 
@@ -33,7 +33,7 @@ void relays::passes(unsigned from, unsigned to, const net::message& m) {
     child& s = servers_.at(site_.at(to)).as_child;
     ++s.tasks;
     s.depth = t->depth;
-  } else if (std::holds_alternative<net::rslt>(m.body)) {
+  } else if (std::holds_alternative<net::task_result>(m.body)) {
     --node(from).tasks;
     if (crosses) --servers_.at(site_.at(from)).as_child.tasks;
   }
@@ -58,7 +58,7 @@ std::optional<unsigned> relays::down(unsigned site, unsigned but) {
 std::optional<unsigned> relays::route(unsigned from) {
   const unsigned site = site_.at(from), root = servers_.begin()->first;
   const auto& nodes = servers_.at(site).nodes;
-  // Up with probability 1/(n + 1), and when nobody below is known to have anything.
+  // A request goes up with probability 1/(n + 1), and when nobody below is known to have anything.
   if (site != root) {
     const bool up = random_.below(nodes.size() + 1) == 0;
     if (const auto below = up ? std::nullopt : down(site, from)) return below;

@@ -24,7 +24,7 @@ public:
   void add(unsigned node, unsigned site);
   /// A task or a result passes on its way between two nodes.
   void passes(unsigned from, unsigned to, const net::message& m);
-  /// Who gets a request of this node; nothing: nobody who is known to have something.
+  /// The node that gets a request of this one; nothing if no node is known to have something.
   std::optional<unsigned> route(unsigned from);
 
 private:
@@ -32,11 +32,11 @@ private:
   struct child {
     unsigned number = 0;
     std::int64_t tasks = 0;   ///< sent to it, less the results that it sent
-    std::uint64_t depth = 0;  ///< of the last task sent to it
+    std::uint64_t depth = 0;  ///< the depth of the last task sent to it
   };
   struct server {
     std::vector<child> nodes;
-    child as_child;  ///< of the root server
+    child as_child;  ///< this server as a child of the root server
   };
 
   child& node(unsigned number);
@@ -45,7 +45,7 @@ private:
 
   choice how_;
   net::random_numbers random_;
-  std::map<unsigned, unsigned> site_;  ///< of each node
+  std::map<unsigned, unsigned> site_;  ///< the site of each node
   std::map<unsigned, server> servers_;
 };
 

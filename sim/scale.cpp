@@ -30,8 +30,8 @@ std::vector<place> nodes_of(const layout& l) {
   return nodes;
 }
 
-/// From the first site, to which all others are connected: milliseconds for both ways, megabits a
-/// second.
+/// The way from the first site, to which all others are connected: milliseconds for both ways, and
+/// megabits a second.
 struct connection {
   double round_trip = 0;
   double megabits = 0;
@@ -47,7 +47,7 @@ connection to_hub(const layout& l, unsigned site) {
 }
 
 link between(const layout& l, unsigned a, unsigned b) {
-  // Within a site: a switch, and the relay's own time.
+  // Within a site a message takes the time of a switch, and the relay's own.
   constexpr instant inside{100};
   if (a == b) return {inside, 1000};
   const connection x = to_hub(l, a), y = to_hub(l, b);
@@ -69,8 +69,8 @@ net::strategy strategy_of(asking whom) {
   return net::strategy::least_split;
 }
 
-/// Each time another node is killed, at random but for the seed. Its successor, at a new address,
-/// is there some time later.
+/// Plans the kills: each time another node is killed, at random but for the seed. Its successor, at
+/// a new address, is there some time later.
 void add_kills(std::vector<happening>& plan, std::vector<place>& nodes, const scale_run& run,
                instant until) {
   net::random_numbers random(run.seed);

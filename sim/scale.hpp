@@ -17,7 +17,7 @@ struct layout {
     grown,  ///< the same sites, each filled with 64 workers before the next is added, as in the
             ///< paper's figure 7
     many,   ///< 64 sites around a hub
-    three,  ///< those of `make sites`: a hub and two at the paper's round trips, 100 Mbit/s
+    three,  ///< the sites of `make sites`: a hub and two at the paper's round trips, 100 Mbit/s
     one     ///< a single site, whose nodes have one worker each
   } what = kind::four;
   unsigned workers = 4;
@@ -40,23 +40,23 @@ struct scale_run {
   asking whom = asking::near_first;
   instant node_cost{40};
   std::uint64_t seed = 1;
-  instant killed_every{};         ///< a node other than the root's, and another one joins; 0: none
-  instant back_after{};           ///< the other one; 0: a tenth of that
-  instant told_after{3'000'000};  ///< of a node that was killed, as by a transport that only hears
-                                  ///< nothing more of it
+  instant killed_every{};  ///< a node other than the root's, and another one joins; 0: none
+  instant back_after{};    ///< when the other one joins; 0: after a tenth of that
+  /// When others are told of a killed node, as by a transport that only hears nothing more of it.
+  instant told_after{3'000'000};
 };
 
 struct scale_result {
   scale_run run;
   double seconds = 0;
-  double speedup = 0;        ///< over one worker
+  double speedup = 0;        ///< how many times as fast as one worker
   double efficiency = 0;     ///< speedup by workers
-  std::vector<double> busy;  ///< of each site's workers, the part of the time that they computed
+  std::vector<double> busy;  ///< the part of the time in which each site's workers computed
   std::uint64_t tasks = 0, requests = 0, messages = 0, bytes = 0, events = 0;
 };
 
 /// `progress` hears every simulated second how many nodes of the tree are visited.
-/// Throws if the work was not done, or, where no node is killed, not exactly once.
+/// Throws if the work was not done, or if it was not done exactly once although no node was killed.
 scale_result run_scale(
     const tree& work, const scale_run& run,
     const std::function<void(instant now, std::uint64_t visited)>& progress = {});

@@ -19,7 +19,7 @@ unsigned grow(tree& t, random_numbers& random, std::uint32_t budget, unsigned& r
   unsigned height = 0, below = 0;
   std::uint32_t children = 0;
   while (rest != 0 && children < 40) {
-    // Most of the rest to one child now and then: trees that are deep as well as broad.
+    // Now and then one child gets most of the rest: trees are deep as well as broad.
     const auto part = static_cast<std::uint32_t>(
         random.below(4) == 0 ? random.below(rest) + 1 : random.below(rest / 4 + 1) + 1);
     unsigned deeper = 0;
@@ -50,8 +50,8 @@ unsigned grow_uts(tree& t, const apps::uts::tree& uts, const apps::uts::node& n,
   return height + 1;
 }
 
-/// The boards that come of one with so many free rows; columns and diagonals that are taken, by
-/// bits.
+/// Appends the boards that come of one with so many free rows; bits say which columns and diagonals
+/// are taken.
 unsigned grow_queens(tree& t, std::uint32_t all, std::uint32_t columns, std::uint32_t left,
                      std::uint32_t right, unsigned& repeats) {
   const std::size_t self = t.size.size();
@@ -105,7 +105,7 @@ tree random_tree(std::uint64_t seed, std::uint32_t nodes, bool with_errors) {
   } while (t.nodes() < nodes / 2);
   give_values(t, random);
   t.throws.assign(t.nodes(), false);
-  // Often early: then much of what was given away is not waited for.
+  // The error often comes early: then much of what was given away is not waited for.
   if (with_errors) t.throws[random.below(random.below(2) == 0 ? t.nodes() : t.nodes() / 8)] = true;
   return t;
 }

@@ -10,7 +10,7 @@
 namespace sim {
 
 struct tree {
-  std::vector<std::uint32_t> size;  ///< of each node's subtree, itself included
+  std::vector<std::uint32_t> size;  ///< the nodes of each node's subtree, itself included
   unsigned height = 0;              ///< nodes on the longest path
   unsigned repeats = 0;  ///< sum over a path of log2 of the children: how often loops can nest
 
@@ -41,7 +41,8 @@ tree random_tree(std::uint64_t seed, std::uint32_t nodes, bool with_errors);
 /// UTS's geometric trees of fixed shape: T1 (depth 10, seed 19), T1L (depth 13, seed 29).
 tree uts_tree(int depth, int seed);
 
-/// That of a search for all ways to place n queens: a node for each board that it comes to.
+/// The tree of a search for all ways to place n queens: a node for each board that the search comes
+/// to.
 tree queens_tree(unsigned n);
 
 }  // namespace sim

@@ -90,7 +90,7 @@ void world::handle(event& e, const std::vector<happening>& plan) {
     case event_kind::poll: m.core->poll_event(e.which, e.turn); break;
     case event_kind::answer: m.core->answer_event(e.which, e.turn); break;
     case event_kind::lost:
-      // Not if it is there again: then the transport has a new connection to it.
+      // A peer that is there again is not lost: the transport has a new connection to it.
       if (machines_[e.which]->generation == e.turn) m.node->peer_lost(now_, e.which);
       break;
     case event_kind::tick:
@@ -221,7 +221,7 @@ void world::send(unsigned from, net::address to, net::message m) {
   }
   ++report_.messages;
   if (std::holds_alternative<net::task>(m.body)) ++report_.tasks;
-  if (std::holds_alternative<net::treq>(m.body)) ++report_.requests;
+  if (std::holds_alternative<net::task_request>(m.body)) ++report_.requests;
   if (to == net::relay_address) return relay_request(from, m);
   const auto target = static_cast<unsigned>(to);
   if (how_.servers) how_.servers->passes(from, target, m);
@@ -258,7 +258,7 @@ void world::transmit(unsigned from, unsigned to, net::bytes message) {
 void world::relay_request(unsigned from, const net::message& m) {
   const auto to = how_.servers->route(from);
   if (to) return transmit(from, *to, net::encode(m));
-  const net::none answer{std::get<net::treq>(m.body).request, 0};
+  const net::none answer{std::get<net::task_request>(m.body).request, 0};
   const net::message back{m.program, 1, m.from, answer};
   push({now_ + 2 * how_.between(0, 0).latency, 0, event_kind::deliver, from, ~0U, 0, 0,
         net::encode(back)});

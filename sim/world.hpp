@@ -19,7 +19,7 @@ namespace sim {
 
 struct link {
   instant latency{};
-  double megabits = 0;  ///< a second; 0: no limit
+  double megabits = 0;  ///< per second; 0: no limit
 };
 
 class relays;
@@ -28,18 +28,18 @@ struct world_settings {
   std::uint64_t seed = 1;
   core_settings core;
   net::settings protocol;
-  double loss = 0;         ///< of messages
-  double duplication = 0;  ///< of messages
+  double loss = 0;         ///< the part of the messages that is lost
+  double duplication = 0;  ///< the part of the messages that comes twice
   instant jitter{};
   bool reorders = false;      ///< the jitter may change the order
   bool tells_losses = false;  ///< the transport tells who is gone
-  instant told_after{};       ///< not before
+  instant told_after{};       ///< when it tells so at the earliest
   bool checks = true;         ///< invariants after every event
   bool logs = false;
-  std::function<unsigned(net::address)> site;       ///< which site a node is at; none: all at one
-  std::function<link(unsigned, unsigned)> between;  ///< sites
-  std::function<unsigned(unsigned)> workers;        ///< of each node, if they differ
-  relays* servers = nullptr;                        ///< that choose who is asked
+  std::function<unsigned(net::address)> site;  ///< the site that a node is at; none: all are at one
+  std::function<link(unsigned, unsigned)> between;  ///< the link between two sites
+  std::function<unsigned(unsigned)> workers;        ///< how many each node has, if they differ
+  relays* servers = nullptr;  ///< they choose who is asked; null: there are none
   std::function<void(instant now, std::uint64_t visited)> progress;  ///< every simulated second
 };
 
@@ -59,7 +59,7 @@ struct report {
   std::string violation;                ///< empty: all is right
   instant ended{};                      ///< when the root was done
   instant busy{};                       ///< what all workers computed, together
-  std::map<unsigned, instant> busy_at;  ///< by site
+  std::map<unsigned, instant> busy_at;  ///< what the workers of each site computed
   std::uint64_t events = 0, messages = 0, bytes = 0, tasks = 0, requests = 0;
   std::vector<std::string> log;
 };
@@ -75,7 +75,7 @@ public:
   /// must have ended.
   report run(const std::vector<happening>& plan, instant limit);
 
-  // For cores.
+  // Cores call the functions that follow.
   instant now() const override { return now_; }
   void plan_worker(unsigned node, unsigned worker, std::uint64_t turn, instant at) override;
   void plan_poll(unsigned node, unsigned slot, std::uint64_t turn, instant at) override;
@@ -91,9 +91,9 @@ private:
     std::uint64_t order = 0;
     event_kind kind = event_kind::tick;
     unsigned node = 0;
-    unsigned which = 0;            ///< worker, slot, happening, who is lost, who sent
-    std::uint64_t turn = 0;        ///< of what was planned
-    std::uint64_t generation = 0;  ///< of the node that planned or sent it
+    unsigned which = 0;            ///< a worker, a slot, a happening, the lost node, or the sender
+    std::uint64_t turn = 0;        ///< the number of the plan that the event is from
+    std::uint64_t generation = 0;  ///< the generation of the node that planned or sent it
     net::bytes message;
   };
   struct later {
@@ -133,20 +133,22 @@ private:
   world_settings how_;
   net::random_numbers random_;
   instant now_{};
-  instant told_at_{};  ///< of the progress
+  instant told_at_{};  ///< when the progress was last told
   std::uint64_t order_ = 0;
   std::vector<event> events_;
   std::vector<std::unique_ptr<machine>> machines_;
   std::map<std::pair<unsigned, unsigned>, instant> arrives_;       ///< the last message on its way
   std::map<std::pair<unsigned, unsigned>, std::uint64_t> newest_;  ///< generation heard
-  std::map<std::pair<unsigned, unsigned>, instant> wire_busy_;     ///< by sites
+  /// When the wire between two sites is free.
+  std::map<std::pair<unsigned, unsigned>, instant> wire_busy_;
   std::optional<std::uint64_t> parted_;
   bool calm_ = true;  ///< nothing has happened that may lose a request
   bool parted_once_ = false;
   bool done_ = false;
   report report_;
 
-  std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation> answered_;  ///< by whom
+  /// The node that has answered each request.
+  std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation> answered_;
   std::map<std::pair<net::incarnation, std::uint64_t>, unanswered_request> open_;
   std::map<std::pair<net::incarnation, std::uint64_t>, net::incarnation>
       asked_;  ///< whom a request was for

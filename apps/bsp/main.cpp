@@ -14,12 +14,12 @@ using apps::npb::since_1970;
 struct shape {
   int grain = 0;      // microseconds
   int imbalance = 0;  // per cent: a step takes from 1 - i to 1 + i of the grain
-  int steps = 1000;   // of each time
-  int marks = 0;      // so many of the first communications are told
+  int steps = 1000;   // steps in each of the timed runs
+  int marks = 0;      // how many of the first communications are told
   std::string pattern = "ring";
 };
 
-// So many multiplications; what they compute is kept by its address alone.
+// Does `rounds` multiplications. The asm keeps the compiler from leaving out what they compute.
 void compute(std::uint64_t rounds) {
   for (std::uint64_t x = 1, i = 0; i < rounds; ++i) asm volatile("" : "+r"(x = x * 3 + i));
 }
@@ -30,7 +30,8 @@ double own_cpu_time() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// Of rank 0, and for all: the least of some trials, because others only make it longer.
+// Rank 0 measures this for all ranks: the least of some trials, because other programs only make
+// one longer.
 double rounds_in_a_microsecond() {
   constexpr std::uint64_t rounds = 200'000;
   double least = 1;
@@ -44,7 +45,7 @@ double rounds_in_a_microsecond() {
   return found;
 }
 
-// From 0 to 1; always the same for this rank and step.
+// A number from 0 to 1, which is always the same for this rank and step.
 double random(int rank, int step) {
   std::uint64_t x = static_cast<std::uint64_t>(step) * 1000003 + static_cast<std::uint64_t>(rank);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
   apps::npb::mpi world(argc, argv);
   try {
     return run(argc, argv, world);
-  } catch (const apps::usage_error&) {  // the same on every rank
+  } catch (const apps::usage_error&) {  // the mistake is the same on every rank
     return world.rank() == 0 ? apps::failed("bsp") : 2;
   } catch (...) {
     apps::failed("bsp");

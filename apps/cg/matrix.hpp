@@ -30,7 +30,7 @@ inline problem problem_of(char name) {
   }
 }
 
-// From first up to, and not with, last.
+// The numbers from first up to, and not with, last.
 struct range {
   int first, last;
   int size() const { return last - first; }
@@ -39,7 +39,7 @@ struct range {
 
 // Some rows and columns of the matrix, row by row; columns count from the first of them.
 struct block {
-  std::vector<std::size_t> begins;  // of each row, and the end of the last
+  std::vector<std::size_t> begins;  // where each row begins, and the end of the last
   std::vector<int> columns;
   std::vector<double> values;
 

@@ -1,5 +1,5 @@
-// The same with each call as a subtask, which says what it reads and writes. Tiles are dealt to the
-// nodes like the fields of a chessboard, so all have work to the end.
+// The decomposition with each call as a subtask, which says what it reads and writes. Tiles are
+// dealt to the nodes like the fields of a chessboard, so all have work to the end.
 #pragma once
 
 #include <cleave/cleave.hpp>

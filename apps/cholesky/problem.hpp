@@ -7,9 +7,9 @@
 
 namespace apps::cholesky {
 
-// Symmetric and diagonally dominant, so positive definite; the rows and columns that fill the last
-// tiles are those of the identity, and change nothing. Only what is on and above the diagonal is
-// decomposed.
+// The matrix is symmetric and diagonally dominant, so positive definite; the rows and columns that
+// fill the last tiles are those of the identity, and change nothing. Only what is on and above the
+// diagonal is decomposed.
 inline tiled_matrix positive_definite(int n) {
   tiled_matrix a(n);
   random_numbers next(n);

@@ -19,7 +19,7 @@ struct decomposition {
     const tiled_matrix a = positive_definite(n);
     tiled_matrix copy = a;
     cleave::team_graph g(all);
-    g.wait();  // until all have it
+    g.wait();  // waits until all nodes have the matrix
     const auto [cost, nothing] = timed([&] { return parallel::decompose(copy, g, all.size()), 0; });
     return {cost, all.rank() == 0 ? residual(copy, a) : 0};
   }

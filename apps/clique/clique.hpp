@@ -1,5 +1,5 @@
-// The same search with the loop over a node's branches marked. The bound is shared by all workers,
-// together with the clique that proves it.
+// The search for a maximum clique with the loop over a node's branches marked. The bound is shared
+// by all workers, together with the clique that proves it.
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -21,7 +21,7 @@ std::uint64_t extend(const published_graph<words>& published, clique& path, int 
                      const bits<words>& candidates, const branches<words>& branch, int first,
                      int last, incumbent& best);
 
-// The same as a task.
+// A part of extend() as a task.
 template <int words>
 std::uint64_t part(const published_graph<words>& g, clique& path, int size,
                    const bits<words>& candidates, const branches<words>& branch, int first,
@@ -38,7 +38,8 @@ std::uint64_t search(const published_graph<words>& g, clique& path, int size,
   return 1 + extend(g, path, size, candidates, branch, branch.first, branch.last, best);
 }
 
-// Branches first to last - 1. Those before have been searched: their vertices are no candidates.
+// Searches the branches first to last - 1. Those before have been searched: their vertices are no
+// candidates.
 template <int words>
 std::uint64_t extend(const published_graph<words>& published, clique& path, int size,
                      const bits<words>& candidates, const branches<words>& branch, int first,
@@ -66,7 +67,8 @@ std::uint64_t extend(const published_graph<words>& published, clique& path, int 
 struct result {
   int size;
   std::uint64_t nodes;
-  std::vector<int> members;  // as numbered in `g`; empty if no clique is larger than the bound
+  // The vertices, as numbered in `g`; empty if no clique is larger than the bound.
+  std::vector<int> members;
   // Which of several cliques is found, and how soon, depends on the division.
   friend bool operator==(const result& a, const result& b) { return a.size == b.size; }
 };

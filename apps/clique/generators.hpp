@@ -16,7 +16,7 @@
 
 namespace apps::clique {
 
-// All pairs of `points` that are related.
+// The graph whose edges are all pairs of `points` that are related.
 template <class Point, class Relation>
 graph graph_of(const std::vector<Point>& points, Relation related) {
   graph g;
@@ -29,14 +29,14 @@ graph graph_of(const std::vector<Point>& points, Relation related) {
 
 inline int hamming_distance(unsigned a, unsigned b) { return std::popcount(a ^ b); }
 
-// Words of `bits` bits that differ in at least `distance` of them.
+// Hamming's graph: words of `bits` bits that differ in at least `distance` of them.
 inline graph hamming(int bits, int distance) {
   std::vector<unsigned> words(std::size_t{1} << bits);
   std::iota(words.begin(), words.end(), 0u);
   return graph_of(words, [=](auto a, auto b) { return hamming_distance(a, b) >= distance; });
 }
 
-// The same for the words with `weight` ones.
+// Johnson's graph: as hamming(), but only of the words with `weight` ones.
 inline graph johnson(int bits, int weight, int distance) {
   std::vector<unsigned> words;
   for (unsigned word = 0; word < 1u << bits; word++)

@@ -20,7 +20,7 @@ struct graph {
   std::vector<std::pair<int, int>> edges;  // vertices are numbered from 0
 };
 
-// For --help.
+// The text about graph files in --help.
 inline constexpr const char* graph_format =
     R"(A graph file is in the ASCII format of the DIMACS challenge (.clq, .col):
 
@@ -33,13 +33,13 @@ An edge may be there several times and in both directions. The number of edges i
 lines, or that of the edges that differ.
 )";
 
-// Throws input_error. Each edge is there once, however often the file has it.
+// Reads a graph. Throws input_error. Each edge is there once, however often the file has it.
 inline graph parse_dimacs(std::istream& in, const std::string& name) {
   line_reader reader(in, name);
   graph g;
   bool announced = false;
   std::size_t edges = 0, lines = 0;
-  std::vector<bool> known;  // by the lower vertex, then by the higher one
+  std::vector<bool> known;  // which edges are known, by the lower vertex and then by the higher one
   const auto announced_edges = [&] { return std::to_string(edges) + " edges, as announced"; };
   while (reader.next()) {
     auto words = split(reader.text());
@@ -49,7 +49,7 @@ inline graph parse_dimacs(std::istream& in, const std::string& name) {
       if (words.size() != 4 || (words[1] != "edge" && words[1] != "col"))
         reader.fail("'p edge VERTICES EDGES'", in_quotes(reader.text()));
       g.vertices = reader.number(words[2], 1, max_vertices, "a number of vertices");
-      const int possible = g.vertices * (g.vertices - 1);  // in both directions
+      const int possible = g.vertices * (g.vertices - 1);  // an edge counts in both directions
       edges = reader.number(words[3], 0, possible, "a number of edges");
       const auto side = static_cast<std::size_t>(g.vertices);
       known.resize(side * side);
@@ -80,7 +80,7 @@ inline graph parse_dimacs(std::istream& in, const std::string& name) {
   return g;
 }
 
-// Throws input_error.
+// Reads the graph in a file. Throws input_error.
 inline graph load(const std::string& file) {
   auto in = open_input(file);
   return parse_dimacs(in, file);

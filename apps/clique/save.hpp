@@ -9,7 +9,7 @@
 
 namespace apps::clique {
 
-// Throws input_error.
+// Writes the graph in the DIMACS format. Throws input_error.
 inline void save_dimacs(const graph& g, const std::string& file, const std::string& comment) {
   save_file(file, [&](std::ostream& out) { write_dimacs(g, out, comment); });
 }

@@ -42,7 +42,8 @@ std::uint64_t search(const ordered_graph<Words>& g, std::vector<std::uint16_t>& 
 struct result {
   int size;
   std::uint64_t nodes;
-  std::vector<int> members;  // as numbered in `g`; empty if no clique is larger than the bound
+  // The vertices, as numbered in `g`; empty if no clique is larger than the bound.
+  std::vector<int> members;
 };
 
 // Looks for a clique of more than `bound` vertices.

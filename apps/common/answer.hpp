@@ -30,7 +30,7 @@ inline answer counted(std::uint64_t n, const std::string& what,
   return a;
 }
 
-// For answers that are right if they hardly differ from what they should be.
+// An answer that is right if it hardly differs from what it should be.
 inline answer small_error(double relative) {
   char text[40];
   std::snprintf(text, sizeof text, "relative error %.1e", relative);

@@ -22,8 +22,8 @@ struct driver::report {
   std::vector<measurement> runs;
   measurement median;
   int workers;
-  cleave::work_span program;  // of --profile, as is
-  cleave::time_spent spent;   // by all runs
+  cleave::work_span program;  // what --profile measured
+  cleave::time_spent spent;   // the time of all runs
   cleave::job_statistics job;
   double bound() const { return program.work / workers + program.span; }
 };
@@ -37,7 +37,8 @@ driver::driver(const std::string& name, const std::string& about, const std::str
   option(
       "--transport", "NAME", transport_,
       "What joins the processes of a job: mpi, none (default: mpi if started by mpirun or srun)");
-  // Not among what parse() finds: it is looked for before, as a server is given nothing to compute.
+  // This option is not among what parse() finds: it is looked for before, as a server is given
+  // nothing to compute.
   option("--serve", "WHERE", serve_,
          "Offer this machine to jobs of other sites: a key file, or a relay's URL (docs/sites.md)");
   option_number("--repeat", repeats_, 1, 1'000'000,

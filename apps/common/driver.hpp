@@ -28,7 +28,7 @@ public:
   driver(const std::string& name, const std::string& about, const std::string& example,
          const std::string& notes = "");
 
-  // Ends the process after --help. Throws usage_error.
+  // Reads the command line. Ends the process after --help. Throws usage_error.
   void parse(int argc, char** argv);
 
   // Runs one of its two programs as often as --repeat says, and prints what came out. Returns the
@@ -45,7 +45,7 @@ private:
   int workers_ = 0, repeats_ = 1, trace_size_ = 16;
   std::string trace_;
   std::size_t not_reported_ =
-      0;  // so many of the options come before those that print_json() repeats
+      0;  // how many of the options come before those that print_json() repeats
 };
 
 }  // namespace apps

@@ -62,8 +62,8 @@ auto timed(const F& f) {
   return std::pair(cost, std::move(result));
 }
 
-// The same on a worker of `on`, with the help of the others. Only the result is compared under
-// CLEAVE_CHECK, where f runs twice and the first run is the one that is measured.
+// f() or f(stopwatch&), timed on a worker of `on`, with the help of the others. Only the result is
+// compared under CLEAVE_CHECK, where f runs twice and the first run is the one that is measured.
 template <class F>
 auto timed(cleave::runtime& on, const F& f) {
   const auto before = on.job();

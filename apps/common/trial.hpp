@@ -15,7 +15,7 @@ namespace apps {
 
 struct measurement {
   double seconds = 0;
-  double cpu_seconds = 0;  // of all threads of all processes
+  double cpu_seconds = 0;  // the CPU time of all threads of all processes
   std::uint64_t splits = 0;
   std::uint64_t requests = 0;
 };

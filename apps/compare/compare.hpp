@@ -1,4 +1,4 @@
-// The same comparison with its second half marked: it can be given away.
+// The comparison with its second half marked: that half can be given away.
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -18,8 +18,8 @@ inline auto task_of(const std::int32_t* a, int n, const std::int32_t* b, int m) 
 
 inline long compare(const std::int32_t* a, int n, const std::int32_t* b, int m) {
   if (n < leaf_size && m < leaf_size) return leaf(a, n, b, m);
-  // The captures in an order without gaps: both closures of a second half are 48 bytes together,
-  // which stay in registers.
+  // The captures stand in an order without gaps: both closures of a second half are 48 bytes
+  // together, which stay in registers.
   if (n >= m) {
     const int half = n / 2, rest = n - half;
     const auto* upper = a + half;

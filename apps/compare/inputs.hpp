@@ -16,7 +16,7 @@ namespace apps::compare::parallel {
 
 using input = cleave::published<arrays>;
 
-// While it lives, the arrays are found by the addresses of their elements.
+// While an object of this class lives, the arrays are found by the addresses of their elements.
 class in_use {
 public:
   explicit in_use(const input& in) : first_(in->a.data()) {
@@ -32,7 +32,7 @@ public:
   in_use(const in_use&) = delete;
   in_use& operator=(const in_use&) = delete;
 
-  // Those with this element, or the end, of `a`.
+  // The arrays that have this element, or the end, of `a`.
   static input of(const std::int32_t* element) {
     std::lock_guard lock(mutex);
     return std::prev(all.upper_bound(element))->second.known;

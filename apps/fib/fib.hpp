@@ -1,4 +1,4 @@
-// The same recursion with its second call marked: it can be given away.
+// The recursion with its second call marked: that call can be given away.
 #pragma once
 
 #include <cleave/cleave.hpp>

@@ -6,7 +6,7 @@
 
 namespace apps::ft {
 
-// One for each iteration; `name` is S, W, A or B.
+// The checksums, one for each iteration; `name` is S, W, A or B.
 inline std::vector<std::complex<double>> official_checksums(char name) {
   switch (name) {
     case 'S':

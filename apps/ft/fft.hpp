@@ -19,7 +19,8 @@ enum class direction { forward = -1, backward = 1 };
 // Lines side by side, so that the innermost loops run over lines and use vector instructions.
 inline constexpr std::size_t lines = 16;
 
-// Neighbours of one line fill whole cache lines then: 6 to 9 % of FT's time.
+// An array that begins at a page: neighbours of one line fill whole cache lines then, which saves 6
+// to 9 % of FT's time.
 template <class T>
 struct at_page {
   using value_type = T;
@@ -35,9 +36,9 @@ struct alignas(64) row {
   std::array<double, lines> re, im;  // one element of each line
 };
 
-// Two times as many rows: what is in the one half is transformed into the other. A load waits for a
-// store before it whose address has the same last 12 bits, so the halves are half a page off from
-// that. Where malloc put them, by luck, made 4 % of FT's time.
+// A strip has two times as many rows: what is in the one half is transformed into the other. A load
+// waits for a store before it whose address has the same last 12 bits, so the halves are half a
+// page off from that. Where malloc put them, by luck, made 4 % of FT's time.
 class strip {
 public:
   explicit strip(std::size_t longest)
@@ -97,7 +98,7 @@ private:
     }
   }
 
-  // From transforms of length `stride` to those of 4 · stride.
+  // Makes transforms of length 4 · stride from those of length `stride`.
   void step4(const row* x, row* y, std::size_t stride, double sign) const {
     const std::size_t quarter = length_ / 4, groups = quarter / stride;
     for (std::size_t k = 0; k < stride; ++k) {
@@ -118,7 +119,7 @@ private:
                         root t2, root t3, double sign) {
     const row &a = in[0], &b = in[apart], &c = in[2 * apart], &d = in[3 * apart];
     row &p = out[0], &q = out[stride], &r = out[2 * stride], &s = out[3 * stride];
-#ifndef __clang__  // it checks at run time that the rows do not overlap
+#ifndef __clang__  // Clang checks at run time that the rows do not overlap
 #pragma GCC ivdep
 #endif
     for (std::size_t l = 0; l < lines; ++l) {

@@ -43,10 +43,10 @@ public:
         strip_(std::max({of.x, of.y, of.z})) {}
 
   array<complex>& planes() { return planes_; }
-  std::size_t deep() const { return deep_; }  // how many z are this rank's
-  std::size_t wide() const { return wide_; }  // how many y, of beams
+  std::size_t deep() const { return deep_; }  // how many z this rank has
+  std::size_t wide() const { return wide_; }  // how many y this rank's beams have
 
-  // From planes, which it spoils.
+  // Transforms planes into beams, and spoils the planes.
   void forward(array<complex>& beams) {
     for (std::size_t z = 0; z < deep_; ++z) {
       transform_x(z, direction::forward);
@@ -61,8 +61,8 @@ public:
     }
   }
 
-  // To planes; evolve(line of x, z, y, from x) changes elements of beams before they are
-  // transformed.
+  // Transforms beams into planes; evolve(line of x, z, y, from x) changes elements of beams before
+  // they are transformed.
   template <class Evolve>
   void backward(array<complex>& beams, Evolve evolve) {
     const std::size_t step = wide_ * of_.x;

@@ -1,4 +1,5 @@
-// The same three loops as nested sums. Parts of the outer one are slabs of the cube, which travel.
+// The three loops of sequential.hpp as nested sums. Parts of the outer one are slabs of the cube,
+// which travel.
 #pragma once
 
 #include <cleave/cleave.hpp>

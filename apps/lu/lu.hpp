@@ -1,5 +1,5 @@
-// The same decomposition with the second branch marked wherever two branches write different tiles:
-// it can be given away within the process, which the matrix belongs to.
+// The decomposition with the second branch marked wherever two branches write different tiles: it
+// can be given away within the process, which the matrix belongs to.
 #pragma once
 
 #include <cleave/cleave.hpp>

@@ -5,8 +5,8 @@
 
 namespace apps::lu {
 
-// Diagonally dominant, so that no pivoting is needed; the rows and columns that fill the last
-// tiles are those of the identity, and change nothing.
+// The matrix is diagonally dominant, so that no pivoting is needed; the rows and columns that fill
+// the last tiles are those of the identity, and change nothing.
 inline tiled_matrix diagonally_dominant(int n) {
   tiled_matrix a(n);
   random_numbers next(n);

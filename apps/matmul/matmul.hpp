@@ -1,5 +1,5 @@
-// The same product with the second half marked where both halves write different tiles: it can be
-// given away within the process, which the matrices belong to.
+// The product with the second half marked where both halves write different tiles: it can be given
+// away within the process, which the matrices belong to.
 #pragma once
 
 #include <cleave/cleave.hpp>

@@ -14,7 +14,8 @@
 
 namespace apps::md {
 
-// Of the atoms that one of the blocks behind has as ghosts: positions, or the forces on them.
+// What is told of the atoms that one of the blocks behind has as ghosts: positions, or the forces
+// on them.
 using halo = std::vector<vec3>;
 
 // Atoms that go to other blocks: each to the neighbour at that side.
@@ -27,7 +28,7 @@ struct leavers {
 class block {
 public:
   block() = default;
-  // With those atoms; settle() comes next.
+  // A block with these atoms; settle() comes next.
   block(const grid& g, int number, const melt& m, const std::vector<int>& its_atoms)
       : low_(g.low_of(number)), high_(g.high_of(number)) {
     for (int side = 0; side < sides; side++) shift_.push_back(g.shift(number, side));
@@ -47,13 +48,15 @@ public:
     const std::vector<int>& these = given_[from_behind];
     for (std::size_t k = 0; k < these.size(); k++) force_[these[k]] += reaction[k];
   }
-  // `to_behind`: from 0 to 12, the one that this block is at the side first_ahead + to_behind of.
+  // Gives positions to a block behind. `to_behind`, from 0 to 12, names the block that sees this
+  // one at its side first_ahead + to_behind.
   void give(int to_behind, halo& to) const {
     const vec3 by = shift_[opposite(first_ahead + to_behind)];
     to.clear();
     for (int i : given_[to_behind]) to.push_back(position_[i] + by);
   }
-  // `from_ahead`: that at the side first_ahead + from_ahead; in this order.
+  // Takes positions from the block at the side first_ahead + from_ahead. These calls come in order
+  // of from_ahead.
   void take(int from_ahead, const halo& positions) {
     if (from_ahead == 0) position_.resize(own()), first_ghost_.assign(1, own());
     position_.insert(position_.end(), positions.begin(), positions.end());
@@ -68,7 +71,7 @@ public:
     to.assign(force_.begin() + static_cast<std::ptrdiff_t>(first_ghost_[to_ahead]),
               force_.begin() + static_cast<std::ptrdiff_t>(first_ghost_[to_ahead + 1]));
   }
-  // Of the last compute_forces(), and of the velocities as they are.
+  // The energies of the last compute_forces(), and of the velocities as they are.
   energies energy() const {
     energies sum = energy_;
     for (const vec3& v : velocity_) sum.motion += dot(v, v);
@@ -99,7 +102,7 @@ public:
     for (std::size_t k = 0; k < of_it.side.size(); k++)
       if (of_it.side[k] == opposite(from_side)) add(of_it.position[k], of_it.velocity[k]);
   }
-  // All that belong here are here: decides which of them are ghosts elsewhere.
+  // Decides which atoms are ghosts elsewhere. All atoms that belong to this block are in it by now.
   void settle() {
     cells in(low_, high_);
     in.sort(position_);
@@ -113,7 +116,7 @@ public:
       for (std::size_t i = 0; i < own(); i++)
         if (is_near(position_[i], first_ahead + k)) given_[k].push_back(static_cast<int>(i));
   }
-  // All ghosts have been taken.
+  // Makes the list of pairs. All ghosts have been taken by now.
   void list() { list_pairs(low_, high_, position_, own(), pairs_); }
 
   std::size_t own() const { return velocity_.size(); }
@@ -145,10 +148,10 @@ private:
   }
 
   vec3 low_, high_;
-  std::vector<vec3> shift_;                        // by side
+  std::vector<vec3> shift_;                        // shifts of the neighbours, by side
   std::vector<vec3> position_, velocity_, force_;  // own atoms; of position and force ghosts, too
   std::vector<std::vector<int>> given_;            // own atoms, by the block behind
-  std::vector<std::size_t> first_ghost_;           // of each block ahead, and the end
+  std::vector<std::size_t> first_ghost_;  // the first ghost of each block ahead, and the end
   pair_list pairs_;
   energies energy_;
 };

@@ -17,7 +17,7 @@ namespace apps::md {
 namespace {
 
 constexpr int most_atoms = 100'000'000;
-constexpr double most_volume = 5e8;  // of the box: md looks for neighbours in parts of it
+constexpr double most_volume = 5e8;  // the largest box: md looks for neighbours in parts of it
 constexpr double farthest = 1000;  // sides of the box: an atom farther out cannot be put back well
 
 // LAMMPS has further counts in the head of a file. Those of what md does not compute must be 0.
@@ -179,7 +179,7 @@ private:
     to.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); i++) to[number[i]] = rows[i];
   }
-  // Where an atom is in a periodic box.
+  // The place of an atom in a periodic box.
   vec3 inside(vec3 p) const {
     for (double vec3::*const d : {&vec3::x, &vec3::y, &vec3::z}) {
       const double low = low_.*d, size = high_.*d - low, sides = std::floor((p.*d - low) / size);
@@ -191,7 +191,7 @@ private:
 
   std::ifstream file_;
   line_reader in_;
-  words words_;  // of its line
+  words words_;  // the words of the current line
   int atoms_ = 0;
   vec3 low_, high_;
   std::vector<vec3> position_, velocity_;

@@ -11,9 +11,9 @@ inline constexpr const char* data_file_help =
     "A data file is as LAMMPS reads and writes it (read_data, write_data), with the atom style\n"
     "\"atomic\": one type, mass 1, a box at right angles, velocities, atoms numbered from 1 on.\n";
 
-// Throws input_error.
+// Reads a file in that format. Throws input_error.
 melt read_data_file(const std::string& name);
-// Whole or not at all. Throws input_error.
+// Writes the file whole or not at all. Throws input_error.
 void write_data_file(const melt& m, const std::string& name);
 
 }  // namespace apps::md

@@ -19,10 +19,10 @@ constexpr std::array<int, 3> offset(int side) {
 }
 
 struct grid {
-  vec3 low, size;  // of the box
+  vec3 low, size;  // the box
   std::array<int, 3> count;
 
-  // At most so many blocks in each direction: each is longer than the potential reaches.
+  // A grid of at most `wanted` blocks in each direction: each is longer than the potential reaches.
   grid(const melt& m, int wanted)
       : low(m.low),
         size(m.size),

@@ -1,5 +1,5 @@
-// The same with each part of a step, of each block, as a subtask: it begins as soon as what it
-// reads of its neighbours is there, whatever step others are at. (Parsley, section 4.)
+// The simulation with each part of a step, of each block, as a subtask: it begins as soon as what
+// it reads of its neighbours is there, whatever step others are at. (Parsley, section 4.)
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -30,7 +30,7 @@ public:
         reactions_[b].push_back(at(home, graph_.make<halo>()));
       }
     }
-    // In the order in which they are taken.
+    // The neighbours are added in the order in which their data are taken.
     for (int b = 0; b < g.blocks(); b++) {
       around_.emplace_back();
       halos_of_ahead_.emplace_back();
@@ -87,7 +87,7 @@ private:
   static void complete(block& its, const values<const halo>& reactions) {
     for (int k = 0; k < static_cast<int>(reactions.size()); k++) its.add_force(k, reactions[k]);
   }
-  // The second half of the step before; of none, if that was done then.
+  // Does the second half of the step before; nothing, if that was done then.
   static void finish(block& its, const values<const halo>& reactions) {
     complete(its, reactions);
     if (reactions.size() != 0) its.accelerate(0.5);
@@ -170,14 +170,14 @@ private:
 
   const melt& atoms_;
   grid grid_;
-  std::vector<std::vector<int>> atoms_of_;  // by block
+  std::vector<std::vector<int>> atoms_of_;  // the atoms of each block
   cleave::team_graph& graph_;
   bool finished_ = false;  // the step has been, also its second half
   data<block> blocks_;
   data<leavers> leavers_;
   data<energies> energies_;
-  std::vector<data<halo>> halos_, reactions_;  // by block, then by neighbour
-  // What a block reads, in its order.
+  std::vector<data<halo>> halos_, reactions_;  // what each block gives to each neighbour
+  // What a block reads, in the order in which it reads.
   std::vector<data<leavers>> around_;
   std::vector<data<halo>> halos_of_ahead_, reactions_of_behind_;
   const data<halo> none_;

@@ -11,7 +11,7 @@
 
 namespace apps::md {
 
-inline constexpr double cutoff = 2.5;  // no force beyond
+inline constexpr double cutoff = 2.5;  // there is no force beyond it
 inline constexpr double skin = 0.3;    // pairs up to here are listed, for some steps
 inline constexpr double reach = cutoff + skin;
 inline constexpr int relist = 20;  // steps from one list to the next
@@ -52,12 +52,12 @@ inline melt lattice(int n, double density = 0.8442, double temperature = 1.44) {
 // What is known of all atoms at one moment; the first four as LAMMPS prints them.
 struct state {
   int step = 0;
-  double temperature = 0, potential = 0, total = 0;  // the energies: of an atom
+  double temperature = 0, potential = 0, total = 0;  // the energies are per atom
   double pressure = 0;
   friend bool operator==(const state&, const state&) = default;
 };
 
-// Of some of the atoms: twice the kinetic energy, the potential, and the sum of r·F over pairs.
+// Sums over some of the atoms: twice the kinetic energy, the potential, and r·F over pairs.
 struct energies {
   double motion = 0, potential = 0, virial = 0;
   energies& operator+=(const energies& b) {

@@ -14,7 +14,8 @@ namespace apps::md {
 
 // Each pair once, of which one atom at least is of the first `own`.
 struct pair_list {
-  std::vector<int> first;    // of atom i: in `partner`, up to that of atom i + 1
+  // Where the partners of atom i begin; they end where those of i + 1 begin.
+  std::vector<int> first;
   std::vector<int> partner;  // has a higher number than i
   auto fields() { return std::tie(first, partner); }
 };

@@ -80,7 +80,7 @@ private:
   const melt& atoms_;
   grid grid_;
   std::vector<block> blocks_;
-  std::vector<std::vector<halo>> halos_, reactions_;  // by block, then by neighbour
+  std::vector<std::vector<halo>> halos_, reactions_;  // what each block gives to each neighbour
   std::vector<leavers> leavers_;
 };
 

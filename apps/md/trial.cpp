@@ -21,7 +21,7 @@ struct run_on_nodes {
   team_result<std::vector<state>> run(cleave::team& all) const {
     cleave::team_graph g(all, plan);
     parallel::simulation s(atoms, grid(atoms, blocks), g, all.size());
-    g.wait();  // until all are here
+    g.wait();  // waits until all nodes are here
     auto [cost, found] = timed([&] { return s.run(steps, every); });
     return {cost, std::move(found)};
   }

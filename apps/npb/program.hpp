@@ -51,11 +51,11 @@ struct timing {
   }
 };
 
-// Of all times together.
+// What all times took together.
 struct timed {
   double begin = 0;        // seconds since 1970
-  double seconds = 0;      // of the slowest rank
-  double cpu_seconds = 0;  // of all ranks
+  double seconds = 0;      // the time of the slowest rank
+  double cpu_seconds = 0;  // the sum over all ranks
 };
 
 inline double since_1970() {
@@ -80,7 +80,7 @@ inline void wait_for(const std::string& start, int rank) {
     std::this_thread::sleep_for(std::chrono::duration<double>(at - since_1970()));
 }
 
-// once(), measured on every rank.
+// Calls once(), and measures it on every rank.
 template <class F>
 timed measure(const mpi& world, const timing& how, F once) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -98,12 +98,12 @@ timed measure(const mpi& world, const timing& how, F once) {
 
 struct result {
   nlohmann::json value;  // "answer" in JSON
-  std::string text;      // the same on a terminal
+  std::string text;      // the answer on a terminal
   timed took;
   bool verified = false;
 };
 
-// Throws usage_error unless there are a power of two and at most so many.
+// Checks the number of ranks. Throws usage_error unless it is a power of two and at most `most`.
 inline void check_ranks(int ranks, int most) {
   if (!std::has_single_bit(static_cast<unsigned>(ranks)) || ranks > most)
     throw usage_error(
@@ -149,7 +149,7 @@ inline int main(int argc, char** argv, const std::string& name, const std::strin
       const result r = run(size[0], world, how);
       if (world.rank() == 0) print(name, size, r, world.ranks(), json);
       return r.verified ? 0 : 1;
-    } catch (const usage_error&) {  // the same on every rank
+    } catch (const usage_error&) {  // the mistake is the same on every rank
       if (world.rank() != 0) return 2;
       throw;
     }

@@ -10,7 +10,7 @@ class random {
 public:
   static constexpr std::uint64_t multiplier = 1220703125, first_seed = 314159265;
 
-  // As after `skipped` numbers were drawn.
+  // The generator as it is after `skipped` numbers were drawn.
   explicit random(std::uint64_t skipped = 0) : x_(first_seed) {
     std::uint64_t power = multiplier;
     for (; skipped != 0; skipped >>= 1, power = times(power, power))

@@ -25,11 +25,11 @@ struct board {
   // The orientations of each kind of which pieces are left; after `kinds` of them, the kinds used
   // up.
   std::array<kind, puzzle::max_kinds> unused;
-  std::array<std::uint8_t, puzzle::max_kinds> left;  // how many, by kind
+  std::array<std::uint8_t, puzzle::max_kinds> left;  // how many pieces are left of each kind
   int kinds;
   int placed = 0;
   const puzzle* z;
-  int others, stride, end;  // the puzzle's: the search asks for them in each step
+  int others, stride, end;  // copies of the puzzle's: the search asks for them in each step
   bool tiny;
 
   explicit board(const puzzle& p)
@@ -92,15 +92,15 @@ struct board {
     return at;
   }
 
-  // The first empty cell is in a pocket of one or two cells that no piece can fill.
+  // Whether the first empty cell is in a pocket of one or two cells that no piece can fill.
   bool cramped(const std::uint8_t* at) const {
     return !tiny && at[stride] != 0 && (at[1] != 0 || (at[2] != 0 && at[stride + 1] != 0));
   }
 
-  // No image of a full board under the symmetries of the region comes before the board itself:
-  // true of exactly one of the boards that are images of each other. Pieces are numbered in the
-  // order of their first cells, so equal tilings are equal labels. Out of line: it is rare, and
-  // would enlarge the stack frame of each level.
+  // Whether no image of a full board under the symmetries of the region comes before the board
+  // itself: that is true of exactly one of the boards that are images of each other. Pieces are
+  // numbered in the order of their first cells, so equal tilings are equal labels. The function is
+  // not inline: it is called seldom, and would enlarge the stack frame of each level.
   [[gnu::noinline]] bool canonical() const {
     for (const auto& image : z->symmetries) {
       std::array<std::uint8_t, 256> renamed{};
@@ -116,7 +116,7 @@ struct board {
   }
 
 private:
-  // Four cells at a time: a branch for each would be mispredicted.
+  // Looks at four cells at a time: a branch for each would be mispredicted.
   static bool taken(const std::int16_t* other, const std::uint8_t* at) {
     return at[other[0]] + at[other[1]] + at[other[2]] + at[other[3]] != 0;
   }

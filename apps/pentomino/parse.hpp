@@ -9,7 +9,7 @@
 
 namespace apps::pentomino {
 
-// For --help.
+// The text about board files in --help.
 inline constexpr const char* board_format =
     R"(A board file says what to cover, and with which pieces:
 
@@ -35,7 +35,7 @@ class board_parser {
 public:
   board_parser(std::istream& in, const std::string& name) : reader_(in, name) {}
 
-  // Throws input_error.
+  // Reads the problem. Throws input_error.
   problem parse() {
     while (reader_.next()) {
       std::string text = reader_.text().substr(0, reader_.text().find(';'));
@@ -126,7 +126,7 @@ private:
   int rows_ = 0, first_line_ = 0;
 };
 
-// Throws input_error.
+// Reads the puzzle in a file. Throws input_error.
 inline puzzle load(const std::string& file) {
   auto in = open_input(file);
   try {

@@ -1,5 +1,5 @@
-// The same search with its loop over the kinds of pieces marked: what is left of it can be given
-// away, with a copy of the board as it was when the loop began.
+// The search with its loop over the kinds of pieces marked: what is left of it can be given away,
+// with a copy of the board as it was when the loop began.
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -18,7 +18,7 @@ struct workspace : board {
   workspace(const published_puzzle& p, const position& x) : board(*p, x), published(&p) {}
 };
 
-// The first to last - 1 of the unused kinds, on the empty cell `at`: a piece of the search.
+// A piece of the search: tries the unused kinds first to last - 1 on the empty cell `at`.
 solutions search_on(const published_puzzle& z, const position& x, int at, int first, int last);
 
 template <class Board>

@@ -13,7 +13,7 @@ struct cell {
   friend auto operator<=>(const cell&, const cell&) = default;
 };
 
-// Kept in order, with the first row and column at 0.
+// The cells of a shape are kept in order, with the first row and column at 0.
 using shape = std::vector<cell>;
 
 struct piece {
@@ -59,7 +59,7 @@ inline bool connected(const shape& cells) {
 // The eight ways to turn a shape and turn it over; way 0 leaves it as it is.
 constexpr int ways = 8;
 
-// Where a cell of a shape of this extent goes.
+// Where a cell of a shape of this extent goes when the shape is turned.
 inline cell turned(cell c, cell size, int way) {
   if (way & 1) c = {c.column, c.row}, size = {size.column, size.row};
   if (way & 2) c.row = size.row - 1 - c.row;

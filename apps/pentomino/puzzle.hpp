@@ -23,16 +23,16 @@ struct problem_error : std::runtime_error {
 };
 
 // Where the other cells of a piece lie, as seen from the one that comes first on the board.
-// Filled up with 0, the first cell itself, to whole groups of four.
+// The array is filled up with 0, the first cell itself, to whole groups of four.
 struct alignas(64) orientation {
   std::array<std::int16_t, 16> others{};
-  std::uint8_t kind;  // of which piece
+  std::uint8_t kind;  // the kind of the piece
 };
 
 // The board is one row of cells after another with a wall after each row, so that a piece that
 // leaves it always meets a wall.
 struct puzzle {
-  static constexpr int max_cells = 1024;  // of the board with its walls
+  static constexpr int max_cells = 1024;  // the most cells of the board with its walls
   static constexpr int max_kinds = 64;
   static constexpr int max_piece = static_cast<int>(orientation().others.size()) + 1;  // cells
   static constexpr int max_placed = 254;
@@ -44,13 +44,15 @@ struct puzzle {
   int others = 0;           // cells of a piece besides its first, in whole groups of four
   bool tiny = false;        // there are pieces of fewer than three cells
   int images = 1;           // ways to turn the region onto itself, the identity included
-  bool restricted = false;  // of a solution and its images only one is looked for: see restrict()
+  bool restricted = false;  // only one of a solution and its images is looked for: see restrict()
 
-  std::vector<int> region;  // in the order of the search
+  std::vector<int> region;  // its cells in the order of the search
   std::vector<orientation> orientations;
-  std::vector<int> first_orientation;        // by kind, and the end of the last one
-  std::vector<int> count;                    // by kind
-  std::vector<std::vector<int>> symmetries;  // for each but the identity: the region's images
+  // Where each kind's orientations begin, and the end of the last one.
+  std::vector<int> first_orientation;
+  std::vector<int> count;  // how many pieces there are of each kind
+  // The region's images under each symmetry but the identity.
+  std::vector<std::vector<int>> symmetries;
 
   std::span<const orientation> orientations_of(int kind) const {
     return {orientations.data() + first_orientation[kind],

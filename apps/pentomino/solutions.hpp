@@ -9,7 +9,8 @@ namespace apps::pentomino {
 
 struct solutions {
   std::uint64_t all = 0;
-  std::uint64_t distinct = 0;  // those that are images of each other counted once
+  // The solutions, where those that are images of each other count once.
+  std::uint64_t distinct = 0;
 
   solutions& operator+=(const solutions& b) {
     all += b.all;

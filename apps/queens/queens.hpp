@@ -1,4 +1,4 @@
-// The same search with its loop marked: what is left of a row can be given away.
+// The search with its loop marked: what is left of a row can be given away.
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -9,8 +9,8 @@
 
 namespace apps::queens::parallel {
 
-// A template only so as not to be inline: GCC would inline it into itself, and its loop variables
-// would no longer fit registers.
+// This is a template only so as not to be inline: GCC would inline it into itself, and its loop
+// variables would no longer fit registers.
 template <class Board>
 std::uint64_t search(Board& b, int row, int first, int last) {
   if (row == b.n) return 1;

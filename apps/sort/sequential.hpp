@@ -10,7 +10,7 @@ namespace apps::sort::sequential {
 // Merges a[0..n) and b[0..m) into `to`; of equal values those of a come first.
 inline void merge(const value* a, std::size_t n, const value* b, std::size_t m, value* to) {
   if (n + m <= merge_leaf) return merge_leaves(a, n, b, m, to);
-  std::size_t i, j;  // what of a and of b goes to the first part
+  std::size_t i, j;  // how much of a and of b goes to the first part
   if (n >= m) {
     i = n / 2;
     j = std::lower_bound(b, b + m, a[i]) - b;

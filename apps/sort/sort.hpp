@@ -1,5 +1,5 @@
-// The same sort with the second branch marked: it can be given away within the process, which the
-// array belongs to.
+// The sort with the second branch marked: that branch can be given away within the process, which
+// the array belongs to.
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -11,7 +11,7 @@ namespace apps::sort::parallel {
 // Merges a[0..n) and b[0..m) into `to`; of equal values those of a come first.
 inline void merge(const value* a, std::size_t n, const value* b, std::size_t m, value* to) {
   if (n + m <= merge_leaf) return merge_leaves(a, n, b, m, to);
-  std::size_t i, j;  // what of a and of b goes to the first part
+  std::size_t i, j;  // how much of a and of b goes to the first part
   if (n >= m) {
     i = n / 2;
     j = std::lower_bound(b, b + m, a[i]) - b;

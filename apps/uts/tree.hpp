@@ -13,7 +13,7 @@
 namespace apps::uts {
 
 enum class kind { binomial, geometric };
-enum class shape { linear, exponential, cyclic, fixed };  // of a geometric tree
+enum class shape { linear, exponential, cyclic, fixed };  // the shapes of geometric trees
 
 struct parameters {
   kind type = kind::geometric;
@@ -98,7 +98,7 @@ private:
   }
 
   parameters p_;
-  std::vector<level> levels_;  // by height
+  std::vector<level> levels_;  // the levels by height
 };
 
 // What a search finds.

@@ -1,4 +1,5 @@
-// The same walk with the loop over the children marked: what is left of them can be given away.
+// The walk over a tree with the loop over the children marked: what is left of them can be given
+// away.
 #pragma once
 
 #include <cleave/cleave.hpp>
@@ -7,9 +8,9 @@
 
 namespace apps::uts::parallel {
 
-// Children first to last - 1 of a node.
+// Searches the children first to last - 1 of a node.
 tally subtrees(const tree& t, const node& parent, int first, int last);
-// The same as a task: a tree is soon made of its parameters.
+// subtrees() as a task: a tree is soon made of its parameters.
 tally part(const parameters& p, const node& parent, int first, int last);
 
 inline tally search(const tree& t, const node& parent) {

@@ -10,7 +10,7 @@ namespace {
 using bench::cell;
 using row = std::vector<cleave::datum<cell>>;
 
-// One subtask, whose function gets the cells that it reads and then the one that it writes.
+// Adds one subtask, whose function gets the cells that it reads and then the one that it writes.
 void add(cleave::team_graph& graph, const row& before, cleave::datum<cell> to, const bench::grid& g,
          int step, int column, unsigned rank) {
   using cleave::in, cleave::on, cleave::out;

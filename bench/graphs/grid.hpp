@@ -31,16 +31,17 @@ struct inputs {
 struct grid {
   pattern dependences = pattern::trivial;
   int width = 1, steps = 1;
-  std::uint64_t amount = 0;  // of work in a subtask: what consume() gets
+  std::uint64_t amount = 0;  // the work in a subtask, as consume() gets it
 
   auto input() { return std::tie(dependences, width, steps, amount); }
 
   // Cells of so many steps are kept. Whatever read a cell comes before what overwrites it, by the
-  // dependences of what is read alone: of fft once each distance had its turn.
+  // dependences of what is read alone; in fft once each distance had its turn.
   int rows() const { return dependences == pattern::fft ? distances() + 2 : 2; }
 
-  // trivial: nothing, and writes nothing. stencil: the column itself and its neighbours. fft: the
-  // column itself and those that are 1, 2, 4, ... away, in turn.
+  // The columns that a subtask reads. trivial: nothing, and writes nothing. stencil: the column
+  // itself and its neighbours. fft: the column itself and those that are 1, 2, 4, ... away, in
+  // turn.
   inputs of(int step, int column) const {
     inputs all;
     if (step == 0 || dependences == pattern::trivial) return all;
@@ -72,7 +73,7 @@ void compute(const grid& g, int step, int column, cell& out, const In&... in) {
   consume(g.amount);
   out = {step, column};
 }
-// One that reads and writes nothing.
+// A subtask that reads and writes nothing.
 inline void compute(const grid& g, int, int) { consume(g.amount); }
 
 class cells {

@@ -5,7 +5,7 @@ namespace {
 
 using bench::cell;
 
-// One task: depend does not take a pack.
+// Makes one task; each number of cells has its own pragma, as depend does not take a pack.
 struct task {
   const bench::grid* g;
   int step, column;

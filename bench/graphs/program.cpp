@@ -16,7 +16,7 @@ double median(std::vector<double> of) {
   return of[of.size() / 2];
 }
 
-// Seconds of an amount of 1, of a large one.
+// The seconds that an amount of 1 takes, measured by a large one.
 double seconds_of_work() {
   constexpr std::uint64_t amount = 2'000'000;
   std::vector<double> all;

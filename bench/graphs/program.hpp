@@ -11,8 +11,8 @@ namespace bench {
 
 // S(P) starts P workers, or finds them running, and workers() tells how many there are. run(grid)
 // makes and runs all subtasks once and returns the seconds that took. Where several processes run
-// the program, run() returns the same in all, leads() is true in one, and from_leader(x) returns
-// that one's x in all.
+// the program, run() returns the same in all, leads() is true in one of them, and from_leader(x)
+// returns the leader's x in all.
 template <class S>
 concept graph_system = requires(S s, const grid& g) {
   S(1);

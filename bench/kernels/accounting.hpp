@@ -31,7 +31,7 @@ namespace bench {
 
 enum class doing { work, spawn, other };
 
-// Of one thread of the operating system, the only one that writes it.
+// The clocks of one thread of the operating system, the only one that writes them.
 struct alignas(64) ledger {
   doing what = doing::other;
   std::uint64_t since = 0;
@@ -40,7 +40,7 @@ struct alignas(64) ledger {
 
 struct all_ledgers {
   std::mutex adding;
-  std::deque<ledger> of_threads;  // also of those that have ended
+  std::deque<ledger> of_threads;  // threads that have ended keep theirs
 };
 inline all_ledgers ledgers;
 
@@ -71,7 +71,7 @@ struct readiness {
   return {now, &own};
 }
 
-// It begins, or goes on.
+// The body of a task begins, or goes on.
 [[gnu::noinline]] inline void enter(readiness ready) {
   ledger& own = own_ledger();
   const std::uint64_t now = cycles(), from = std::max(own.since, ready.at);
@@ -91,7 +91,7 @@ auto clocked(const F& f, readiness made, std::atomic<std::uint64_t>& ended) {
   return [ f, made, &ended ](auto... i) requires std::invocable<const F&, decltype(i)...> {
     enter(made);
     f(i...);
-    // That of several children the last to write is not the last to end is a matter of a few
+    // The last of several children to write may not be the last to end: that is a matter of a few
     // clocks.
     ended.store(leave(doing::other).at, std::memory_order_relaxed);
   };
@@ -154,7 +154,7 @@ public:
   static void poll() requires requires { S::poll(); }
   { S::poll(); }
 
-  // Since it was made. Not while it runs.
+  // The shares since the system was made. Not to be called while it runs.
   bench::shares shares() const {
     const ledger now = sum();
     const double second = elapsed_ > 0 ? static_cast<double>(clocks_) / elapsed_ : 1;

@@ -13,7 +13,7 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// At a constant rate, the same on all processors.
+// Clocks, which tick at a constant rate, the same on all processors.
 inline std::uint64_t cycles() {
 #if defined(__x86_64__)
   return __rdtsc();
@@ -35,8 +35,8 @@ inline void pause() {
 }
 
 // Keeps a processor busy for about `amount` clocks. A loop, not a wait: it takes longer where the
-// processor is slower. A function of its own, or it would lie differently in cache lines for each
-// system, and take up to 1.3 times as long.
+// processor is slower. It is a function of its own: otherwise it would lie differently in cache
+// lines for each system, and take up to 1.3 times as long.
 [[gnu::noinline, gnu::aligned(64)]] inline void consume(std::uint64_t amount) {
   for (std::uint64_t i = 0; i < amount; i++) asm volatile("" : "+r"(i));
 }

@@ -56,7 +56,8 @@ struct spawn {
   }
 };
 
-// From the moment before one task is created to the first moment when both it and its parent run.
+// The time from the moment before one task is created to the first moment when both it and its
+// parent run.
 template <task_system S>
 struct migrate {
   static constexpr const char* name = "migrate";

@@ -20,7 +20,8 @@ using kernel_run = result (*)(const settings&);
 struct kernel {
   const char* name;
   kernel_run timed;
-  // And tells where the time goes; null where that is not asked: of the microscopic ones.
+  // Runs the kernel and tells where the time goes; null for the microscopic kernels, where that is
+  // not asked.
   kernel_run accounted;
 };
 
@@ -29,15 +30,15 @@ struct system_program {
   const char* name;
   std::string version;
   std::vector<kernel> kernels;
-  bool profiles;  // it measures work and span
+  bool profiles;  // whether the system measures work and span
 };
 
 // Runs one kernel and prints one JSON object. Returns the exit status: 0, also if the answer is
 // wrong or the kernel could not say anything, which the object tells; 2 if the arguments are wrong.
 int run_program(const system_program& of, int argc, char** argv);
 
-// Where a system cannot go on and no exception would reach run_program: prints the object that says
-// why, and ends the process.
+// Called where a system cannot go on and no exception would reach run_program: prints the object
+// that says why, and ends the process.
 [[noreturn]] void give_up(const char* system, const std::string& version, const char* why);
 
 // How many tasks run at the same time when one more than `workers` would like to. It should be
@@ -78,8 +79,8 @@ template <task_system S, template <class> class Kernel>
 kernel microscopic() {
   return {Kernel<S>::name, &run_kernel<S, Kernel>, nullptr};
 }
-// Where it tells of the time, with clocks around the tasks; but a system that says itself where its
-// time went goes without.
+// A whole program. Where it tells of the time, it has clocks around the tasks; but a system that
+// says itself where its time went has none.
 template <task_system S, template <class> class Kernel>
 kernel whole() {
   if constexpr (has_shares<S>)

@@ -26,8 +26,8 @@ struct settings {
   bool profile = false;  // measure work and span, on one worker
 };
 
-// Where the workers' time goes, in seconds (accounting.hpp): what passed in run(), and of the time
-// of all workers together the parts that are known.
+// Where the workers' time goes, in seconds (accounting.hpp): what passed in run(), and the parts
+// that are known of the time of all workers together.
 struct shares {
   double elapsed = 0, work = 0, api = 0, stolen = 0;
 };
@@ -38,15 +38,15 @@ struct work_span {
 };
 
 struct result {
-  std::string arguments;         // of the kernel, in words
+  std::string arguments;         // the kernel's arguments, in words
   std::string answer, expected;  // equal if it is right
-  double tasks = 0;              // that a round makes, or 0: nothing is to be said for each task
-  std::vector<double> seconds;   // of each round; the warm-up rounds are left out
-  std::vector<double> cycles;    // of each round, for each task where tasks are counted
+  double tasks = 0;              // the tasks of a round; 0: nothing is to be said for each task
+  std::vector<double> seconds;   // the time of each round; the warm-up rounds are left out
+  std::vector<double> cycles;    // the cycles of each round, for each task where tasks are counted
   std::map<std::string, std::vector<double>> series;  // what else a kernel measured, in cycles
   double work = 0, span = 0;            // T1 and T-infinity in cycles, where there is a closed form
-  std::optional<bench::shares> shares;  // of a round on average, if the system says
-  std::optional<bench::work_span> profile;  // of the round with the shortest span, if it says
+  std::optional<bench::shares> shares;  // the average of a round, if the system tells
+  std::optional<bench::work_span> profile;  // the round with the shortest span, if the system tells
 };
 
 }  // namespace bench

@@ -38,14 +38,15 @@ concept has_forks = requires(void (*f)(), void (*body)(int)) {
 template <class S>
 concept task_system = starts_workers<S> &&(has_groups<S> || has_forks<S>);
 
-// Where its workers' time went since it was made. A system is asked itself where clocks around its
-// tasks would change what they measure.
+// A system that tells where its workers' time went since it was made. A system is asked itself
+// where clocks around its tasks would change what they measure.
 template <class S>
 concept has_shares = requires(S s) {
   { s.shares() } -> std::convertible_to<shares>;
 };
 
-// Work and span of all that it has run, one after the other, if it was made to measure them.
+// A system that tells work and span of all that it has run, one after the other, if it was made to
+// measure them.
 template <class S>
 concept has_profile = requires(S s) {
   { s.profile() } -> std::convertible_to<work_span>;
@@ -76,7 +77,7 @@ void for_each(int n, const F& f) {
   }
 }
 
-// In loops that wait for another task. A system whose workers poll has a poll().
+// Called in loops that wait for another task. A system whose workers poll has a poll().
 template <task_system S>
 void relax() {
   if constexpr (requires { S::poll(); }) S::poll();

@@ -30,8 +30,8 @@ apps::trial clique(std::string_view graph, int optimum) {
   return apps::clique::trial_of(apps::clique::generate(graph).value(), optimum, optimum);
 }
 
-// One runtime for one worker and one for all, for each kernel, as in a program of its own: what
-// they are not used for sleeps.
+// Each kernel has one runtime for one worker and one for all, as in a program of its own: workers
+// that are not used sleep.
 struct runtimes {
   cleave::runtime one, all;
   explicit runtimes(int workers) : one(with(1)), all(with(workers)) {}

@@ -10,8 +10,8 @@
 
 namespace overhead {
 
-// The same programs on Lace, where it was found. None starts and stops its workers within the time
-// that is measured.
+// fib and uts on Lace, if it was found. None starts and stops its workers within the time that is
+// measured.
 apps::outcome lace_fib(int workers);
 apps::outcome lace_uts(std::string_view tree, int workers);
 
@@ -24,7 +24,7 @@ struct kernel {
 // `workers` is what T_P stands for: only one worker, that many, and none are run.
 std::vector<kernel> all_kernels(int workers);
 
-// From the moment at which new work exists to the one at which a sleeping worker runs it.
+// The time from the moment at which new work exists to the one at which a sleeping worker runs it.
 struct latency {
   double median, high;  // seconds; `high` is the 99th of 100
 };

@@ -26,7 +26,7 @@ struct settings {
   bool json = false, quick = false, alone = false;
 };
 
-// This round as the same program built with -march=native sees it.
+// The results of this round from the same program built with -march=native.
 series round_of(const std::string& program, const kernel& k, int workers) {
   const auto command = fmt::format("'{}' --alone --json --rounds 1 --workers {} --only {}", program,
                                    workers, k.name);

@@ -22,7 +22,7 @@ struct series {
   std::string baseline;
   std::string flags;
   times sequential, one, all;         // T_S, T_1, T_P
-  std::vector<std::uint64_t> splits;  // of each run with all workers
+  std::vector<std::uint64_t> splits;  // the splits of each run with all workers
   std::vector<std::int64_t> nodes;    // where they differ: sequential, one, all, and so on
 
   void add(const series& more);
@@ -45,7 +45,7 @@ std::string to_json(const report& r);
 // The first program of what to_json() made.
 series first_of(const std::string& json);
 
-// For each program, whichever of two builds has the faster sequential program.
+// The results of each program from that one of two builds whose sequential program is faster.
 std::vector<series> faster_of(const std::vector<series>& a, const std::vector<series>& b);
 
 void print_table(const std::vector<series>& all, int workers);

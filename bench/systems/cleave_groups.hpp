@@ -1,5 +1,5 @@
-// Cleave's task groups: every task is made when it is spawned. In a header of its own for the test
-// of the accounting.
+// Cleave's task groups: every task is made when it is spawned. They are in a header of their own
+// for the test of the accounting.
 #pragma once
 
 #include <cleave/cleave.hpp>

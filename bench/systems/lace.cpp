@@ -1,6 +1,6 @@
 // Lace: tasks of a work-stealing deque in fixed memory, as macros in C; a closure is passed by its
 // address. The macros hand a worker and the head of its deque from call to call; closures cannot,
-// and find them in thread-local variables (LACE_VARS would search the deque).
+// and take them from thread-local variables (LACE_VARS would search the deque).
 #include "kernels/lace_macros.hpp"
 #include "kernels/program.hpp"
 

@@ -85,7 +85,7 @@ private:
   }
 };
 
-// Before the libraries are initialized: this one starts its workers then, as the environment at
+// Runs before the libraries are initialized: Nanos++ starts its workers then, as the environment at
 // exec said.
 static void configure(int argc, char** argv, char** environment) {
   const char* workers = "1";

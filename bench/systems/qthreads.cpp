@@ -11,7 +11,7 @@
 
 struct thread {
   using result = aligned_t;
-  aligned_t done;  // which the thread empties when it is made, and fills when it returns
+  aligned_t done;  // the thread empties it when it is made, and fills it when it returns
   void start(result (*call)(void*), void* argument) { qthread_fork(call, argument, &done); }
   void join() { qthread_readFF(nullptr, &done); }
 };

@@ -39,8 +39,8 @@ struct rayon {
   static void for_each(int n, const F& f) {
     rayon_for_each(n, {[](const void* p, int i) { (*static_cast<const F*>(p))(i); }, &f});
   }
-  // No poll: what a worker has spawned can be stolen at once, and Rayon's yield would run another
-  // task within one that waits.
+  // There is no poll(): what a worker has spawned can be stolen at once, and Rayon's yield would
+  // run another task within one that waits.
 
 private:
   template <class F>

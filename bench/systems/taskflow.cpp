@@ -1,5 +1,5 @@
 // Taskflow's task groups, in an executor of as many workers as are wanted. The thread that starts
-// it is none of them.
+// the executor is none of its workers.
 #include <taskflow/taskflow.hpp>
 
 #include "kernels/program.hpp"

@@ -133,15 +133,16 @@ template <class F, class G>
   return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
 
-/// The same; the second branch is a task, which may also leave the process. Of a struct with run()
-/// and operator() it is run() that counts, here and wherever it is given to.
+/// Runs f and a task as `both` does two closures; the task may also leave the process. Of a struct
+/// with run() and operator() it is run() that counts, here and wherever it is given to.
 template <class F, task T>
 [[gnu::always_inline]] inline auto both(F f, T second) {
   return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }
 
-/// The same; g runs in place, in a workspace it shares with f, and put() makes a task from that
-/// workspace only when a thief asks. put is called with all steps undone that f made.
+/// Runs f and g as `both` does; g runs in place, in a workspace it shares with f, and put() makes a
+/// task from that workspace only when a thief asks. put is called with all steps undone that f
+/// made.
 template <class F, class G, class Put>
   requires task<std::invoke_result_t<Put&>>
 [[gnu::always_inline]] inline auto both(F f, G g, Put put) {

@@ -36,7 +36,7 @@ struct call_task {
 
   auto input() requires travels { return given.tied(); }
 
-  /// Once: what the function takes by value is moved from.
+  /// May be called once: what the function takes by value is moved from.
   R run() {
     return std::apply([](auto&... each) -> R { return Function(static_cast<P&&>(each)...); },
                       given.tied());

@@ -57,11 +57,13 @@ public:
     const std::lock_guard lock(sequential_mutex_);
     if (sequential_ != nullptr) detail::interrupt(*sequential_);
   }
-  /// Whether it is, or what it runs in. Its own thread, and tasks inside.
+  /// Whether the scope was cancelled, or what it runs in. Called by its own thread and by tasks
+  /// inside.
   bool cancelled() const noexcept { return detail::told_stopped(this); }
 
 private:
-  /// While a run() is under way. On a thread that is no worker, cancel() has to ring that thread.
+  /// Lives while a run() is under way. On a thread that is no worker, cancel() has to ring that
+  /// thread.
   struct running {
     explicit running(cancel_scope& s) : of(s), outside(s.parent), leap(s.leap), depth(s.depth) {
       if (of.running_) throw std::logic_error("cleave::cancel_scope::run: it is running already");
@@ -91,7 +93,8 @@ private:
   };
 
   bool running_ = false;
-  /// The thread that runs the scope, if that is no worker; with the mutex, as it may end then.
+  /// The thread that runs the scope, if that is no worker. Guarded by the mutex, as the thread may
+  /// end.
   detail::local* sequential_ = nullptr;
   std::mutex sequential_mutex_;
 };

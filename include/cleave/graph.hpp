@@ -31,8 +31,8 @@ public:
   datum() noexcept = default;
 
   /// The value. For the thread that made the graph, after wait() and before it runs the next
-  /// subtask that uses the datum. Of a team_graph, where the value is; elsewhere throws
-  /// std::logic_error.
+  /// subtask that uses the datum. In a team_graph it is there on the nodes that have it; on others
+  /// this throws std::logic_error.
   T& operator*() const {
     if (!at_->place.is_here)
       throw std::logic_error(
@@ -62,7 +62,7 @@ private:
 /// A subtask of a graph: what others of the same graph can be told to come after. A handle.
 class subtask {
 public:
-  /// Of none: nothing comes after it.
+  /// Refers to no subtask, until it is assigned to: nothing comes after it.
   subtask() noexcept = default;
 
 private:
@@ -108,7 +108,7 @@ template <class T, detail::access_mode Mode>
 struct data_use {
   datum<T> of;
 };
-/// The same of several data.
+/// How a subtask uses several data.
 template <class T, detail::access_mode Mode>
 struct data_uses {
   std::span<const datum<T>> of;
@@ -139,28 +139,28 @@ struct placement {
   unsigned rank;
 };
 
-/// Reads it: the function gets a const T&.
+/// Says that a subtask reads a datum: the function gets a const T&.
 template <class T>
 data_use<T, detail::access_mode::in> in(datum<T> d) noexcept {
   return {d};
 }
-/// Writes it, whatever it was: the function gets a T&.
+/// Says that a subtask writes a datum, whatever it was: the function gets a T&.
 template <class T>
 data_use<T, detail::access_mode::out> out(datum<T> d) noexcept {
   return {d};
 }
-/// Reads and writes it: the function gets a T&.
+/// Says that a subtask reads and writes a datum: the function gets a T&.
 template <class T>
 data_use<T, detail::access_mode::inout> inout(datum<T> d) noexcept {
   return {d};
 }
-/// Adds to it, or changes it in another way in which the order does not matter: the function gets a
-/// T&. Subtasks that add to one datum run one at a time, in any order.
+/// Says that a subtask adds to a datum, or changes it in another way in which the order does not
+/// matter: the function gets a T&. Subtasks that add to one datum run one at a time, in any order.
 template <class T>
 data_use<T, detail::access_mode::add> add(datum<T> d) noexcept {
   return {d};
 }
-/// The same with several data at once, as a vector of them; run() keeps nothing of it. The function
+/// These take several data at once, as a vector of them; run() keeps nothing of it. The function
 /// gets values<const T> for in(), values<T> for the others.
 template <detail::data_range R>
 auto in(const R& all) noexcept {
@@ -178,9 +178,9 @@ template <detail::data_range R>
 auto add(const R& all) noexcept {
   return detail::use_all<detail::access_mode::add>(all);
 }
-/// Comes after that subtask, whatever they use.
+/// Says that a subtask comes after another one, whatever they use.
 inline precedence after(subtask s) noexcept { return {s}; }
-/// Runs on that node of a team_graph. In other graphs it says nothing.
+/// Says that a subtask runs on that node of a team_graph. In other graphs it says nothing.
 inline placement on(unsigned rank) noexcept { return {rank}; }
 
 /// Subtasks that depend on each other by the data that they read and write:
@@ -243,7 +243,8 @@ public:
   template <class F, class... Uses>
     requires(!std::is_convertible_v<F, const char*>)
   subtask run(F f, const Uses&... uses) { return run(nullptr, std::move(f), uses...); }
-  /// The same with a name, for traces. It must live as long as the runtime.
+  /// Does what run() without a name does. The name is for traces, and must live as long as the
+  /// runtime.
   template <class F, class... Uses>
   subtask run(const char* name, F f, const Uses&... uses) {
     require_owner();
@@ -398,7 +399,7 @@ private:
           "cleave::graph: not the thread that made the graph, or in a subtask of it");
   }
 
-  /// Any thread.
+  /// A number that no other graph of the process has. Any thread may call it.
   static std::uint64_t next_number() noexcept {
     static constinit std::atomic<std::uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -9,9 +9,9 @@
 
 namespace cleave {
 
-// The bounds of a loop may be of two integer types; i has one that holds all values of both. Of an
-// unsigned type of 64 bits and a signed one none does: then i is unsigned, and a loop from a
-// negative number throws std::out_of_range.
+// The bounds of a loop may be of two integer types; i has one that holds all values of both. No
+// type does so for an unsigned one of 64 bits and a signed one: then i is unsigned, and a loop from
+// a negative number throws std::out_of_range.
 //
 // How a call passes: the form that the user calls runs a plain loop (plain_paced_loop, plain_loop)
 // as long as it is beyond the cutoff. What is left goes through `divisible`, out of line, to the
@@ -53,7 +53,7 @@ template <class Total = detail::unnamed, class A, class B, class Body>
   return total;
 }
 
-/// The same in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose
+/// `sum` in a shared workspace: put(from, to) makes a task for the iterations [from, to), whose
 /// result is their sum. It is called with every step undone that was made since the loop began.
 /// Polls in each iteration; where one takes long and enters no construct, call poll() in it.
 ///
@@ -135,7 +135,7 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
       rest, to, total, body, merge, make);
 }
 
-/// The same in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
+/// `reduce` in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge,
           class Put>
   requires detail::range<A, B>
@@ -185,14 +185,14 @@ template <class A, class B, class Body, class Put, class Get>
       rest, to, body, put, get);
 }
 
-/// The same for tasks that return nothing.
+/// `each` for tasks that return nothing.
 template <class A, class B, class Body, class Put>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline void each(A first, B last, Body body, Put put) {
   cleave::each(first, last, std::move(body), std::move(put), [] {});
 }
 
-/// The same without a put: a copy of the body is what a thief gets, so it captures by value.
+/// `each` without a put: a copy of the body is what a thief gets, so it captures by value.
 template <class A, class B, class Body>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline void each(A first, B last, Body body) {

@@ -35,7 +35,7 @@ public:
   /// Refers to nothing, until it is assigned to.
   published() noexcept = default;
   explicit published(T value) : published(std::make_shared<const T>(std::move(value))) {}
-  /// Of something that others hold too. Not null.
+  /// Publishes something that others hold too; `value` is not null.
   explicit published(std::shared_ptr<const T> value)
       : data_(std::make_shared<detail::publication>(std::move(value))) {}
 
@@ -49,7 +49,7 @@ public:
   const T* operator->() const { return &**this; }
   explicit operator bool() const noexcept { return data_ != nullptr; }
 
-  /// For archives.
+  /// put() and get() are for archives.
   void put(detail::byte_writer& w) const requires travels {
     w.put(data_ != nullptr);
     if (data_) w.node().put_handle(data_, functions, w);

@@ -36,7 +36,7 @@ namespace detail {
 class error_type {
 public:
   struct functions {
-    void (*put)(const std::exception_ptr&, byte_writer&);  // of exactly this type
+    void (*put)(const std::exception_ptr&, byte_writer&);  // an exception of exactly this type
     std::exception_ptr (*get)(byte_reader&, const std::string& what);
   };
   error_type(const std::type_info& type, const functions& f) noexcept;

@@ -21,8 +21,8 @@ namespace cleave {
 
 struct options {
   int workers = 0;  // 0: CLEAVE_WORKERS, else the CPUs this process may really use
-  std::size_t stack_bytes =
-      0;               // of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up)
+  /// The stack of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up).
+  std::size_t stack_bytes = 0;
   bool check = false;  // CLEAVE_CHECK=1 sets it
   bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
   bool timing = false;   // keep account of where the time goes, for spent()
@@ -33,7 +33,8 @@ struct options {
   /// What joins the processes of a job: "mpi", "none", a plug-in's name; empty: CLEAVE_TRANSPORT,
   /// else mpi in a process that mpirun or srun has started as one of several.
   std::string transport = {};
-  std::size_t trace_bytes = 0;  // of that file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB
+  /// The size of the trace file, at most; 0: CLEAVE_TRACE_SIZE (MiB), else 16 MiB.
+  std::size_t trace_bytes = 0;
 };
 
 /// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave.
@@ -45,10 +46,10 @@ struct check_error : std::logic_error {
 /// or srun has started, or one that was not started so. Any thread.
 bool is_first_node();
 
-/// For programs that read their command line before they make a runtime; `runtime(argc, argv)` does
-/// it by itself. With `--serve WHERE` on the command line this offers the machine to jobs of this
-/// program at several sites (docs/sites.md), and does not return: it exits with status 0 when it
-/// has been told to leave, by SIGINT or SIGTERM. Otherwise it does nothing. Called by the main
+/// Serves programs that read their command line before they make a runtime; `runtime(argc, argv)`
+/// does this by itself. With `--serve WHERE` on the command line this offers the machine to jobs of
+/// this program at several sites (docs/sites.md), and does not return: it exits with status 0 when
+/// it has been told to leave, by SIGINT or SIGTERM. Otherwise it does nothing. Called by the main
 /// thread, before there are others. Throws std::invalid_argument if what was given cannot be used,
 /// std::runtime_error.
 void serve_if_asked(int argc, char** argv);
@@ -61,8 +62,8 @@ void serve_if_asked(int argc, char** argv);
 /// runtime joins the job, the first that a process makes; others run in their process alone.
 class runtime {
 public:
-  /// From CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and CLEAVE_TRACE. Throws
-  /// std::invalid_argument if one is malformed.
+  /// Takes its options from CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and
+  /// CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
   /// Also takes --workers, --transport, --trace and --trace-size (MiB) out of the command line, as
   /// `--workers N` or `--workers=N`, up to a word `--`. What it does not know it leaves there. If
@@ -81,12 +82,15 @@ public:
   runtime& operator=(const runtime&) = delete;
 
   int workers() const noexcept;
-  /// Of all nodes; asks them, so it blocks for some microseconds, for a second if one is silent.
+  /// What all nodes of the job have done. Asks them, so it blocks for some microseconds, for a
+  /// second if one is silent.
   job_statistics job() const;
   counters statistics() const noexcept;
-  /// Since the runtime began; while nothing runs. Zeros without options::timing, options::trace.
+  /// Where the time has gone since the runtime began. Called while nothing runs. All zeros without
+  /// options::timing and options::trace.
   time_spent spent() const;
-  /// Of all runs so far, one after the other; while nothing runs. Zeros without options::profile.
+  /// Work and span of all runs so far, one after the other. Called while nothing runs. All zeros
+  /// without options::profile.
   work_span profile() const;
   /// Writes the file of options::trace, of all nodes, or nothing if there is none; while nothing
   /// runs. A file that is there is replaced whole, and keeps its owner and mode; where a symbolic
@@ -173,7 +177,7 @@ private:
       if (!detail::same(divided, undivided)) fail_check();
   }
 
-  struct check_pause {  // run undivided while it lives
+  struct check_pause {  // runs are undivided while this lives
     explicit check_pause(runtime& r) noexcept;
     ~check_pause();
     runtime& of;

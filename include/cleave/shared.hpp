@@ -48,7 +48,7 @@ struct shared_state<T, void> {
   T value;
 };
 
-/// Whether both can be serialized.
+/// Whether value and witness can be serialized.
 template <class T, class Witness>
 constexpr bool shared_travels() {
   if constexpr (std::is_void_v<Witness>) {
@@ -127,7 +127,7 @@ public:
   }
   ~shared() { forget(); }
 
-  /// One relaxed load.
+  /// The value, by one relaxed load.
   T get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
   /// Merges v in; true if that improved the value. Lock-free if it did not, or if the value neither
@@ -158,8 +158,8 @@ private:
   std::atomic<T> value_;
 };
 
-/// With a witness: bound and witness are one value, replaced together. Blocks only while another
-/// improves it.
+/// A shared value with a witness: bound and witness are one value, replaced together. Blocks only
+/// while another improves it.
 template <class T, class Merge, class Witness>
   requires(!std::is_void_v<Witness>)
 class shared<T, Merge, Witness> : detail::shared_base {
@@ -241,7 +241,7 @@ public:
   Shared& operator*() const noexcept { return *meant_; }
   Shared* operator->() const noexcept { return meant_.get(); }
 
-  /// For archives.
+  /// put() and get() are for archives.
   void put(detail::byte_writer& w) const requires travels {
     w.put(meant_ != nullptr);
     if (!meant_) return;

@@ -36,13 +36,13 @@ struct work_span {
 /// What all processes of a job have done so far, together.
 struct job_statistics {
   unsigned nodes = 1;   // processes
-  unsigned silent = 0;  // that did not say what they did: gone, or too slow
+  unsigned silent = 0;  // processes that did not say what they did: gone, or too slow
   unsigned workers = 0;
   std::uint64_t splits = 0, requests = 0;  // as in counters
-  double cpu_seconds = 0;                  // of the processes, from their beginning
-  std::uint64_t tasks_crossed = 0;         // that ran on another node than the one that made them
-  std::uint64_t messages = 0;              // between nodes
-  std::uint64_t bytes = 0;                 // of them
+  double cpu_seconds = 0;                  // CPU time of the processes, from their beginning
+  std::uint64_t tasks_crossed = 0;         // tasks that ran on another node than their maker's
+  std::uint64_t messages = 0;              // messages between nodes
+  std::uint64_t bytes = 0;                 // the length of these messages together
 };
 
 }  // namespace cleave

@@ -51,7 +51,8 @@ struct linked_wind {
   }
 };
 
-/// The same where the loop runs undivided: its step is on no list, and counted while it is done.
+/// A loop's `wind` where the loop runs undivided: its step is on no list, and counted while it is
+/// done.
 struct undivided_wind {
   template <class Do, class Body, class Undo>
   [[gnu::always_inline]] decltype(auto) operator()(Do make, Body body, Undo undo) const {

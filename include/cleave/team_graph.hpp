@@ -41,8 +41,8 @@ namespace cleave {
 /// In a team of one this is a graph.
 class team_graph : public graph {
 public:
-  /// Only on the worker that the team's task began on, and in no subtask of another one. Throws
-  /// std::logic_error elsewhere.
+  /// Made only on the worker that the team's task began on, and in no subtask of another
+  /// team_graph. Throws std::logic_error elsewhere.
   ///
   /// `plan`: a file of node 0. If it is not there, this run is recorded in it: what subtasks use,
   /// how long they and messages take. If it is, subtasks run where a schedule made of it says, on
@@ -73,8 +73,8 @@ public:
     return with_home(keep_datum<T>(std::move(made)));
   }
 
-  /// From now on what writes it runs on that node. Throws std::out_of_range. This and bring() throw
-  /// std::logic_error as run() does.
+  /// From now on a subtask that writes the datum runs on that node. Throws std::out_of_range. This
+  /// and bring() throw std::logic_error as run() does.
   template <class T>
   void set_home(datum<T> d, unsigned rank) {
     require_owner();
@@ -88,7 +88,7 @@ public:
     require_own(in(d));
     bring_to(*d.at_, rank);
   }
-  /// On all nodes.
+  /// After the next wait() the value is on all nodes.
   template <class T>
   void bring(datum<T> d) {
     require_owner();

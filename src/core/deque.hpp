@@ -41,8 +41,8 @@ private:
   std::vector<std::unique_ptr<owned>> all_;
 };
 
-/// In a deque's top, beside the place of the oldest task: a thief looks at it, and nobody else
-/// takes it.
+/// A bit in a deque's top, beside the place of the oldest task: a thief looks at that task, and
+/// nobody else takes it.
 inline constexpr std::int64_t top_looked_at = std::int64_t{1} << 62;
 
 /// The machine's own atomics, and rings from the heap.
@@ -50,7 +50,7 @@ struct native_deque {
   static constexpr std::int64_t first_capacity = 256;
   template <class T>
   using atomic = std::atomic<T>;
-  /// Until it may have another value.
+  /// Waits until the atomic may have another value.
   static void pause(const atomic<std::int64_t>&, std::int64_t) noexcept {
     std::this_thread::yield();
   }
@@ -89,10 +89,10 @@ public:
     put(*ring_.load(std::memory_order_relaxed), b, &t, t.parent);
     bottom_.store(b + 1, std::memory_order_seq_cst);
   }
-  /// Owner only: where the next one goes.
+  /// Owner only: the place where the next task goes.
   std::int64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
-  /// Owner only: so many at most; others may take some.
+  /// Owner only: how many tasks there are, at most; others may take some.
   std::int64_t size() const noexcept {
     return bottom() - place(top_.load(std::memory_order_relaxed));
   }
@@ -110,7 +110,7 @@ public:
                                           std::memory_order_relaxed))
           continue;
         last = r->at(b).item.load(std::memory_order_relaxed);
-      } else if (place(t) == b) {  // it is looked at
+      } else if (place(t) == b) {  // a thief looks at the task
         Platform::pause(top_, t);
         t = top_.load(std::memory_order_seq_cst);
         continue;

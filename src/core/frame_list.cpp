@@ -41,7 +41,8 @@ void frame_list::update(frame* innermost) {
     g.index = static_cast<std::uint32_t>(i);
     g.tag |= frame::seen;
     const frame_role role = g.type().role;
-    // A number for all, so that they never fall inward: steps and scopes are not given.
+    // Every frame gets a number, so that the numbers never fall inward: steps and scopes are not
+    // given.
     if (role != frame_role::work) g.unlisted = i == 0 ? 0 : seen_[i - 1]->unlisted;
     if (role == frame_role::step) steps_.push_back(g.index);
     if (role == frame_role::scope) {
@@ -61,8 +62,8 @@ frame* frame_list::oldest(const scope* wanted, std::uint32_t depth, bool outside
   return mine ? oldest_from(scope_at(k).cursors[outside ? 1 : 0], outside) : nullptr;
 }
 
-/// The scopes of a chain are each below the one before. So if its last is within `wanted`, those
-/// are that are not less deep.
+/// The scopes of a chain are each below the one before. If the last of a chain is within `wanted`,
+/// so are all of it that are not less deep.
 std::size_t frame_list::outermost_within(const scope* wanted, std::uint32_t depth) const {
   if (wanted == nullptr) return 0;
   for (std::size_t c = 0; c < chains_.size(); ++c) {

@@ -21,7 +21,8 @@ public:
   /// process. Sets `mine` to whether there is such a scope on this stack.
   frame* oldest(const scope* wanted, std::uint32_t depth, bool outside, bool& mine);
 
-  /// The same in the innermost scope on this stack, which there must be, however deep others nest.
+  /// The oldest frame to give in the innermost scope on this stack, which there must be, however
+  /// deep others nest.
   frame* oldest_of_innermost_scope() {
     return oldest_from(scope_at(scopes_.size() - 1).cursors[0], false);
   }
@@ -47,8 +48,8 @@ private:
 
   std::vector<frame*> seen_;
   std::vector<std::uint32_t> steps_;   // where in seen_ the steps are
-  std::vector<std::uint32_t> scopes_;  // and the scopes
-  std::vector<std::uint32_t> chains_;  // of scopes_, those not below the one before
+  std::vector<std::uint32_t> scopes_;  // where in seen_ the scopes are
+  std::vector<std::uint32_t> chains_;  // scopes in scopes_ that are not below the one before
 };
 
 }  // namespace cleave::detail

@@ -12,7 +12,8 @@ namespace {
 
 std::mutex pools_mutex;
 
-/// Made by the first one, and never destroyed: a pool may be static, and exit() called by a task.
+/// The list is made by the first pool, and never destroyed: a pool may be static, and exit() called
+/// by a task.
 std::vector<pool*>& pools() {
   static auto* const all = new std::vector<pool*>;
   return *all;
@@ -66,7 +67,7 @@ void pool::begin(void* self) {
     id = p.threads_.started.load(std::memory_order_relaxed);
     if (id == failed) return;
     p.workers[id] =
-        std::make_unique<worker>(p, id);  // by the thread itself: the polled word is thread-local
+        std::make_unique<worker>(p, id);  // on its own thread: the polled word is thread-local
     if (!p.threads_.started.compare_exchange_strong(id, id + 1, std::memory_order_acq_rel)) return;
   }
   p.threads_.started.notify_all();

@@ -15,7 +15,7 @@ namespace cleave::detail {
 
 class team_node;
 
-/// Who stands for the other nodes in a pool: node/proxy.hpp. Any worker calls.
+/// What stands for the other nodes in a pool: node/proxy.hpp. Any worker calls it.
 class other_nodes {
 public:
   virtual ~other_nodes() = default;
@@ -35,8 +35,9 @@ public:
     std::size_t stack_bytes = 0;
     bool check = false;  // CLEAVE_CHECK
     bool cutoff = true;  // CLEAVE_CUTOFF
-    unsigned cpus = 1;   // that this process may use
-    /// Makes who stands for other nodes, before the threads begin. Empty: this process is alone.
+    unsigned cpus = 1;   // the CPUs that this process may use
+    /// Makes what stands for other nodes, before the threads begin. It is empty if this process is
+    /// alone.
     std::function<std::unique_ptr<other_nodes>(pool&)> others;
   };
   /// How many workers there are for the CPUs.
@@ -57,7 +58,7 @@ public:
   bool in_use() const noexcept;
   /// Hands a root task to a worker. Does not block.
   void begin_root(task& root) noexcept;
-  /// Of a group: has a worker run it. Any thread.
+  /// Has a worker run a ready task of a group. Any thread may call it.
   void make_ready(task& t) noexcept;
   /// Tells every worker of every pool that some scope was stopped.
   static void interrupt_all() noexcept;
@@ -70,12 +71,12 @@ public:
 
   const std::unique_ptr<trace::session> recording;
   exchange<native> meeting;
-  task_queue roots;          // that no worker has begun
+  task_queue roots;          // root tasks that no worker has begun
   task_queue ready_for_any;  // what became ready, but not by a worker; or what one leaves to any
   std::atomic<bool> stopping{false};
   const bool check;                       // CLEAVE_CHECK
   const bool cutoff;                      // CLEAVE_CUTOFF
-  team_node* team = nullptr;              // of the last root task that all nodes run
+  team_node* team = nullptr;              // the team of the last root task that all nodes run
   std::atomic<unsigned> check_pauses{0};  // undivided runs under way
   const sharing cpus;
 
@@ -90,7 +91,7 @@ private:
   std::vector<std::unique_ptr<worker>> workers;
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
   phases threads_;
-  std::atomic<unsigned> runs{0};  // under way
+  std::atomic<unsigned> runs{0};  // calls of run() under way
   std::vector<std::unique_ptr<machine::thread>> threads;
 };
 

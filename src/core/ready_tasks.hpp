@@ -24,7 +24,7 @@ public:
   std::int64_t size() const noexcept { return deque_.size(); }
 
   struct taken {
-    task* found = nullptr;  // or null
+    task* found = nullptr;  // the task, or null
     task* left = nullptr;   // a list, the oldest first, by task::before
     bool moved = false;     // some others were out for a moment
   };
@@ -40,23 +40,23 @@ public:
 
   /// Owner only: whether a task of the group is in here, at any place.
   bool holds(const scope* group) noexcept;
-  /// Owner only: of the groups that it made inside that scope, whose depth this is, one of which a
-  /// task is in here; or null.
+  /// Owner only: a group of which a task is in here, of those that the owner made inside `wanted`,
+  /// a scope of that depth; or null.
   const group_scope* filled_within(const scope* wanted, std::uint32_t depth) noexcept;
-  /// Owner only: its group has no tasks any more.
+  /// Owner only: says that the group has no tasks any more.
   void emptied(group_scope& group) noexcept;
-  /// Anybody.
+  /// Anybody: whether there is no task.
   bool empty() const noexcept { return deque_.empty(); }
 
-  std::uint64_t passed = 0;  // owner only: how many of other groups take() has taken out
+  std::uint64_t passed = 0;  // owner only: how many tasks of other groups take() has taken out
 
 private:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
   deque<native_deque> deque_;
-  group_scope* filled_last_ = nullptr;  // of the owner's groups that are filled, a list
-  const scope* sought_ = nullptr;       // the group that holds() has looked for last,
-  std::int64_t absent_below_ = 0;       // and none of its tasks is below that place
+  group_scope* filled_last_ = nullptr;  // a list of the owner's groups that are filled
+  const scope* sought_ = nullptr;       // the group that holds() has looked for last
+  std::int64_t absent_below_ = 0;       // no task of sought_ is below this place
 };
 
 }  // namespace cleave::detail

@@ -11,22 +11,22 @@
 
 namespace cleave::detail {
 
-/// Tasks that are no worker's yet. Any thread pushes, and any takes the oldest, of all or of what
-/// is below some scope. A task is in it from push() until exactly one take returns it. What a call
-/// costs does not grow with the number of tasks.
+/// Tasks that are no worker's yet. Any thread pushes, and any thread takes the oldest, of all or of
+/// those below some scope. A task is in it from push() until exactly one take returns it. What a
+/// call costs does not grow with the number of tasks.
 class task_queue {
 public:
-  /// seq_cst: partner of a worker that says that it asks, and then looks whether this is empty.
-  /// Throws std::bad_alloc; then nothing has changed.
+  /// Appends a task. seq_cst: partner of a worker that says that it asks, and then looks whether
+  /// this is empty. Throws std::bad_alloc; then nothing has changed.
   void push(task& t);
-  /// The oldest, or null.
+  /// Takes the oldest task, or null.
   task* take() noexcept;
-  /// The oldest of a group that is `wanted` or below it, or null. All tasks here are of groups. A
-  /// group is there while a task of it is in here, so its scopes may be looked at.
+  /// Takes the oldest task of a group that is `wanted` or below it, or null. All tasks here are of
+  /// groups. A group is there while a task of it is in here, so its scopes may be looked at.
   task* take_within(const scope& wanted) noexcept;
   bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
-  /// How many there have been. Who found nothing need not look again before that has changed.
-  /// seq_cst: partner of push(), as with empty().
+  /// How many pushes there have been. A thread that found nothing need not look again before this
+  /// number has changed. seq_cst: partner of push(), as with empty().
   std::uint64_t pushes() const noexcept { return pushes_.load(std::memory_order_seq_cst); }
 
 private:
@@ -35,7 +35,7 @@ private:
     const scope* group;      // may be null
     std::uint64_t next = 0;  // number of the next one of its group, if it is not the last
   };
-  struct numbers {  // of the oldest and the newest task of a group
+  struct numbers {  // the numbers of a group's oldest and newest task
     std::uint64_t first, last;
   };
   using groups = std::unordered_map<const scope*, numbers>;
@@ -47,8 +47,8 @@ private:
 
   std::mutex mutex_;
   std::deque<entry> entries_;         // the first one is not taken
-  std::uint64_t first_ = 0;           // its number
-  groups groups_;                     // of which there are tasks
+  std::uint64_t first_ = 0;           // the number of the first entry
+  groups groups_;                     // groups with tasks in here
   std::atomic<std::size_t> size_{0};  // what empty() reads without the mutex
   std::atomic<std::uint64_t> pushes_{0};
 };

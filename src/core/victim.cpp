@@ -16,9 +16,9 @@ namespace {
 constexpr unsigned share = 5;
 /// Microseconds: what answers may take at once, as a poll may be the last for long.
 constexpr unsigned at_once = 100;
-/// What one of them counts at most: going back can take long, and then what is given is large.
+/// What one answer counts at most: going back can take long, and then what is given is large.
 constexpr unsigned counted = 50;
-/// So many are served at one poll at most: each helps to serve the others.
+/// How many workers are served at one poll, at most: each helps to serve the others.
 constexpr unsigned at_one_poll = 16;
 
 }  // namespace
@@ -41,7 +41,8 @@ void worker::answer(std::uintptr_t construct) {
   if (unwinds_in_stopped()) return;
   const std::uint64_t begin = ticks();
   if (answered_enough(begin) && (rung_signals() & ~(asked | parked | news)) == 0) {
-    // Who is parked looks again where it has pushed a frame. That is now, and put off.
+    // A worker with a parked request looks again where it has pushed a frame. That is here, and put
+    // off.
     if ((rung_signals() & parked) != 0) box_.remind(asked);
     return;
   }
@@ -69,8 +70,8 @@ void worker::answer(std::uintptr_t construct) {
   if (std::exchange(at_exit.interrupted, false)) throw_if_stopped();
 }
 
-/// Without throwing: who waits looks for a cancellation afterwards (told_stopped), and a put that
-/// throws gives nothing.
+/// Does not throw: a worker that waits looks for a cancellation afterwards (told_stopped), and a
+/// put that throws gives nothing.
 void worker::answer_while_waiting() noexcept {
   const std::uint32_t signals = box_.take_signals();
   if ((signals & (asked | parked)) != 0) {
@@ -87,23 +88,23 @@ void worker::serve() {
   if (serving_) return box_.remind(parked);
   trace::recorded serving(recorder_, trace::activity::divide);
   frame* oldest = nullptr;  // null: a ready task
-  bool updated = false;     // once for all that ask: it is some of what an answer takes
+  bool updated = false;     // the update takes long, and is done once for all that ask
   const scope* of_whom = nullptr;
-  unsigned others = 0;  // that ask besides the one being served
+  unsigned others = 0;  // askers besides the one being served
   bool begun = false;
   const std::uint64_t begin = ticks();
   std::exception_ptr error;
   auto find = [&](const scope* wanted, std::uint32_t depth, bool outside) {
     oldest = nullptr, of_whom = wanted;
     if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
-      return outcome::given;
+      return search_end::given;
     if (!std::exchange(updated, true)) update_frames();
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, outside, mine);
-    if (!mine) return outcome::not_mine;
+    if (!mine) return search_end::not_mine;
     if (oldest == nullptr && wanted != nullptr)
       of_whom = outside ? nullptr : ready.filled_within(wanted, depth);
-    return oldest == nullptr && of_whom == nullptr ? outcome::nothing : outcome::given;
+    return oldest == nullptr && of_whom == nullptr ? search_end::nothing : search_end::given;
   };
   auto make = [&](unsigned asker) -> request {
     if (!std::exchange(begun, true))
@@ -172,7 +173,7 @@ void worker::answer_between_tasks() noexcept {
 }
 
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as
-/// it is now: a part that shares it by mistake shows.
+/// it is here: a part that shares it by mistake shows.
 void worker::split_everywhere() {
   update_frames();
   if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f, 2));

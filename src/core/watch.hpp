@@ -10,17 +10,17 @@
 
 namespace cleave::detail {
 
-/// A worker's watch over what other nodes send, while it waits. Of one thread.
+/// A worker's watch over what other nodes send, while it waits. One thread uses it.
 class watch {
 public:
-  /// `over`: null if nothing can come.
+  /// `over` is null if nothing can come.
   explicit watch(message_watch* over) noexcept : over_(over) {}
   ~watch() { end(); }
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
 
-  /// Looks for what they send until that holds, as long as being woken would take. False if it does
-  /// not hold then, or if nobody can watch here.
+  /// Looks for what other nodes send until `holds` returns true, as long as being woken would take.
+  /// Returns false if it does not hold then, or if nobody can watch here.
   template <class Holds>
   bool until(Holds holds) noexcept {
     if (!begin()) return false;
@@ -31,7 +31,7 @@ public:
     } while (spin());
     return false;
   }
-  /// Runs it, and watches on if the last one was short.
+  /// Calls run(), and watches on if the last call was short.
   template <class Run>
   void around(Run run) noexcept {
     if (over_ == nullptr) return run();

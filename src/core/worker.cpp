@@ -20,7 +20,7 @@ namespace {
 
 /// The worker that made a task, or the one whose group it was spawned into; 0 for a root.
 unsigned maker_of(const task& t) noexcept {
-  if (t.is_kept == task::kept::by_proxy) return t.made_by;
+  if (t.is_kept == task::kept::by_other_nodes) return t.made_by;
   const bool spawned = t.is_kept == task::kept::by_itself;
   const worker* const w = spawned ? static_cast<group_scope*>(t.parent)->owner : t.owner;
   return w != nullptr ? w->id : 0;
@@ -169,7 +169,7 @@ void worker::execute_part(task& t) noexcept {
   answer_between_tasks();
 }
 
-/// In what environment a task computes: its own. Idle workers begin anew, whatever the last task
+/// Has a task compute in an environment of its own. Idle workers begin anew, whatever the last task
 /// has left. Others change it only where the task that they wait in has another one.
 class worker::computing {
 public:
@@ -216,9 +216,9 @@ void worker::run(task& t) noexcept {
   told_stopped(here.current);  // a poll in t may have taken the attention that was meant for this
 }
 
-/// Tells whoever waits for it. Then it may be gone.
+/// Tells whoever waits for the task, which then may be gone.
 void worker::finish(task& t) noexcept {
-  if (t.is_kept == task::kept::by_proxy) return of.others()->finished_here(t);
+  if (t.is_kept == task::kept::by_other_nodes) return of.others()->finished_here(t);
   worker* owner = t.owner;
   std::atomic<std::uint32_t>* word = &t.progress;
   if (t.is_kept == task::kept::by_itself) {
@@ -245,7 +245,8 @@ bool worker::reclaim(task& t) noexcept {
 
 void worker::join(task& t) noexcept {
   cutoff_.shared(ticks());
-  // Not begun: nobody else can have it now. A task of CLEAVE_CHECK has no runner and is done.
+  // A task that was taken back is not begun, and nobody else can have it. A task of CLEAVE_CHECK
+  // has no runner and is done.
   if (reclaim(t)) return execute(t);
   while (!t.done()) {
     const std::uint64_t looked_at = of.ready_for_any.pushes();
@@ -283,20 +284,20 @@ void worker::spawn(group_task& t) {
   std::unique_ptr<group_task> owned(&t);
   auto& group = static_cast<group_scope&>(*t.parent);
   ready.reserve();                     // throws before anything has happened
-  static_cast<void>(owned.release());  // it is the deque's
+  static_cast<void>(owned.release());  // the deque owns the task
   t.depth = cutoff_.depth_of(stack_pointer());
   if (strands_ != nullptr) return run_as_spawned(t);
   if (recorder_ != nullptr) t.ticks = ticks();
   count_and_push(group.pending, ready, t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
-  // At once: a new task is there, and who asks may sleep.
+  // The answer comes at once: a new task is there, and a worker that asks may sleep.
   const std::uint64_t until = std::exchange(computes_until_, 0);
   answer(stack_pointer());
   computes_until_ = std::max(computes_until_, until);
 }
 
-/// A profile: at once, so that how long it takes is known when it is waited for.
+/// Runs a spawned task of a profile at once, so that its length is known when it is waited for.
 void worker::run_as_spawned(group_task& t) {
   trace::between_strands pause(strands_);
   auto& group = static_cast<group_scope&>(*t.parent);
@@ -318,7 +319,7 @@ task* worker::take_ready(const group_scope& group) noexcept {
         try {
           of.ready_for_any.push(t);
         } catch (const std::bad_alloc&) {
-          ready.push(t);  // where it was there is room
+          ready.push(t);  // there is room where it was
         }
       }
     });
@@ -358,7 +359,7 @@ void worker::wait(group_scope& group) noexcept {
       t = obtain(&group, task::nobody,
                  [&] { return finished() || of.ready_for_any.pushes() != looked_at; });
     }
-    // It answers between tasks, as they may never poll.
+    // execute_part() answers between tasks, as tasks may never poll.
     if (t != nullptr) messages.around([&] { execute_part(*t); });
   }
   if (group.owner == this) ready.emptied(group);

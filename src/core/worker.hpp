@@ -50,14 +50,15 @@ public:
   std::uint64_t path_position() const noexcept {
     return strands_ != nullptr ? strands_->position() : 0;
   }
-  /// Runs a task of the group, or of one further in, that is ready, wherever. False if there is
-  /// none.
+  /// Runs a ready task of the group, or of one further in, wherever it is. Returns false if there
+  /// is none.
   bool help(group_scope& group) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
 
-  /// Waits until that holds and serves requests meanwhile; who makes it hold rings `news` then.
-  /// False, at once, while it serves one: then what it runs is code for the part that it gives.
+  /// Waits until `holds` returns true and serves requests meanwhile; whoever makes it true rings
+  /// `news` then. Returns false at once while the worker serves a request: then it runs the
+  /// program's code for the part that it gives.
   bool await(const std::function<bool()>& holds, message_watch& messages) noexcept;
 
   std::uint64_t begin_timing(std::uintptr_t construct) noexcept;
@@ -85,7 +86,7 @@ private:
   struct persistence;
   class computing;
 
-  // As a victim.
+  // What the worker does as a victim.
   void answer_while_waiting() noexcept;
   void answer_between_tasks() noexcept;
   bool answered_enough(std::uint64_t now) const noexcept;
@@ -98,19 +99,20 @@ private:
   task& split(frame& f, unsigned shares);
   void split_everywhere();
 
-  // As a thief.
-  /// The next to run, waiting for it; null: the pool stops.
+  // What the worker does as a thief.
+  /// Waits for the next task to run; returns null if the pool stops.
   task* next_task() noexcept;
-  /// What steal() returns of the first worker whose ready tasks it returns one of, or null.
+  /// Calls steal() for the ready tasks of one worker after the other, until it returns a task; else
+  /// null.
   template <class Steal>
   task* steal_from_all(Steal steal) noexcept;
   task* steal_ready() noexcept;
-  /// A ready task of a group that is below that scope, or is it; of no worker, or the oldest that
-  /// one has. Null if none is found.
+  /// Takes a ready task of a group that is `awaited` or below it: one that is no worker's, or the
+  /// oldest that a worker has. Returns null if none is found.
   task* find_ready(const scope& awaited) noexcept;
-  /// Of this worker's ready tasks the newest of the group, or null.
+  /// Takes the newest of this worker's ready tasks that are of the group, or null.
   task* take_ready(const group_scope& group) noexcept;
-  /// A task of the group, or of one further in, or null.
+  /// Takes a task of the group, or of one further in, or null.
   task* find_task(const group_scope& group) noexcept;
   template <class Finished>
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
@@ -132,8 +134,8 @@ private:
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
   bool serving_ = false;                // a split is under way
-  std::uint64_t computes_until_ = 0;    // ticks: then no answer counts any more
-  std::uint32_t generation_ = 0;        // of the task that runs
+  std::uint64_t computes_until_ = 0;    // the tick at which no answer counts any more
+  std::uint32_t generation_ = 0;        // the generation of the task that runs
   const std::uint64_t floating_;        // how this thread computes, until a task says otherwise
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};

@@ -25,7 +25,8 @@ inline MPI_Comm world() noexcept {
 /// they are freed. Touched by the outermost call of an active rank.
 class communicators {
 public:
-  /// `rank::nobody` if it is not known: between two groups, for one.
+  /// The number in the world of rank r; `rank::nobody` if it is not known: between two groups, for
+  /// one.
   int in_world(MPI_Comm ranks, int r) {
     if (ranks == world() || r < 0) return r;
     const auto known =
@@ -34,19 +35,19 @@ public:
     const auto at = static_cast<std::size_t>(r);
     return at < e.of_world.size() ? e.of_world[at] : rank::nobody;
   }
-  /// Its handle may be another one's from now on.
+  /// This communicator is freed: its handle may be another one's from now on.
   void freed(MPI_Comm ranks) noexcept {
     std::erase_if(all_, [&](const entry& e) { return e.ranks == ranks; });
   }
 
-  /// The numbers in the world of all its ranks; none between two groups.
+  /// The numbers in the world of all ranks of a communicator; none between two groups.
   static std::vector<int> all_in_world(MPI_Comm ranks) {
     static auto* const group_of = real<decltype(PMPI_Comm_group)>("PMPI_Comm_group");
     MPI_Group own;
     if (is_between_groups(ranks) || group_of(ranks, &own) != MPI_SUCCESS) return {};
     return members_in_world(own);
   }
-  /// Whether all of its ranks, those of a remote group too, are in MPI_COMM_WORLD.
+  /// Whether all ranks of a communicator, those of a remote group too, are in MPI_COMM_WORLD.
   static bool is_of_job(MPI_Comm ranks) {
     static auto* const group_of = real<decltype(PMPI_Comm_group)>("PMPI_Comm_group");
     static auto* const remote_of = real<decltype(PMPI_Comm_remote_group)>("PMPI_Comm_remote_group");
@@ -64,7 +65,7 @@ private:
   };
   static constexpr std::size_t most = 16;
 
-  /// MPI's own. Not by its address, to which this library must not refer.
+  /// MPI's own function, which is found by its name: this library must not refer to its address.
   template <class F>
   static F* real(const char* name) {
     return reinterpret_cast<F*>(next_function(name));
@@ -81,7 +82,7 @@ private:
     return test(ranks, &between) != MPI_SUCCESS || between != 0;
   }
 
-  /// Frees the group.
+  /// The numbers in the world of the group's ranks. Frees the group.
   static std::vector<int> members_in_world(MPI_Group own) {
     // NOLINTBEGIN(readability-identifier-naming): MPI's own names
     static auto* const Comm_group = real<decltype(PMPI_Comm_group)>("PMPI_Comm_group");

@@ -66,8 +66,8 @@ long lost_cpu() noexcept {
   return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nivcsw : 0;
 }
 
-/// One way, there or back, between threads on these CPUs: the lower quartile, because others may
-/// have wanted a CPU meanwhile. `otherwise` if they wanted it too often.
+/// The time of one way, there or back, between threads on these CPUs: the lower quartile, because
+/// others may have wanted a CPU meanwhile. `otherwise` if they wanted it too often.
 nanoseconds one_way(int one_cpu, int other_cpu, nanoseconds longest, nanoseconds otherwise) {
   turns t;
   std::atomic<std::uint32_t> end{2 * most_turns};
@@ -108,7 +108,7 @@ nanoseconds one_way(int one_cpu, int other_cpu, nanoseconds longest, nanoseconds
     throw;
   }
   one.join(), two.join();
-  // On one CPU each wake-up may take it from the other thread.
+  // On one CPU each wake-up may take the CPU from the other thread.
   const bool disturbed = one_cpu != other_cpu && lost > static_cast<long>(took.size() / 10);
   if (took.empty() || disturbed) return otherwise;
   std::sort(took.begin(), took.end());
@@ -122,7 +122,7 @@ costs measure_costs(nanoseconds longest) noexcept try {
   const auto [here, other] = two_cpus();
   c.context_switch = std::clamp(one_way(here, here, longest / 2, c.context_switch),
                                 least.context_switch, most.context_switch);
-  // Longer than the longest: the CPU was not idle.
+  // A wake-up that took longer than the longest did not find an idle CPU.
   const nanoseconds wake = one_way(here, other, longest / 2, c.wake);
   if (wake <= most.wake) c.wake = std::max(wake, least.wake);
   return c;

@@ -22,7 +22,8 @@ void demand::signs(nanoseconds at, double n) noexcept {
 
 void demand::switches(nanoseconds at, std::int64_t so_far) noexcept {
   if (switches_ && so_far > *switches_) {
-    // As if they had come evenly since they were told last; most of them may be long ago.
+    // The new switches count as if they had come evenly since they were told last; most of them may
+    // be long ago.
     const double halves =
         std::max(1e-6, static_cast<double>(at - told_at_) / static_cast<double>(half_life));
     const double left = (1 - std::exp2(-halves)) / (halves * std::log(2));

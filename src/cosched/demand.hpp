@@ -19,9 +19,9 @@ namespace cleave::cosched {
 /// to lose its CPU learns of the others only by spinning in their way, so it should try seldom.
 class demand {
 public:
-  /// The rank's involuntary switches so far.
+  /// Tells that the rank has had `so_far` involuntary context switches in all.
   void switches(nanoseconds at, std::int64_t so_far) noexcept;
-  /// It ran late after a wake-up.
+  /// Tells that the rank ran late after a wake-up.
   void late(nanoseconds at) noexcept { signs(at, 1); }
 
   bool is_wanted(nanoseconds at) noexcept;
@@ -36,7 +36,7 @@ private:
 
   double count_ = 0;
   nanoseconds counted_at_ = 0;
-  std::optional<std::int64_t> switches_;  // as told last
+  std::optional<std::int64_t> switches_;  // the number that was told last
   nanoseconds told_at_ = 0;
   bool wanted_ = false;
   nanoseconds hold_ = shortest, hold_until_ = 0, free_since_ = 0;

@@ -7,30 +7,31 @@
 namespace cleave::cosched {
 
 /// The file descriptors through which other nodes reach this process: those that MPI, looking for
-/// something to do, asks the kernel about without waiting. Told by whoever stands in front of
-/// poll() and epoll_wait(). Who waits for the same ones, and for the same events, misses nothing
-/// that MPI would find.
+/// something to do, asks the kernel about without waiting. Whatever stands in front of poll() and
+/// epoll_wait() tells them. A rank that waits for the same ones, and for the same events, misses
+/// nothing that MPI would find.
 ///
 /// Touched by the thread that is inside a call of MPI.
 class descriptors {
 public:
-  /// From now on. Before that, nothing is kept.
+  /// Descriptors are kept from this call on.
   void watch() noexcept { watched_ = true; }
-  /// No more.
+  /// No descriptors are kept from this call on.
   void ignore() noexcept { watched_ = false; }
   bool is_watched() const noexcept { return watched_; }
 
-  /// MPI looks once at everything, from here on.
+  /// MPI begins to look once at everything.
   void begin_look() noexcept;
-  /// In this look it asked about these, or about all that an epoll descriptor has; so many of them
-  /// were ready.
+  /// MPI has asked in this look about these descriptors, or about all that an epoll descriptor has;
+  /// `ready` of them were ready.
   void asked(const pollfd* some, nfds_t n, int ready);
   void asked(int epoll, int ready);
 
-  /// Of the look that is under way, or was the last one.
+  /// The descriptors that MPI has asked about in the look that is under way, or else in the last
+  /// one.
   const std::vector<pollfd>& all() const noexcept { return all_; }
   bool some_ready() const noexcept { return ready_; }
-  /// In how many looks something was ready, so far.
+  /// The number of looks in which something was ready.
   std::uint64_t events() const noexcept { return events_; }
 
 private:

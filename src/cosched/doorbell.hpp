@@ -18,39 +18,40 @@ namespace cleave::cosched {
 /// its help; so nothing else that others do can end its wait. `anything`: all other waits.
 enum class waits_for : unsigned { message, anything };
 
-/// One rank's: a ticket that changes when it is rung. Its owner announces and sleeps, the others
-/// ring. In one word: the lowest bit says `announced`, the next one `for a message`, the others
-/// count the rings.
+/// One rank's doorbell: a ticket that changes when it is rung. Its owner announces and sleeps, the
+/// others ring. In one word: the lowest bit says `announced`, the next one `for a message`, the
+/// others count the rings.
 template <class Platform>
 class doorbell {
 public:
   using ticket = std::uint32_t;
 
-  // The owner only.
+  // Only the owner calls announce(), sleep() and withdraw().
 
-  /// seq_cst: before the owner's last test; partner of the ringer's fence. What it waits for is
-  /// said by the same store, so who sees the announcement sees that too.
+  /// The store is seq_cst: it comes before the owner's last test, and is the partner of the
+  /// ringer's fence. The same store says what the owner waits for, so whoever sees the announcement
+  /// sees that too.
   ticket announce(waits_for w = waits_for::anything) noexcept {
     const ticket bits = w == waits_for::message ? announced | for_message : announced;
     return word_.fetch_or(bits, std::memory_order_seq_cst) | bits;
   }
   /// Blocks as block(word, t) does: until the ticket has changed, or something else has happened;
-  /// returns what it returns.
+  /// returns what block() returns.
   template <class Block>
   auto sleep(ticket t, Block block) noexcept {
     return block(word_, t);
   }
-  /// Takes an announcement back. False if it was rung meanwhile.
+  /// Takes an announcement back. False if the owner was rung meanwhile.
   bool withdraw(ticket t) noexcept {
     return word_.compare_exchange_strong(t, t & ~bits_of_wait, std::memory_order_acq_rel,
                                          std::memory_order_relaxed);
   }
 
-  // Everybody.
+  // Every rank may call ring().
 
-  /// After a fence. Wakes the owner if it has announced, and if what was done can be what it waits
-  /// for: `sent` says that a message may have been sent to it. Wakes by wake(word), and returns
-  /// whether this call did.
+  /// Called after a fence. Wakes the owner if it has announced, and if what was done can be what it
+  /// waits for: `sent` says that a message may have been sent to it. Wakes by wake(word), and
+  /// returns whether this call did.
   template <class Wake>
   bool ring(bool sent, Wake wake) noexcept {
     ticket t = word_.load(std::memory_order_relaxed);
@@ -69,11 +70,12 @@ private:
   typename Platform::template atomic<ticket> word_{0};
 };
 
-/// The board names those that may have announced, so that who rings need not look at all doorbells.
+/// The board names the ranks that may have announced, so that a ringer need not look at all
+/// doorbells.
 template <class Platform>
 using board = machine::bit_board<Platform>;
 
-/// Rings all that may have announced, but for one, by ring(i). Called after whatever may be
+/// Rings all ranks that may have announced, except `me`, by ring(i). Called after whatever may be
 /// progress for them.
 template <class Platform, class Ring>
 void ring_others(const board<Platform>& sleepers, unsigned me, Ring ring) {
@@ -87,7 +89,7 @@ void ring_others(const board<Platform>& sleepers, unsigned me, Ring ring) {
 /// How a sleep in poll() ended.
 enum class polled { rung, event, late };
 
-/// How a rank sleeps whom other nodes send to as well: in poll(), on the descriptors that MPI asks
+/// How a rank sleeps to which other nodes send, too: in poll(), on the descriptors that MPI asks
 /// about itself, and on a socket that the ranks of its own node send to after they have rung. What
 /// lies in that socket may be older than the announcement; only the word tells who was rung.
 /// `Sockets`: drain() empties it; poll() blocks until one of all these is ready, or for as long as
@@ -95,7 +97,7 @@ enum class polled { rung, event, late };
 template <class Word, class Ticket, class Sockets>
 bool sleep_in_poll(const Word& word, Ticket t, Sockets& sockets) {
   for (;;) {
-    sockets.drain();  // before the word is read: who rings after that is found by poll()
+    sockets.drain();  // before the word is read: poll() finds a ring that comes after that
     if (word.load(std::memory_order_acquire) != t) return false;  // partner: ring
     const polled by = sockets.poll();
     if (by != polled::rung) return by == polled::event;
@@ -113,7 +115,8 @@ template <class Platform>
 class waiter {
 public:
   enum class phase : unsigned { spinning, announced, asleep };
-  /// `event`: by something that is no ring; `late`: the time that a sleep may take was over.
+  /// How a wait was woken: `event`: by something that is no ring; `late`: the time that a sleep may
+  /// take was over.
   enum class woken { no, rung, event, late };
 
   waiter(doorbell<Platform>& own, board<Platform>& sleepers, unsigned me, unsigned tests) noexcept
@@ -151,7 +154,7 @@ private:
     left_ = tests_;
     phase_ = phase::announced;
   }
-  /// Returns whether nobody had rung.
+  /// Ends the announcement; returns whether nobody had rung.
   bool stop() {
     phase_ = phase::spinning;
     sleepers_->clear(me_);

@@ -24,7 +24,7 @@ constinit for_ever this_process;
 
 namespace {
 
-/// As launchers tell it before MPI has begun; true if none does.
+/// Whether this is rank 0, as launchers tell it before MPI has begun; true if none does.
 bool is_first_rank() noexcept {
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const char* const number = std::getenv(name)) return std::strcmp(number, "0") == 0;
@@ -46,7 +46,7 @@ bool is_first_rank() noexcept {
 
 void* found_from(void* first, const char* name) noexcept {
   if (void* const found = dlsym(first, name)) return found;
-  // Loaded by the program itself, and so not visible to all.
+  // The program may have loaded MPI itself; then MPI is not visible to all.
   for (auto* library = progress::libraries; *library != nullptr; ++library) {
     void* const handle = dlopen(*library, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr) continue;
@@ -65,7 +65,8 @@ namespace {
 /// What this rank has started and not completed. Touched by the outermost call of an active rank.
 constinit requests open_requests;
 communicators& known_communicators() {
-  static auto& all = *new communicators;  // for ever: programs may end MPI when they end themselves
+  // They live for ever: programs may end MPI when they end themselves.
+  static auto& all = *new communicators;
   return all;
 }
 
@@ -132,7 +133,7 @@ struct collective : nothing_open {
   }
 };
 
-/// Something else, for everybody.
+/// A call that may do anything, for everybody.
 struct other {
   template <class... A>
   static rank::call about(const A&...) noexcept {
@@ -170,7 +171,7 @@ struct completes {
     }
     return {false, rank::nobody, receives ? waits_for::message : waits_for::anything, of_file};
   }
-  /// Remembers them: when it ends, those that are completed are no more.
+  /// Remembers the call's requests: when it ends, those that are completed have no handle any more.
   template <class First, class... A>
   static void begin(const First& first, const A&... a) noexcept {
     const auto [all, n] = of(first, a...);
@@ -196,7 +197,7 @@ private:
   }
 };
 
-/// Its first argument is a communicator that will be no more. Everybody may wait for that. A
+/// A call that frees the communicator that is its first argument. Everybody may wait for that. A
 /// library may free its own within the call that frees another, so this is told of all of them.
 struct frees : unknown {
   static void begin_any(MPI_Comm* ranks) noexcept { known_communicators().freed(*ranks); }
@@ -212,7 +213,7 @@ struct file : nothing_open {
   }
 };
 
-/// Its last argument is a new communicator, whose ranks may not all be this job's.
+/// A call whose last argument is a new communicator; its ranks may not all be this job's.
 struct connects : nothing_open, other {
   template <class... A>
   static void end(int result, const A&... a) noexcept {
@@ -221,7 +222,7 @@ struct connects : nothing_open, other {
   }
 };
 
-/// After these, requests are sent from that are not known.
+/// A call after which requests may send that are not known here.
 struct loses_track : nothing_open {
   template <class... A>
   static rank::call about(const A&...) noexcept {
@@ -237,7 +238,7 @@ using file_started = starts<other, requests::kind::file>;
 
 }  // namespace kinds
 
-/// Also where an error handler throws.
+/// A call that is under way. It ends also where an error handler throws.
 template <bool Blocking>
 class under_way {
 public:
@@ -266,7 +267,8 @@ struct call<R(A...), Name, Blocking, Kind> {
     if constexpr (Kind::tracks) {
       if (tracked) {
         rank::call about = Kind::about(arguments...);
-        // Who has something left to send may send it in any call, and others wait for its help.
+        // A rank that has something left to send may send it in any call, and others wait for its
+        // help.
         if (!open_requests.only_receives()) about = {.of_file = about.of_file};
         here.describe(about);
         Kind::begin(arguments...);
@@ -291,7 +293,8 @@ struct joining<R(A...), Name> {
   }
 };
 
-/// MPI's own: the environment may have asked for more than the program has.
+/// The thread level, as MPI itself tells it: the environment may have asked for more than the
+/// program has.
 int thread_level() {
   static auto* const real =
       reinterpret_cast<decltype(&PMPI_Query_thread)>(next_function("PMPI_Query_thread"));
@@ -300,9 +303,9 @@ int thread_level() {
   return level;
 }
 
-/// Before MPI begins: it is the MPI that this library was built for.
+/// Checks, before MPI begins, that it is the MPI that this library was built for.
 void check_mpi() noexcept {
-  Dl_info of_mpi{};  // of PMPI_Init: a tool may stand in front of MPI_Init
+  Dl_info of_mpi{};  // the file of PMPI_Init: a tool may stand in front of MPI_Init
   if (dladdr(next_function("PMPI_Init"), &of_mpi) == 0) refuse(nullptr);
   for (auto* library = progress::libraries; *library != nullptr; ++library)
     if (std::strstr(of_mpi.dli_fname, *library) != nullptr) return;
@@ -356,7 +359,7 @@ struct finalize {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): names to declare
 // A definition needs no list of parameters if it is found by a resolver: MPI's header has the
 // types.
-// Both names: a program calls one, a tool that stands between calls the other.
+// Each function has both names: a program calls one, a tool that stands between calls the other.
 #define CLEAVE_STAND_IN(type, full)                                                 \
   namespace cleave::cosched {                                                       \
   namespace {                                                                       \

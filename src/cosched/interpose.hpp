@@ -6,8 +6,9 @@
 /// What the parts of libcleave-cosched know of each other. One build for each MPI.
 namespace cleave::cosched {
 
-/// Is not destroyed: the program may be ended by another thread, or by a child that it has forked,
-/// while the rank is in MPI. MPI_Finalize gives back what it has, or else the kernel.
+/// A rank that is never destroyed: the program may be ended by another thread, or by a child that
+/// it has forked, while the rank is in MPI. MPI_Finalize gives back what it has, or else the
+/// kernel.
 union for_ever {
   constexpr for_ever() noexcept : value() {}
   ~for_ever() {}
@@ -26,21 +27,23 @@ void* next_function(const char* name) noexcept;
 /// do.
 void* object(const char* name) noexcept;
 
-/// In the file of each MPI: how its progress loop is watched.
+/// Each MPI has a file that defines these, by which its progress loop is watched.
 namespace progress {
 
-/// How often it must have looked before it has looked at everything.
+/// How often MPI must have looked before it has looked at everything.
 extern const unsigned tests;
-/// Where MPI is found if the program has loaded it by itself (a module of Python, for one).
+/// The libraries in which MPI is found if the program has loaded it by itself (a module of Python,
+/// for one).
 extern const char* const libraries[];
-/// Once, when MPI is initialized. False if this MPI cannot be watched.
+/// Called once, when MPI is initialized. False if this MPI cannot be watched.
 bool watch() noexcept;
-/// In a job on several nodes: MPI must ask in each look whether others have sent something.
+/// Makes MPI ask in each look whether other nodes have sent something, for a job on several nodes.
 void ask_always() noexcept;
 
-/// Around each of MPI's looks at everything: what it asks about meanwhile is kept in `asked`.
+/// Called before each of MPI's looks at everything. What MPI asks about until end_look() is kept in
+/// `asked`.
 void begin_look() noexcept;
-/// Returns whether something was there from another node.
+/// Called after each look; returns whether something was there from another node.
 bool end_look() noexcept;
 extern descriptors& asked;
 

@@ -92,18 +92,18 @@ bool all(const mpi& m, bool mine, MPI_Comm ranks) { return least_of(m, mine ? 1 
 
 struct settings {
   policy by = policy::two_phase;
-  nanoseconds spin = -1, free_spin = -1;   // not given; the variables are in microseconds
+  nanoseconds spin = -1, free_spin = -1;   // -1: not given; the variables are in microseconds
   nanoseconds turn = turns::usual_length;  // 0: none; the variable is in milliseconds
   bool report = false;                     // all ranks take part in it
 };
 
-/// Where the report goes; null if none is wanted.
+/// The file for the report; null if none is wanted.
 const char* report_file() noexcept {
   const char* const where = std::getenv("CLEAVE_COSCHED_REPORT");
   return where != nullptr && *where != '\0' ? where : nullptr;
 }
 
-/// Throws std::invalid_argument.
+/// Reads the environment. Throws std::invalid_argument.
 settings read_settings() {
   settings s;
   const char* const name = std::getenv("CLEAVE_COSCHED_POLICY");
@@ -126,8 +126,8 @@ settings read_settings() {
   return s;
 }
 
-/// The first rank's. The job ends if one's cannot be used: not by MPI_Abort(), after which MPICH's
-/// launcher may lose what was printed.
+/// The settings of the first rank, which are all ranks'. The job ends if those of any rank cannot
+/// be used: not by MPI_Abort(), after which MPICH's launcher may lose what was printed.
 settings settings_of_job(const mpi& m) {
   settings mine;
   std::string wrong;
@@ -173,8 +173,8 @@ int own_cpu(const cpu_bits& cpus, int n) noexcept {
   return -1;
 }
 
-/// Where the jobs meet that have a rank for each of the same CPUs; null on all ranks if this one
-/// has not, or there is no such place. All its ranks are on this node.
+/// The place where jobs meet that have a rank for each of the same CPUs; null on all ranks if this
+/// job has not, or there is no such place. All its ranks are on this node.
 std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Comm here_all) {
   const int me = rank_in(m, here_all);
   if (size_of(m, here_all) != static_cast<int>(shared.cpus())) return nullptr;
@@ -201,9 +201,9 @@ costs share_costs(node& shared, int me) {
   return shared.await_costs();
 }
 
-/// Of the shortest message, between the first two ranks of a node: the least of some, because
-/// others may have wanted a CPU meanwhile; the usual value if they always did, or there is one rank
-/// only.
+/// How long the shortest message takes there and back, between the first two ranks of a node: the
+/// least of some, because others may have wanted a CPU meanwhile; the usual value if they always
+/// did, or there is one rank only.
 nanoseconds round_trip(const mpi& m, MPI_Comm here_all, int me) {
   constexpr int trips = 200;
   constexpr std::int64_t usual = 2'000, most = 100'000;
@@ -243,7 +243,8 @@ bool come_by_descriptors(const mpi& m, MPI_Comm ranks) {
   return seen;
 }
 
-/// Of other nodes: the first ranks of two nodes try it. The network of the others will be the same.
+/// Whether messages of other nodes come through such descriptors: the first ranks of two nodes try
+/// it. The network of the others will be the same.
 bool nodes_come_by_descriptors(const mpi& m, MPI_Comm here_all) {
   here.called_here();
   progress::asked.watch();
@@ -264,7 +265,7 @@ void watch_own_node(const mpi& m, MPI_Comm here_all) {
   if (!all(m, seen, here_all)) progress::asked.ignore();
 }
 
-/// Null if there can be no watch. It interrupts this thread, so only this one may call MPI.
+/// A watch that interrupts this thread, so only this one may call MPI; null if there can be none.
 std::unique_ptr<turn_watch> watch_turns(int thread_level) {
   if (thread_level > MPI_THREAD_FUNNELED) return nullptr;
   auto watch = std::make_unique<turn_watch>([] { here.interrupted(); });
@@ -314,7 +315,7 @@ void begin_job(int thread_level) noexcept {
     progress::asked.ignore();
     return tell(m, "no shared memory for the ranks of a node; calls wait as without cosched");
   }
-  // Those that had to wait just now know what MPI asks about.
+  // The ranks that had to wait just now know what MPI asks about.
   const bool all_rung = one_node || all(m, others != nullptr, m.world);
   const bool all_reached = all_rung && (one_node || all(m, reached, m.world));
   chosen = s.by, reports = s.report;

@@ -23,7 +23,7 @@ network::network(int socket, std::string_view name, std::vector<int> in_world,
 
 network::~network() { close(socket_); }
 
-/// In the abstract namespace: nothing is left behind, however the job ends.
+/// The address is in the abstract namespace: nothing is left behind, however the job ends.
 network::address network::address_of(std::string_view name, unsigned i) noexcept {
   address a{};
   a.name.sun_family = AF_UNIX;
@@ -70,7 +70,7 @@ bool network::sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket
   return sleep_in_poll(word, ticket, *this);
 }
 
-/// A stranger may send faster than it is read.
+/// Reads no more than `most_drained`: a stranger may send faster than the rank reads.
 void network::drain() const noexcept {
   char none = 0;
   for (int i = 0; i < most_drained; ++i)
@@ -79,13 +79,14 @@ void network::drain() const noexcept {
 
 polled network::poll() {
   const nanoseconds left = std::max<nanoseconds>(0, end_ - now());
-  if (end_ != 0 && left == 0) return polled::late;  // whatever a stranger sends
+  if (end_ != 0 && left == 0) return polled::late;  // the time is over, whatever a stranger sends
   waited_for_.assign(of_mpi_->all().begin(), of_mpi_->all().end());
   waited_for_.push_back({socket_, POLLIN, 0});
   constexpr nanoseconds second = 1'000'000'000;
   const timespec limit{left / second, left % second};
   const int ready = ppoll(waited_for_.data(), waited_for_.size(), &limit, nullptr);
-  if (ready <= 0) return polled::late;  // or a signal, which the program may wait for
+  // The time is over, or a signal came, which the program may wait for.
+  if (ready <= 0) return polled::late;
   return waited_for_.back().revents == 0 || ready > 1 ? polled::event : polled::rung;
 }
 

@@ -16,13 +16,13 @@
 namespace cleave::cosched {
 
 /// How a rank sleeps in a job on several nodes. Whatever another node does for it arrives through
-/// descriptors, which poll() waits for. And so do the rings of its own node: a datagram without
+/// descriptors, which poll() waits for. The rings of its own node come so, too: a datagram without
 /// contents to a socket of its own, because poll() cannot wait for a word.
 ///
 /// A stranger's datagram counts for nothing: who was rung is told by the doorbell's word only, in
 /// memory that is the user's own. One that finds the socket full is not missed: the socket is ready
-/// then. But the kernel charges each one to its sender until it is read. Who has sent too many
-/// sends from a new socket.
+/// then. But the kernel charges each one to its sender until it is read. A rank that has sent too
+/// many sends from a new socket.
 class network {
 public:
   /// `name`: the same on all ranks of the node, and nowhere else. `in_world`: their numbers in the
@@ -34,18 +34,18 @@ public:
   network& operator=(const network&) = delete;
 
   int in_world(unsigned i) const noexcept { return in_world_[i]; }
-  /// Of rank i of this node, after it was rung. Any thread.
+  /// Wakes rank i of this node, after it was rung. Any thread may call it.
   void wake(unsigned i) const noexcept;
 
-  // The owner only.
+  // Only the rank itself calls the functions that follow.
 
   /// Whether it is known what to wait for: MPI has asked in this look.
   bool can_sleep() const noexcept { return !of_mpi_->all().empty(); }
-  /// Until the word is not the ticket any more (false), or another node has sent something (true);
-  /// for as long as the platform does at most.
+  /// Sleeps until the word is not the ticket any more (false), or another node has sent something
+  /// (true); for as long as the platform does at most.
   bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t ticket);
 
-  /// The parts of a sleep: doorbell.hpp.
+  /// The parts of a sleep, which sleep_in_poll() in doorbell.hpp calls.
   void drain() const noexcept;
   polled poll();
 
@@ -62,8 +62,8 @@ private:
   const std::string name_;
   const std::vector<int> in_world_;
   const descriptors* const of_mpi_;
-  nanoseconds end_ = 0;             // of the last sleep
-  std::vector<pollfd> waited_for_;  // kept for its memory
+  nanoseconds end_ = 0;             // when the last sleep must end
+  std::vector<pollfd> waited_for_;  // a member, so that its memory is kept
 };
 
 }  // namespace cleave::cosched

@@ -21,11 +21,12 @@ struct alignas(128) slot {
   alignas(128) std::atomic<int> cpu{-1};  // where its last wait began
 };
 
-/// CPUs, a bit each.
+/// A set of CPUs, with a bit for each.
 using cpu_bits = std::array<std::uint64_t, 16>;
 
-/// What ranks tell the others. When the job begins: one what it has measured while the others
-/// slept, so that CPUs were idle; each which CPUs it may use. When it ends: each that it does.
+/// What ranks tell the others. When the job begins, one rank tells what it has measured while the
+/// others slept, so that CPUs were idle; and each rank tells which CPUs it may use. When the job
+/// ends, each rank says that it does.
 struct alignas(128) told_once {
   std::atomic<std::uint32_t> told{0};
   costs what{};
@@ -38,35 +39,35 @@ public:
   /// Makes the memory, under a random name that others can open until forget_name(). Null if it
   /// cannot be had.
   static std::unique_ptr<node> make(unsigned ranks);
-  /// Opens it. Null if it cannot be had.
+  /// Opens the memory of this name. Null if it cannot be had.
   static std::unique_ptr<node> open(const std::string& name, unsigned ranks);
   node(const node&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  /// From then on nothing of it is left behind, however the job ends.
+  /// Removes the name: from then on nothing of the memory is left behind, however the job ends.
   void forget_name() noexcept;
 
   board<platform>& sleepers() noexcept { return *sleepers_; }
   slot& of(unsigned i) noexcept { return slots_[i]; }
-  /// Rank `i` begins to wait on this CPU. Whether all others did so last: they can go on only when
-  /// it leaves it.
+  /// Tells that rank `i` begins to wait on this CPU. Returns whether all others began their last
+  /// wait there: they can go on only when rank `i` leaves it.
   bool waits_on(unsigned i, int cpu) noexcept;
 
-  /// By one rank, once.
+  /// Tells all ranks these costs. One rank calls it, once.
   void tell(const costs& c) noexcept;
-  /// Blocks until it has.
+  /// Blocks until a rank has told the costs.
   costs await_costs() noexcept;
 
-  /// This rank may use the CPUs that it may use now.
+  /// Tells the other ranks which CPUs this one may use.
   void use_cpus() noexcept;
-  /// Those that any rank may use, after all have told.
+  /// The CPUs that any rank may use, after all have told.
   cpu_bits used_cpus() const noexcept;
-  /// How many those are.
+  /// The number of CPUs that any rank may use.
   unsigned cpus() const noexcept;
-  /// Whether those are fewer than the ranks.
+  /// Whether there are fewer CPUs than ranks.
   bool ranks_share_cpus() const noexcept;
 
-  /// This rank ends. Whether it is the last one.
+  /// This rank ends; returns whether it is the last one.
   bool ends_last() noexcept;
 
   static constexpr unsigned most_ranks = board<platform>::capacity;

@@ -14,8 +14,8 @@ struct platform {
   using atomic = std::atomic<T>;
   static constexpr unsigned most_workers = 1024;  // ranks of a job on one node
 
-  /// The net below: a sleep ends after so long even if nobody rang. Long enough that
-  /// who has sent something, and was taken off its CPU before it rang, is back by then.
+  /// The net below: a sleep ends after this time even if nobody rang. The time is long enough that
+  /// a rank which has sent something, and was taken off its CPU before it rang, is back by then.
   static constexpr std::chrono::milliseconds longest_sleep{200};
 
   static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }

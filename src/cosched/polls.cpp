@@ -11,13 +11,15 @@
 
 namespace cleave::cosched::progress {
 
-descriptors& asked = *new descriptors;  // for ever: programs may end MPI when they end themselves
+// They live for ever: programs may end MPI when they end themselves.
+descriptors& asked = *new descriptors;
 namespace {
 thread_local bool looking = false;
 }
 
 void begin_look() noexcept {
-  // Aside, several threads may look at once; and MPI may have a thread that looks.
+  // In a rank that stands aside several threads may look at once; and MPI may have a thread that
+  // looks.
   if (!asked.is_watched() || here.now_is() == rank::state::aside || !here.is_called_here()) return;
   asked.begin_look();
   looking = true;
@@ -35,20 +37,21 @@ using epoll_wait_function = int (*)(int, epoll_event*, int, int);
 constinit std::atomic<poll_function> real_poll = nullptr;
 constinit std::atomic<epoll_wait_function> real_epoll_wait = nullptr;
 
-/// When this library is loaded: poll() may be called by a handler of signals, where nothing can be
-/// looked up.
+/// Called when this library is loaded: poll() may be called by a handler of signals, where nothing
+/// can be looked up.
 [[gnu::constructor]] void look_up() noexcept {
   real_poll = reinterpret_cast<poll_function>(next_function("poll"));
   real_epoll_wait = reinterpret_cast<epoll_wait_function>(next_function("epoll_wait"));
 }
-/// The constructor of another library may be earlier.
+/// The constructor of another library may need the function before look_up() was called.
 template <class Function>
 Function found(const std::atomic<Function>& real) noexcept {
   if (real == nullptr) look_up();
   return real;
 }
 
-/// Keeps errno, and is not told what a handler of signals asks meanwhile.
+/// Tells what MPI has asked about. Keeps errno, and leaves out what a handler of signals asks
+/// meanwhile.
 template <class... A>
 void tell(A... asked) {
   const int error = errno;

@@ -15,7 +15,7 @@
 
 namespace cleave::cosched::progress {
 
-// Shared memory is looked at after the network.
+// MPICH looks at shared memory after the network.
 const unsigned tests = 2;
 const char* const libraries[] = {"libmpich.so.12", "libmpi.so.12", nullptr};
 
@@ -47,7 +47,8 @@ void write_entry(void** entry, void* value) noexcept {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   auto* const begin =
       reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(entry) & ~(page - 1));
-  // Left writable: it lies beside entries that the loader writes when they are first used.
+  // The page stays writable: other entries lie there that the loader writes when they are first
+  // used.
   if (mprotect(begin, page, PROT_READ | PROT_WRITE) == 0) *entry = value;
 }
 
@@ -102,7 +103,7 @@ bool watch() noexcept {
   return changed != 0 && dlsym(RTLD_DEFAULT, "ucp_worker_progress") != nullptr;
 }
 
-void ask_always() noexcept {}  // it does
+void ask_always() noexcept {}  // MPICH always asks
 
 }  // namespace cleave::cosched::progress
 

@@ -9,7 +9,7 @@
 
 namespace cleave::cosched::progress {
 
-// Some sources are looked at in every eighth turn only.
+// Open MPI looks at some sources in every eighth turn only.
 const unsigned tests = 9;
 const char* const libraries[] = {"libmpi.so.40", nullptr};
 
@@ -27,7 +27,7 @@ bool watch() noexcept {
   return true;
 }
 
-/// Otherwise it asks now and then only, until it has talked to another node.
+/// Without this call Open MPI asks only now and then, until it has talked to another node.
 void ask_always() noexcept {
   auto* const tell =
       reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress_event_users_increment"));

@@ -11,22 +11,25 @@
 namespace cleave::cosched {
 namespace {
 
-/// A wake-up that takes longer than that was late: an idle CPU takes 35 us, some take 100.
+/// A wake-up that takes longer than this is late: on an idle CPU it takes 35 us, on some 100.
 constexpr nanoseconds late_from = 150'000;
 
-/// One of so many waits is a sleep where ranks leave CPUs to each other.
+/// Where ranks leave CPUs to each other by sched_yield(), one of so many waits is a sleep all the
+/// same.
 constexpr unsigned waits_a_sleep = 64;
 
-/// Where ranks outnumber CPUs: if nobody else runs, that takes as long as two switches.
+/// The most calls of sched_yield() in one wait, where ranks outnumber CPUs. If nobody else runs,
+/// all of them take as long as two switches.
 constexpr unsigned most_yields = 8;
 
-/// So long all of them take then, at most.
+/// Calls of sched_yield() in one wait that took longer than this in all have let somebody else run.
 constexpr nanoseconds idle_yields = 10'000;
 
-/// Who leaves its CPU to nobody has it back in less than that.
+/// A sched_yield() shorter than this has found nobody else to run.
 constexpr nanoseconds shortest_switch = 1'000;
 
-/// Who takes longer than that computes, and may do so for long. A rank that sleeps is woken.
+/// If a sched_yield() takes longer than this, the thread that got the CPU computes, and may do so
+/// for long. A rank that sleeps instead is woken.
 constexpr nanoseconds longest_yield = 1'000'000;
 
 /// MPI may send an answer some looks after the one that found what it answers.
@@ -35,7 +38,8 @@ constexpr unsigned late_look = 64;
 /// A different address in every thread.
 thread_local char this_thread;
 
-/// Of this thread, of a rank that stands aside: since it last did something for others.
+/// How often this thread has looked and found nothing since it last did something for others.
+/// Counted only in a rank that stands aside.
 thread_local unsigned empty_looks = 0;
 
 std::int64_t involuntary_switches() noexcept {
@@ -43,7 +47,7 @@ std::int64_t involuntary_switches() noexcept {
   return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nivcsw : 0;
 }
 
-/// Sleeps for so long, or until the word is another one. A signal ends a block, and no sleep.
+/// Sleeps for that time, or until the word is another one. A signal ends a block, but no sleep.
 bool is_rung_within(nanoseconds time, const std::atomic<std::uint32_t>& word,
                     std::uint32_t ticket) noexcept {
   const nanoseconds end = now() + time;
@@ -126,7 +130,7 @@ void rank::ring() noexcept {
     const int in_world = job_.others != nullptr ? job_.others->in_world(i) : static_cast<int>(i);
     const bool sent = call_.what.for_all || now_is() == state::aside || in_world == call_.what.to;
     const bool woke = other.bell.ring(sent, [&](const auto& word) {
-      // Before the wake-up: who wakes reads it at once.
+      // The time is stored before the wake-up: the rank that wakes reads it at once.
       other.rung_at.store(now(), std::memory_order_relaxed);
       wake(i, word);
     });
@@ -146,7 +150,7 @@ bool rank::begin_call(bool blocking, const void* frame) noexcept {
   if (call_.depth != 0 && frame != nullptr && std::greater_equal<>()(frame, call_.outermost))
     was_left();
   if (++call_.depth == 1) called_here(), call_.outermost = frame, call_.in_file = false;
-  call_.what = {};  // a nested one makes it unknown, too
+  call_.what = {};  // a nested call makes it unknown, too
   if (blocking && ++call_.blocking == 1) ++counts_.calls, wait_.slept = wait_.late = false;
   owes_.ring = owes_.last_ring = true;
   return true;
@@ -167,13 +171,13 @@ void rank::end_call(bool blocking) noexcept {
     wait_.rung_for_nothing = false;
   }
   const bool outermost = --call_.depth == 0;
-  ring();  // also within another one, which may have been left by a jump
-  // After all that this call has done for others: nobody of this job waits for it.
+  ring();  // a nested call rings too: the outer one may have been left by a jump
+  // Turns come after all that this call has done for others: nobody of this job waits for it then.
   if (!outermost || !turns_.of) return;
   const bool waited = std::exchange(wait_.found, false);
   if (waited || turns_.of->is_others() || turns_.of->wants_all_calls()) {
     const nanoseconds at = waited ? wait_.found_at : now();
-    // But for stops the rank has worked since then, also where it did not wait.
+    // Except for stops, the rank has worked since then, also where it did not wait.
     wait_.found_at += turns_.of->after_wait(at, counts_.calls, counts_.spin_time) - at;
   }
   if (turns_.watch != nullptr && turns_.of->wants_interrupts() && !turns_.watch->has_begun())
@@ -187,7 +191,8 @@ void rank::begin_spin(nanoseconds at) noexcept {
   const bool one_cpu = job_.shared->waits_on(job_.me, sched_getcpu()) && job_.others == nullptr;
   const bool others_go_on = (one_cpu || job_.share_cpus) && spinning_->has_two_phases();
   spin_.in_vain = one_cpu && others_go_on;
-  // Linux may put who is woken on an idle CPU, and for long leaves who yields where it is.
+  // Linux may put a thread that is woken on an idle CPU, and for long leaves one that yields where
+  // it is.
   const bool yields = others_go_on && ++yields_.waits % waits_a_sleep != 0;
   spin_.yields_left = !yields ? 0 : job_.share_cpus ? most_yields : 1;
   spin_.yielded = 0;
@@ -200,7 +205,8 @@ void rank::end_spin(nanoseconds at, nanoseconds saved) noexcept {
     free_spin_.left.spend(at - spin_.longer_from - saved);
 }
 
-/// Those that it waits for are on this CPU, and go on at once: cheaper than a sleep and a wake-up.
+/// The ranks that this one waits for are on its CPU, and go on at once: that is cheaper than a
+/// sleep and a wake-up.
 void rank::yield() noexcept {
   const nanoseconds at = now();
   sched_yield();
@@ -211,11 +217,13 @@ void rank::yield() noexcept {
   ++counts_.yields, counts_.yield_time += left;
 }
 
-/// How often it lost its CPU to somebody else. Linux counts yields to somebody, too.
+/// How often this thread has lost its CPU to somebody else, yields left out: Linux counts those to
+/// somebody, too.
 std::int64_t rank::times_lost() const noexcept { return involuntary_switches() - yields_.lost; }
 
 bool rank::is_cpu_wanted(nanoseconds at) noexcept {
-  // Where there are turns, they say it: the signs are still those of the last one.
+  // Where there are turns, they say whether the CPU is wanted: the signs are still those of the
+  // last turn.
   if (turns_.of && turns_.of->is_mine()) return false;
   if (turns_.of && turns_.of->is_others()) return true;
   if (spin_.yielded > idle_yields) return true;
@@ -223,7 +231,7 @@ bool rank::is_cpu_wanted(nanoseconds at) noexcept {
 }
 
 bool rank::spun_enough(nanoseconds at) noexcept {
-  constexpr nanoseconds gap = 20'000;  // no look takes so long that finds nothing
+  constexpr nanoseconds gap = 20'000;  // a look that finds nothing takes less time
   if (spin_.in_vain) return true;
   if (!spin_.longer) {
     if (at < spin_.until) return false;
@@ -246,7 +254,7 @@ void rank::found_something() noexcept {
   owes_.ring = owes_.last_ring = true;
   if (!spin_.on) return;
   spin_.on = false;
-  // So that its socket does not fill up with what was sent for sleeps that it did not need.
+  // The rank's socket must not fill up with what was sent for sleeps that the rank did not need.
   if (waiter_->found() && job_.others != nullptr) job_.others->drain();
   const nanoseconds at = now();
   wait_.found_at = at, wait_.found = true;
@@ -259,7 +267,7 @@ void rank::found_something() noexcept {
 }
 
 void rank::found_nothing() noexcept {
-  if (now_is() == state::aside) {  // those that are not sleep until they are rung
+  if (now_is() == state::aside) {  // ranks that do not stand aside sleep until they are rung
     const unsigned looks = ++empty_looks;
     if (looks == 1 || looks == late_look) ring();
     return;
@@ -274,7 +282,8 @@ void rank::found_nothing() noexcept {
   }
   if (call_.in_file) return static_cast<void>(sched_yield());
   if (spin_.yields_left != 0) {
-    // What was found is answered by now. Once: who is rung for nothing takes a CPU.
+    // What was found is answered by now. This rank rings only once: one that is rung for nothing
+    // takes a CPU.
     if (spin_.yields_left-- == most_yields - 1 && owes_.last_ring) ring();
     return yield();
   }
@@ -311,11 +320,11 @@ void rank::found_nothing() noexcept {
   if (wait_.late) ++counts_.timeouts;
   if (rung) {
     const nanoseconds rung_at = job_.shared->of(job_.me).rung_at.load(std::memory_order_relaxed);
-    // Who rang may not have written it yet.
+    // The rank that rang may not have written the time yet.
     spinning_->saw(std::max(rung_at, spin_.begin) - spin_.begin);
     if (woke - rung_at > late_from) others_want_.late(woke);
   } else if (by == woken::event) {
-    // Nobody tells when that was: a wake-up ago, as far as the sleep is that long.
+    // Nobody tells when the event was: a wake-up ago, as far as the sleep is that long.
     spinning_->saw(std::max(slept, woke - spinning_->block_cost()) - spin_.begin);
     ++counts_.events;
   }

@@ -9,7 +9,7 @@ namespace cleave::cosched {
 /// How often a rank calls MPI: over the last 40 to 80 ms, or less if it has just begun to look.
 class recent_calls {
 public:
-  /// A wait has ended, after so many calls in all.
+  /// A wait has ended, after `calls` calls in all.
   void saw(nanoseconds at, std::int64_t calls) noexcept {
     const point p{at, calls};
     if (last_.at == 0 || at - last_.at > longest_gap) from_ = middle_ = p;
@@ -27,9 +27,10 @@ public:
   }
 
   static constexpr nanoseconds half = 40'000'000, least = 30'000'000;
-  /// Who calls so seldom finds little to gain in turns, and does not hear of them in time.
+  /// A rank whose calls are further apart than this finds little to gain in turns, and does not
+  /// hear of them in time.
   static constexpr nanoseconds seldom = 4'000'000;
-  /// What was before such a wait says nothing about what comes after it.
+  /// What came before a wait that is longer than this says nothing about what comes after it.
   static constexpr nanoseconds longest_gap = 40'000'000;
 
 private:

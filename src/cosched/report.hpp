@@ -8,24 +8,24 @@
 namespace cleave::cosched {
 
 struct counted_waits {
-  std::int64_t calls = 0;  // into MPI, that may block
-  std::int64_t waits = 0;  // of these, those that did not end at once
+  std::int64_t calls = 0;  // calls into MPI that may block
+  std::int64_t waits = 0;  // waits in these calls that did not end at once
   std::int64_t spun = 0;   // waits that ended without a sleep
-  std::int64_t slept = 0;  // waits that ended after one
-  std::int64_t late = 0;   // of these, those that ended by the net: nobody had rung
+  std::int64_t slept = 0;  // waits that ended after a sleep
+  std::int64_t late = 0;   // waits that ended late, after the longest sleep: nobody had rung
 };
 struct counted_sleeps {
-  std::int64_t sleeps = 0;       // there can be several in a wait
+  std::int64_t sleeps = 0;       // sleeps, of which a wait can have several
   std::int64_t for_nothing = 0;  // sleeps that ended by a ring, after which nothing was found
-  std::int64_t timeouts = 0;     // sleeps that ended by the net, when there was nothing to find
+  std::int64_t timeouts = 0;     // sleeps that ended late, when there was nothing to find
   std::int64_t events = 0;       // sleeps that ended because another node sent something
 };
 struct counted_times {
-  std::int64_t rings = 0;   // others rung
+  std::int64_t rings = 0;   // how often other ranks were rung
   std::int64_t longer = 0;  // waits that spun longer because nobody else wanted the CPU
   std::int64_t spin_time = 0, sleep_time = 0;
-  std::int64_t yields = 0, yield_time = 0;  // to other ranks of the job
-  std::int64_t stops = 0, stop_time = 0;    // while it was another job's turn
+  std::int64_t yields = 0, yield_time = 0;  // times that the CPU was left to the job's other ranks
+  std::int64_t stops = 0, stop_time = 0;    // stops while it was another job's turn
 };
 /// What one rank has done, or all of them. Times in nanoseconds.
 struct counts : counted_waits, counted_sleeps, counted_times {
@@ -41,7 +41,7 @@ struct report {
 };
 
 std::string as_text(const report& r);
-/// One JSON object.
+/// The report as one JSON object.
 std::string as_json(const report& r);
 
 }  // namespace cleave::cosched

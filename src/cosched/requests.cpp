@@ -27,7 +27,7 @@ void requests::completed(handle h) noexcept {
   if (lost_ || entries_[hole].is == kind::none) return;
   if (may_send(entries_[hole].is)) --others_;
   --used_;
-  // Those behind it that would not be found past the hole move into it.
+  // Entries behind the hole that would not be found past it move into it.
   for (std::size_t at = (hole + 1) % capacity; entries_[at].is != kind::none;
        at = (at + 1) % capacity) {
     const std::size_t first = first_place(entries_[at].of);

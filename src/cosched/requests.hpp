@@ -18,13 +18,13 @@ public:
 
   void started(handle h, kind k) noexcept;
   void completed(handle h) noexcept;
-  /// `none`: not started, or completed, or not known.
+  /// The kind of a request; `none`: it was not started, or is completed, or is not known.
   kind of(handle h) const noexcept;
-  /// Its wait may be one for a file, as far as is known.
+  /// Whether a wait for this request may be one for a file, as far as is known.
   bool may_be_of_file(handle h) const noexcept { return lost_ ? files_ : of(h) == kind::file; }
-  /// From now on there may always be something to send.
+  /// From this call on there may always be something to send.
   void lose_track() noexcept { lost_ = true; }
-  /// None but receives are open.
+  /// Whether no requests but receives are open.
   bool only_receives() const noexcept { return !lost_ && others_ == 0; }
 
 private:
@@ -36,12 +36,12 @@ private:
 
   static bool may_send(kind k) noexcept { return k == kind::file || k == kind::other; }
   static std::size_t first_place(handle h) noexcept;
-  std::size_t find(handle h) const noexcept;  // its place, or the free one for it; or capacity
+  std::size_t find(handle h) const noexcept;  // the request's place, or the free one for it
 
   std::array<entry, capacity> entries_{};
   std::size_t used_ = 0, others_ = 0;
   bool lost_ = false;
-  bool files_ = false;  // one of a file was started
+  bool files_ = false;  // a request of a file was started
 };
 
 }  // namespace cleave::cosched

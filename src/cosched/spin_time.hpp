@@ -20,9 +20,10 @@ enum class policy : unsigned { spin, block, two_phase, logp, adaptive };
 std::optional<policy> policy_named(std::string_view name) noexcept;
 const char* name_of(policy p) noexcept;
 
-/// For how long to spin on a CPU that nobody else wants: there spinning takes time from nobody, and
-/// a wake-up its own. Four of them: of a longer wait it is a small part. At least four usual ones,
-/// because where no CPU was idle when the job began, the wake-up was measured too short.
+/// The time to spin on a CPU that nobody else wants: there spinning takes time from nobody, and a
+/// wake-up takes the rank's own. The time is four wake-ups: of a longer wait one of them is a small
+/// part. It is at least four usual ones, because where no CPU was idle when the job began, the
+/// wake-up was measured too short.
 constexpr nanoseconds free_spin_for(nanoseconds wake) noexcept {
   return std::clamp<nanoseconds>(4 * wake, 120'000, 400'000);
 }
@@ -69,9 +70,9 @@ public:
   bool has_two_phases() const noexcept {
     return policy_ != policy::spin && policy_ != policy::block;
   }
-  /// For the wait that begins.
+  /// How long to spin in the wait that begins.
   nanoseconds next() noexcept;
-  /// How long it was until what was waited for happened, however it was spent.
+  /// Tells how long it took until what was waited for happened, however the time was spent.
   void saw(nanoseconds wait) noexcept {
     if (policy_ == policy::adaptive) learner_.saw(wait);
   }

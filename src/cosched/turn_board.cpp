@@ -9,7 +9,7 @@
 namespace cleave::cosched {
 namespace {
 
-/// A job not seen for so long is thought to be gone.
+/// A job that was not seen for this long is thought to be gone.
 constexpr nanoseconds gone_after = 1'000'000'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ turn_board::turn_of turn_board::decoded(std::uint64_t word) noexcept {
 }
 
 bool turn_board::take(std::uint64_t from, const turn_of& to) noexcept {
-  // Release: `ended` of the last one. Partner: the load in turns::stop().
+  // Releases `ended` of the last job. Partner: the load in turns::stop().
   if (!turn.compare_exchange_strong(from, encoded(to), std::memory_order_acq_rel,
                                     std::memory_order_relaxed))
     return false;
@@ -51,19 +51,19 @@ bool turn_board::pass(std::uint64_t from, unsigned but, nanoseconds at, nanoseco
   nanoseconds longest_ago = at;
   for (unsigned k = 1; k < places; ++k) {
     const nanoseconds paused = of[k].paused.load(std::memory_order_relaxed);
-    // Who stops says so at each turn. Who does not say it any more has been killed.
+    // A job that stops says so at each turn. One that does not say it any more has been killed.
     if (k == but || paused == 0 || at - paused > 4 * longest) continue;
     if (k != last) those[n++] = k;
     const nanoseconds ended = of[k].ended.load(std::memory_order_relaxed);
     if (ended <= longest_ago) next = k, longest_ago = ended;
   }
   if (next == everybody) return false;
-  // What it has had when its time was over nobody else wanted.
+  // What the last job has had after the end of its turn nobody else wanted.
   const nanoseconds had = std::min(at, was.until) - given.load(std::memory_order_relaxed);
   const nanoseconds lacks = usual.load(std::memory_order_relaxed) - had;
   nanoseconds sum = lacks;
   for (unsigned i = 0; i < n; ++i) sum += of[those[i]].deficit.load(std::memory_order_relaxed);
-  // Of the jobs that take turns now: others may have left with theirs.
+  // The sum is that of the jobs that take turns now: others may have left with their deficits.
   const auto deficit = [&](unsigned k, nanoseconds most) {
     const nanoseconds all = of[k].deficit.load(std::memory_order_relaxed) + (k == last ? lacks : 0);
     return std::clamp(all - sum / n, -most / 2, most / 2);

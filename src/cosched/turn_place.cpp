@@ -22,7 +22,7 @@ int open_own(const std::string& name, int flags) noexcept {
   return -1;
 }
 
-/// Not for long: who holds it may have been stopped.
+/// Locks the file, but does not try for long: whoever holds it may have been stopped.
 bool lock(int file) noexcept {
   for (int i = 0; i < 100; ++i) {
     if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
@@ -31,14 +31,14 @@ bool lock(int file) noexcept {
   return false;
 }
 
-/// All zero, if it is new.
+/// Maps the board, which is all zero if the file is new.
 machine::shared_memory map_board(int file) {
   if (posix_fallocate(file, 0, sizeof(turn_board)) != 0) return {};
   return machine::shared_memory::map(file, sizeof(turn_board));
 }
 
-/// Some bytes of the file, whose numbers are those of places. Who has a place has locked its byte;
-/// the kernel unlocks it, however that process and its children end.
+/// Some bytes of the file, whose numbers are those of places. A job that has a place has locked its
+/// byte; the kernel unlocks it, however its first rank and that one's children end.
 struct flock bytes(unsigned first, unsigned n) noexcept {
   struct flock b {};
   b.l_type = F_WRLCK, b.l_whence = SEEK_SET, b.l_start = first, b.l_len = n;
@@ -77,7 +77,7 @@ turn_place::turn_place(std::string name, machine::shared_memory memory, int file
     : name_(std::move(name)), memory_(std::move(memory)), file_(file), made_by_(getpid()) {}
 
 std::unique_ptr<turn_place> turn_place::take(const std::string& name) {
-  // Whoever has left last has closed the one with this name; then there is a new one.
+  // The job that has left last has closed the board of this name; then there is a new one.
   for (int tries = 0; tries < 10; ++tries) {
     const int file = open_own(name, O_CREAT);
     if (file < 0) return nullptr;
@@ -132,7 +132,8 @@ void turn_place::leave() noexcept {
   const bool locked = lock(file_);
   board().of[number_].seen.store(0, std::memory_order_relaxed);
   if (locked && !others_have_places(file_)) {
-    shm_unlink(name_.c_str());  // first: a closed board with a name would keep all from turns
+    // The name goes first: a closed board with a name would keep all from turns.
+    shm_unlink(name_.c_str());
     board().closed.store(1, std::memory_order_relaxed);
   }
   give_back(file_, number_);

@@ -13,13 +13,14 @@ namespace cleave::cosched {
 /// CPUs they have.
 class turn_place {
 public:
-  /// Takes a place; null if there is none. The first rank of a job.
+  /// Takes a place; null if there is none. The first rank of a job calls it.
   static std::unique_ptr<turn_place> take(const std::string& name);
-  /// Opens the place that the first one has taken; null if it cannot be had.
+  /// Opens the place that the first rank has taken; null if it cannot be had.
   static std::unique_ptr<turn_place> open(const std::string& name, unsigned place);
   /// Whether another user has what would be the board.
   static bool is_anothers(const std::string& name);
-  /// Who has taken it gives it back. Whoever leaves last leaves no name behind.
+  /// The rank that has taken the place gives it back. The job that leaves last leaves no name
+  /// behind.
   ~turn_place();
   turn_place(const turn_place&) = delete;
   turn_place& operator=(const turn_place&) = delete;

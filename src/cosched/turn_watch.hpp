@@ -12,7 +12,7 @@ namespace cleave::cosched {
 /// until the turn changes; it is there once the rank has wanted it.
 class turn_watch {
 public:
-  /// By the rank's thread, which then calls `interrupted` where it is.
+  /// Made by the rank's thread, which will call `interrupted` wherever it is.
   explicit turn_watch(void (*interrupted)()) noexcept : rank_(interrupted) {}
   /// Waits for the thread to end.
   ~turn_watch();
@@ -21,7 +21,8 @@ public:
 
   bool works() const noexcept { return rank_.works(); }
   bool has_begun() const noexcept { return thread_.joinable(); }
-  /// Once. Both must outlive this. Does nothing if there can be no more threads.
+  /// Starts the thread. Called once; both must outlive this. Does nothing if there can be no more
+  /// threads.
   void begin(turns& of_rank, turn_board& shared) noexcept;
 
 private:

@@ -16,18 +16,20 @@ namespace {
 constexpr unsigned everybody = turn_board::everybody;
 constexpr nanoseconds millisecond = 1'000'000;
 
-/// A rank says so often that its job is there.
+/// How often a rank says that its job is there.
 constexpr nanoseconds told_each = 10 * millisecond;
-/// A job alone looks so often whether another one has come; and others how often all call.
+/// How often a job alone looks whether another one has come; and how often jobs look how often all
+/// call.
 constexpr nanoseconds look_each = 20 * millisecond, look_again = 5 * millisecond;
-/// Nobody else has wanted the CPUs for so long in a turn that is over.
+/// If a turn has been over for this long, nobody else wants the CPUs.
 constexpr nanoseconds unwanted_after = 50 * millisecond;
-/// What ranks do in less than that says nothing.
+/// What a rank does in less time than this says nothing.
 constexpr nanoseconds least_judged = 5 * millisecond;
-/// So long it is looked at how jobs get on without turns.
+/// Jobs run without turns for this long, to see how they get on so.
 constexpr nanoseconds without_turns = 45 * millisecond;
 
-/// Each time four times as long: until turns are tried again, and until they are compared again.
+/// The first time until turns are tried again, and the first until they are compared again. Each
+/// next one is four times as long.
 constexpr nanoseconds first_rest = 500 * millisecond, first_check = 500 * millisecond;
 constexpr unsigned most_times = 3;
 nanoseconds fourfold(nanoseconds first, unsigned times) noexcept {
@@ -44,7 +46,7 @@ void move_to(int cpu) noexcept {
 
 }  // namespace
 
-/// While it lives, an interrupt does nothing.
+/// While an object of this class lives, an interrupt does nothing.
 class turns::uninterrupted {
 public:
   explicit uninterrupted(turns& t) noexcept : busy_(t.busy_) { busy_ = 1; }
@@ -72,7 +74,7 @@ void turns::judge(std::int64_t gain, nanoseconds at) noexcept {
   if (score <= -by_all(credit)) end_all_turns(at);
 }
 
-/// A rank that calls seldom: whether it has slept in its turns.
+/// Judges a rank that calls seldom by whether it has slept in its turns.
 void turns::judge_use(nanoseconds had, nanoseconds at) noexcept {
   unjudged_.had += had;
   if (unjudged_.had < share_.length) return;
@@ -83,7 +85,7 @@ void turns::judge_use(nanoseconds had, nanoseconds at) noexcept {
 void turns::end_all_turns(nanoseconds at) noexcept {
   const std::uint64_t word = share_.board->turn.load(std::memory_order_relaxed);
   if (turn_board::decoded(word).whose == everybody) return;
-  // If turns have paid until now, something has changed: soon again.
+  // If turns have paid until now, something has changed: they are tried again soon.
   const bool paid = share_.board->passed.load(std::memory_order_relaxed) != 0;
   const unsigned failed = paid ? 0 : share_.board->failed.load(std::memory_order_relaxed) + 1;
   if (!share_.board->change(word, {everybody, at + fourfold(first_rest, failed)})) return;
@@ -91,8 +93,8 @@ void turns::end_all_turns(nanoseconds at) noexcept {
   share_.board->passed.store(0, std::memory_order_relaxed);
 }
 
-/// All run at once, until each has seen how it gets on so. False if they do, or somebody else was
-/// first.
+/// All run at once, until each has seen how it gets on so. False if they do already, or somebody
+/// else was first.
 bool turns::look_without(nanoseconds at) noexcept {
   const std::uint64_t word = share_.board->turn.load(std::memory_order_relaxed);
   return turn_board::decoded(word).whose != everybody &&
@@ -117,13 +119,14 @@ bool turns::is_others() const noexcept {
   return now_is != share_.place && now_is != everybody;
 }
 
-/// Some call often, or did when this rank was found to call seldom.
+/// Whether there are other jobs, and some call often, or did when this rank was found to call
+/// seldom.
 bool turns::others_want_turns(nanoseconds at) const noexcept {
   const auto now_are = share_.board->who_is_there(at, share_.place);
   return now_are.jobs > 1 && (now_are.some_call_often || calls_seldom());
 }
 
-/// That the job is there, and how often it calls MPI.
+/// Tells that the job is there, and how often it calls MPI.
 void turns::tell(nanoseconds at) noexcept {
   if (at - told_ < told_each) return;
   turn_board::place& mine = share_.board->of[share_.place];
@@ -146,7 +149,7 @@ void turns::tell_seldom(nanoseconds at) noexcept {
   mine.seen.store(at, std::memory_order_relaxed), mine.seldom.store(at, std::memory_order_relaxed);
 }
 
-/// Once for each wait of a turn.
+/// Called once for each wait in the job's own turn.
 void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noexcept {
   if (turn_.number != word) {
     turn_.number = word, turn_.began = at, turn_.calls_before = calls, turn_.given_up = 0;
@@ -155,7 +158,7 @@ void turns::in_turn(std::uint64_t word, nanoseconds at, std::int64_t calls) noex
   }
   if (came_from_ < 0) came_from_ = sched_getcpu();
   move_to(share_.cpu);
-  // Nobody has wanted it for long.
+  // Nobody else has wanted the turn for long.
   if (at > turn_board::decoded(word).until + unwanted_after &&
       share_.board->who_is_there(at, share_.place).jobs == 1)
     share_.board->change(word, {everybody, at});
@@ -166,7 +169,7 @@ void turns::end_turn(nanoseconds at, std::int64_t calls) noexcept {
   if (word == 0 || turn_.began < share_.board->began.load(std::memory_order_relaxed)) return;
   const nanoseconds end = turn_.given_up != 0 ? turn_.given_up : at;
   if (calls_seldom()) return judge_use(end - turn_.began, at);
-  // Nobody else has wanted the CPUs: they begin or end something.
+  // Nobody else has wanted the CPUs: other jobs begin or end something.
   if (end > turn_board::decoded(word).until + recent_calls::longest_gap)
     return void(look_without(at));
   unjudged_.had += end - turn_.began, unjudged_.calls += calls - turn_.calls_before;
@@ -205,7 +208,8 @@ void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) 
     return void(share_.board->change(word, {everybody, at + look_again}));
   share_.board->jobs.store(now_are.jobs, std::memory_order_relaxed);
   share_.board->seldom.store(now_are.some_call_seldom, std::memory_order_relaxed);
-  // Before the turn is given: whose turn it is compares with that at once.
+  // The beginning is stored before the turn is given: the job whose turn it is compares with it at
+  // once.
   share_.board->began.store(at, std::memory_order_relaxed);
   share_.board->score.store(0, std::memory_order_relaxed);
   share_.board->change(word, {share_.place, at + next_length()});
@@ -215,8 +219,8 @@ nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls, nanoseconds sp
   ever_.spun = spun;
   const uninterrupted here(*this);
   tell(at);
-  // For long not in MPI, nor in a wait that others' turns made longer: what was seen without turns
-  // was of something else.
+  // The rank was not in MPI for long, nor in a wait that others' turns made longer: what was seen
+  // without turns belongs to something else.
   const nanoseconds round = share_.length * share_.board->jobs.load(std::memory_order_relaxed);
   if (!calls_seldom() && at - last_ > recent_calls::longest_gap + round) look_without(at);
   if (is_others()) at = stop(at, calls);
@@ -244,7 +248,7 @@ nanoseconds turns::stop(nanoseconds at, std::int64_t calls) noexcept {
   const nanoseconds began = at;
   turn_board::place& mine = share_.board->of[share_.place];
   if (came_from_ < 0) came_from_ = sched_getcpu();
-  const machine::on_cpu there(share_.cpu);  // Linux could wake both ranks of a job on one
+  const machine::on_cpu there(share_.cpu);  // Linux could wake two ranks of a job on one CPU
   for (;;) {
     const std::uint32_t bell =
         share_.board->bell.load(std::memory_order_acquire);  // partner: change
@@ -257,7 +261,7 @@ nanoseconds turns::stop(nanoseconds at, std::int64_t calls) noexcept {
       machine::block_shared(share_.board->bell, bell, std::chrono::nanoseconds(now_is.until - at));
     } else {
       share_.board->pass(word, everybody, at, next_length(),
-                         share_.length);  // or somebody else did
+                         share_.length);  // if this fails, somebody else was first
     }
     at = now();
   }

@@ -35,17 +35,18 @@ class turns {
 public:
   /// The board must outlive this, and the place be the job's.
   /// `cpu`: where the rank goes in its turn; -1: where Linux puts it. `can_interrupt`: somebody
-  /// calls interrupted() when the rank is late, if wants_interrupts(). `ranks`: the job's, and so
-  /// many has each of the others.
+  /// calls interrupted() when the rank is late, if wants_interrupts(). `ranks`: how many the job
+  /// has, and each of the others, too.
   turns(turn_board& shared, unsigned place, nanoseconds length, int cpu, bool can_interrupt = false,
         unsigned ranks = 2) noexcept
       : share_{&shared, place, length, cpu, can_interrupt, std::max(2u, ranks)} {}
 
-  /// At the end of a call in which the rank has waited, or while it is another job's turn, or
-  /// wants_all_calls(). `calls`: so many were made in all, and it has `spun` so long in them. May
-  /// block; returns the time.
+  /// Called at the end of a call in which the rank has waited, or while it is another job's turn,
+  /// or if wants_all_calls(). `calls`: how many were made in all; `spun`: how long the rank has
+  /// spun in them. May block; returns the time.
   nanoseconds after_wait(nanoseconds at, std::int64_t calls, nanoseconds spun = 0) noexcept;
-  /// Calls that wait may be too few to tell how often it calls.
+  /// Whether all calls must be told: those that wait may be too few to show how often the rank
+  /// calls.
   bool wants_all_calls() const noexcept { return share_.can_interrupt && !calling_.often; }
   /// Whether the CPUs are this job's alone.
   bool is_mine() const noexcept { return share_.board->whose() == share_.place; }
@@ -57,18 +58,18 @@ public:
   void leave() noexcept;
 
   /// The rank takes no more part: it is not interrupted, and does not say that its job is there.
-  /// Any thread.
+  /// Any thread may call this.
   void stand_aside() noexcept { aside_.store(true, std::memory_order_relaxed); }
 
-  /// It calls MPI seldom, and others would wait long for it to stop.
+  /// Whether the rank calls MPI seldom, and others would wait long for it to stop.
   bool wants_interrupts() const noexcept { return calling_.wants_interrupts; }
-  /// By the rank's thread, anywhere: in the functions above, too. May block.
+  /// Called by the rank's thread wherever it is, in the functions above, too. May block.
   void interrupted(std::int64_t calls) noexcept;
-  /// It should have stopped. Any thread.
+  /// Whether the rank should have stopped. Any thread may ask.
   bool is_late() const noexcept {
     return calls_seldom() && is_others() && !stops_now_.load(std::memory_order_relaxed);
   }
-  /// That it is there, if it calls seldom. Any thread.
+  /// Tells that the job is there, if this rank calls seldom. Any thread may call it.
   void tell_seldom(nanoseconds at) noexcept;
 
   std::int64_t stops() const noexcept { return ever_.stops; }
@@ -78,27 +79,28 @@ public:
   /// About what the change to another job costs, in caches and switches. It is longer than a thread
   /// of the kernel takes a rank's CPU for, and than interrupted ranks stop apart.
   static constexpr nanoseconds patience = 5'000'000;
-  /// So long after a turn has begun all have been interrupted, and left the CPUs.
+  /// When a turn has lasted for this long, all others have been interrupted, and have left the
+  /// CPUs.
   static constexpr nanoseconds all_interrupted = 6'000'000;
   /// Per cent, in jobs of two ranks: what may be lost before all run at once again; what must be
-  /// gained for long turns; and what one turn of a rank counts at most. Of more ranks each counts
-  /// for less: the first two are as many times as much.
+  /// gained for long turns; and what one turn of a rank counts at most. With more ranks each counts
+  /// for less: the first two limits grow with their number.
   static constexpr std::int64_t credit = 40, enough = 40, most_counted = 25;
-  /// A loss of so many per cent is none. Short turns pay more for cold caches than long ones; and
-  /// right after turns, ranks are where they wait least for each other.
+  /// A loss of so many per cent counts as none. Short turns pay more for cold caches than long
+  /// ones; and right after turns, ranks are where they wait least for each other.
   static constexpr std::int64_t tolerated = 10;
   /// Per cent of its turns that a rank may sleep until it gives them up, if it calls seldom.
   static constexpr std::int64_t most_slept = 25;
   /// Per cent of its turns that a rank must compute to leave no gaps that others could fill.
   static constexpr std::int64_t enough_computed = 80;
-  /// It has left gaps in so many turns, one after the other, where it is looked whether turns still
-  /// pay. One turn can have them by chance.
+  /// After this many turns with gaps, one after the other, a rank has it looked at whether turns
+  /// still pay. One turn can have gaps by chance.
   static constexpr unsigned turns_with_gaps = 2;
 
 private:
   class uninterrupted;
 
-  /// Of a score, by so many ranks as there are.
+  /// A score for jobs of two ranks, made one for as many ranks as these jobs have.
   std::int64_t by_all(std::int64_t by_two) const noexcept { return by_two * share_.ranks / 2; }
   nanoseconds next_length() const noexcept;
   void judge(std::int64_t gain, nanoseconds at) noexcept;
@@ -127,7 +129,7 @@ private:
     bool can_interrupt;
     std::int64_t ranks;
   };
-  /// How often it calls MPI.
+  /// How often the rank calls MPI.
   struct calling {
     nanoseconds often_at = 0;  ///< when it was found to call often last, or first seen
     bool often = false;
@@ -140,15 +142,15 @@ private:
     std::uint64_t number = 0;  ///< 0: none
     nanoseconds began = 0;
     std::int64_t calls_before = 0;
-    nanoseconds given_up = 0;  ///< when; 0: it was not
+    nanoseconds given_up = 0;  ///< when the turn was given up; 0: it was not
     nanoseconds computed_before = 0;
   };
-  /// Its turns that are not judged yet.
+  /// The rank's turns that are not judged yet.
   struct unjudged {
-    nanoseconds had = 0;     ///< so long were they
-    unsigned gaps = 0;       ///< in so many turns, one after the other
-    std::int64_t calls = 0;  ///< were made in them
-    nanoseconds slept = 0;   ///< until they were given up
+    nanoseconds had = 0;     ///< how long these turns were
+    unsigned gaps = 0;       ///< how many turns in a row had gaps
+    std::int64_t calls = 0;  ///< the calls made in these turns
+    nanoseconds slept = 0;   ///< how long the rank slept until it gave them up
     nanoseconds computed = 0;
   };
   struct totals {
@@ -158,11 +160,11 @@ private:
   };
 
   share share_;
-  volatile std::sig_atomic_t busy_ = 0;  // an interrupt does nothing
+  volatile std::sig_atomic_t busy_ = 0;  // while this is not 0, an interrupt does nothing
   int came_from_ = -1;                   // where the rank was before turns began; -1: they have not
   nanoseconds told_ = 0;                 // when this rank was seen last
   nanoseconds last_ = 0;                 // the end of its last wait
-  recent_calls without_;                 // turns
+  recent_calls without_;                 // how often the rank calls without turns
   calling calling_;
   std::atomic<bool> aside_{false};
   std::atomic<bool> stops_now_{false};

@@ -29,7 +29,7 @@ void cutoff::end_task(const of_task& outer) noexcept {
 std::uintptr_t cutoff::address() noexcept {
   if (!steps_are_unlisted()) task_.inside = false, task_.polls = 0;
   if (task_.inside || task_.base == 0) {
-    here.until_timed = 1;  // to see as soon as can be when that has changed
+    here.until_timed = 1;  // the change of that is to be seen as soon as can be
     return 0;
   }
   const std::size_t deep = enabled_ ? learner_.depth() : cutoff_learner::none;
@@ -47,12 +47,13 @@ bool cutoff::answers_later(bool insisted) noexcept {
 bool cutoff::begin_timing(std::uintptr_t at, bool every) noexcept {
   timing_since_ = ticks();
   const bool first = task_.base == 0;
-  // As deep as the construct that it is a part of, however much stack is between worker and task.
+  // The task counts as deep as the construct that it is a part of, however much stack is between
+  // worker and task.
   if (first) task_.base = at + task_.depth;
   const bool over = task_.inside && !steps_are_unlisted();
   every = every || (task_.inside && !over);
   here.until_timed = until_timed_ = every ? 1 : learner_.until_next(timing_since_);
-  // Where timings are rare it is worth the system call.
+  // Where timings are rare this is worth the system call.
   if (!every && learner_.learnt()) preempted_since(0);
   return first || over;
 }

@@ -22,13 +22,13 @@ public:
   /// What is known of one task. One that runs on top of it, in a join, has its own.
   struct of_task {
     std::uintptr_t base = 0;     // the address that counts as depth 0; 0: no construct yet
-    std::size_t depth = 0;       // of the first construct
+    std::size_t depth = 0;       // the depth of the first construct
     std::uint32_t unlisted = 0;  // here.unlisted when the task began
     bool inside = false;         // what begins inside an undivided construct can be divided
-    std::uint32_t polls = 0;     // since somebody insists, while that construct is under way
-    std::uint64_t insisted = 0;  // when the first of them was
+    std::uint32_t polls = 0;     // polls since somebody insists, in that construct
+    std::uint64_t insisted = 0;  // when the first of these polls was
   };
-  /// A task begins whose first construct counts as so deep. Returns what end_task() takes.
+  /// Begins a task whose first construct counts as `depth` deep. Returns what end_task() takes.
   of_task begin_task(std::size_t depth) noexcept;
   void end_task(const of_task& outer) noexcept;
 
@@ -47,8 +47,8 @@ public:
   /// Something was given away, or is joined: constructs under way tell nothing about lengths.
   void shared(std::uint64_t now) noexcept { shared_at_ = now; }
 
-  /// Begins to time a construct at this address; `every` one of them is to be timed. Whether the
-  /// address has changed.
+  /// Begins to time a construct at this address; `every` one of them is to be timed. Returns
+  /// whether the address has changed.
   bool begin_timing(std::uintptr_t at, bool every) noexcept;
   std::uint64_t timing_since() const noexcept { return timing_since_; }
   void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
@@ -68,9 +68,9 @@ private:
   of_task task_;
   std::uint64_t shared_at_ = 0;     // when something was last given away or joined
   std::uint64_t timing_since_ = 0;  // when the last timing began
-  std::uint32_t until_timed_ = 0;   // and what here.until_timed was then
-  long preemptions_ = 0;            // of this thread, when last asked
-  std::uint64_t preempted_at_ = 0;  // when it was last asked and there had been one
+  std::uint32_t until_timed_ = 0;   // here.until_timed when the last timing began
+  long preemptions_ = 0;            // how often this thread had been preempted, when last asked
+  std::uint64_t preempted_at_ = 0;  // when it was last asked and a preemption was found
 };
 
 }  // namespace cleave::detail

@@ -37,13 +37,13 @@ public:
 
 private:
   std::size_t depth_ = none;
-  std::size_t deepest_ = 0;        // of those in this window that took long
+  std::size_t deepest_ = 0;        // the deepest in this window that took long
   std::size_t below_ = 0;          // the deepest of all in this window
-  std::size_t previous_ = 0;       // the same for the window before
-  std::size_t shallowest_ = none;  // of all in this window
+  std::size_t previous_ = 0;       // deepest_ of the window before
+  std::size_t shallowest_ = none;  // the shallowest of all in this window
   unsigned wrong_ = 0;             // undivided ones in this window that took far too long
-  unsigned seen_ = 0;              // in this window
-  std::uint64_t until_ = 0;        // ticks when it may end; 0: the next construct begins it
+  unsigned seen_ = 0;              // constructs in this window
+  std::uint64_t until_ = 0;        // ticks when the window may end; 0: the next construct begins it
 };
 
 }  // namespace cleave::detail

@@ -70,7 +70,8 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(later)> ready(later);
   std::vector<std::uint32_t> ranks(d.size()), unmet(d.size());
   std::vector<double> ends(d.size());
-  std::unordered_map<std::uint32_t, std::vector<double>> ends_here;  // of joined readers, by rank
+  // Where a join of readers ends, by rank.
+  std::unordered_map<std::uint32_t, std::vector<double>> ends_here;
   // When the workers of a node are free; the first one is on top.
   using times = std::priority_queue<double, std::vector<double>, std::greater<>>;
   std::vector<times> free(on.nodes, times(std::greater<>(), std::vector<double>(on.workers)));
@@ -79,8 +80,8 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
     unmet[v] = static_cast<std::uint32_t>(d.before(v).size());
     if (unmet[v] == 0) ready.push(v);
   }
-  // When it would end on that node, if its worker is free then: what is there has come, and has
-  // been taken out by a worker.
+  // When vertex `v` would end on node `rank`, if its worker is free at `at`: what is there has
+  // come, and has been taken out by a worker.
   const auto ends_on = [&](std::uint32_t v, std::uint32_t rank, double at) {
     double taking_out = 0;
     for (const auto& e : d.before(v)) {

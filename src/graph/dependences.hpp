@@ -20,18 +20,18 @@ class dependences {
 public:
   struct edge {
     std::uint32_t from, to;
-    std::uint32_t datum;  // whose value goes along it; none: nothing but that it is done
-    bool only_here;       // it matters only if both run on one node, which has one copy
+    std::uint32_t datum;  // its value goes along the edge; none: only that `from` is done
+    bool only_here;       // the edge matters only if both run on one node, with one copy
   };
   enum class kind : std::uint8_t {
     subtask,
-    join_writers,  // where the last of them is, with the value
-    join_readers   // on each node, when those that are there are done
+    join_writers,  // done where the last writer is, with the value
+    join_readers   // done on each node when the readers there are done
   };
 
   explicit dependences(const recorded_graph& g) {
     std::vector<state> data(g.bytes.size());
-    std::vector<std::uint32_t> vertex_of;  // by subtask
+    std::vector<std::uint32_t> vertex_of;  // the vertex of each subtask
     for (std::uint32_t i = 0; i < g.subtasks.size(); ++i) {
       for (const recorded_graph::use& u : g.uses_of(i)) join_lists(data[u.datum], u);
       const std::uint32_t v = size();
@@ -55,13 +55,13 @@ public:
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(vertices_.size()); }
   kind kind_of(std::uint32_t v) const { return vertices_[v].is; }
-  /// Of a vertex that is a subtask, its number in the graph.
+  /// The number in the graph of a vertex that is a subtask.
   std::uint32_t subtask(std::uint32_t v) const { return vertices_[v].subtask; }
   std::span<const edge> before(std::uint32_t v) const {
     const std::size_t first = v == 0 ? 0 : vertices_[v - 1].edges_end;
     return std::span(edges_).subspan(first, vertices_[v].edges_end - first);
   }
-  /// Numbers of edges.
+  /// The numbers of the edges that leave a vertex.
   std::span<const std::uint32_t> after(std::uint32_t v) const {
     return std::span(out_).subspan(first_[v], first_[v + 1] - first_[v]);
   }
@@ -74,7 +74,7 @@ private:
     std::uint32_t subtask;
     std::size_t edges_end;
   };
-  struct state {  // of a datum
+  struct state {  // what is known of a datum so far
     list writers, readers;
     list writers_before, readers_before;  // what those that add come after
     bool adding = false;
@@ -95,8 +95,8 @@ private:
         edges_.push_back({from, v, only_here ? none : datum, only_here});
         continue;
       }
-      // It is done on each node by itself, so what it joins comes before v. (A subtask that reads
-      // and adds has come behind it. That happens once to a join.)
+      // A join of readers is done on each node by itself, so what it joins comes before v. (A
+      // subtask that reads and adds has come behind it. That happens once to a join.)
       for (std::size_t k = from == 0 ? 0 : vertices_[from - 1].edges_end;
            k < vertices_[from].edges_end; ++k)
         edges_.push_back({edges_[k].from, v, none, true});
@@ -104,7 +104,7 @@ private:
     add_vertex(by, none);
     all.assign(1, v);
   }
-  /// Of what further uses would have to come after, too.
+  /// Joins the lists that further uses would have to come after, too.
   void join_lists(state& d, const recorded_graph::use& u) {
     const bool goes_on = d.goes_on(u.mode);
     if (u.mode == access_mode::in || u.mode == access_mode::add)
@@ -141,7 +141,7 @@ inline double bytes_of(const recorded_graph& g, std::uint32_t datum) {
   return datum == none ? 0 : g.bytes[datum];
 }
 
-/// Of so many, where the subtask was told to run; none: nobody has told.
+/// The rank, among `nodes` ranks, where subtask i was told to run; none: nobody has told.
 inline std::uint32_t asked_rank(const recorded_graph& g, std::size_t i, unsigned nodes) {
   const std::uint32_t asked = g.subtasks[i].asked;
   return asked == recorded_graph::any_rank ? none : asked % nodes;

@@ -19,12 +19,12 @@ namespace cleave::detail {
 namespace {
 
 /// A value goes to so many by its writer; then those that have it pass it on to as many each.
-constexpr std::size_t branches = 4;
+constexpr std::size_t value_branches = 4;
 
 /// Whether this thread is in a subtask of a graph of several nodes.
 thread_local bool is_in_subtask = false;
 
-/// Of no datum: only that something is done.
+/// The number of no datum, for messages that tell only that something is done.
 constexpr std::uint32_t no_datum = std::numeric_limits<std::uint32_t>::max();
 std::uint32_t number_of(const any_datum* d) noexcept {
   return d != nullptr ? d->place.number : no_datum;
@@ -47,11 +47,11 @@ public:
   void call() override { bytes = by_.send_value(datum_, to_, number_); }
   void skip() noexcept override { by_.send_value(datum_, to_, number_); }
 
-  std::size_t bytes = 0;  // of the message
+  std::size_t bytes = 0;  // the length of the message
 
 private:
   distribution& by_;
-  const any_datum* datum_;  // null: only that something is done
+  const any_datum* datum_;  // null: the message tells only that something is done
   unsigned to_;
   std::uint64_t number_;
 };
@@ -209,7 +209,8 @@ void distribution::bring(any_datum& d, unsigned to) {
   flush();
 }
 
-/// Nobody else's are forgotten: who sets the flag comes here after that.
+/// Sends on what this thread has sent. No message of another thread is forgotten: the thread that
+/// sets the flag comes here after that.
 void distribution::flush() noexcept {
   if (!unflushed_.load(std::memory_order_relaxed)) return;
   // acq_rel: what is set from here on is of something that this flush may not see. Partner:
@@ -223,7 +224,7 @@ void distribution::flush() noexcept {
 void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   if (d.place.has(to)) return;
   auto& holders = d.place.holders;
-  const unsigned from = holders[(holders.size() - 1) / branches];
+  const unsigned from = holders[(holders.size() - 1) / value_branches];
   log(d.place, number, to, false);
   holders.push_back(to);
   if (from == rank()) make_send(&d, {}, to, number);
@@ -233,7 +234,7 @@ void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   }
 }
 
-/// That a subtask is done, told to another node; there it is the subtask that is returned.
+/// Tells another node that a subtask is done, and returns the subtask that stands for it there.
 vertex_ref distribution::signal(const vertex_ref& from, unsigned to, std::uint64_t number) {
   if (from.rank == rank()) make_send(nullptr, {&from, 1}, to, number);
   return to == rank() ? make_receive(nullptr, number) : vertex_ref{};
@@ -291,11 +292,12 @@ void distribution::get_error(byte_reader& r) {
   }
 }
 
-/// It was told when the message came, and may have been another one's of an earlier round then.
+/// Keeps the error that a message without a value tells of. The node was told when the message
+/// came, but may have held an earlier round's error then, and not kept this one.
 void distribution::keep_reason(const arrived& a) {
   if (a.message.empty()) return;  // nothing is waited for any more
   byte_reader r(std::span<const std::byte>(a.message).subspan(a.first));
-  r.get<bool>();  // that it is cancelled holds from when it was told
+  r.get<bool>();  // a cancellation holds from when it was told
   get_error(r);
 }
 
@@ -340,11 +342,11 @@ void distribution::await_arrival(subtask& s) {
   const bool is_here = incoming_.released || !early.empty();
   if (!is_here) incoming_.awaited[number] = &r;
   graph_.pending.fetch_add(1, std::memory_order_relaxed);
-  // Its maker still counts: it cannot run yet.
+  // The maker of the subtask still counts: the subtask cannot run yet.
   if (is_here) arrives(r, early.empty() ? arrived{} : std::move(early.mapped()));
 }
 
-/// With the team's mutex. Afterwards it may be gone.
+/// Called with the team's mutex. Afterwards the subtask may be gone.
 void distribution::arrives(receive_value& r, arrived a) noexcept {
   r.here = std::move(a);
   // acq_rel: it, and what those before it did. Partner: the others that count off.
@@ -405,8 +407,8 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
 
 void graph_scope::distribute(team_node& of, const std::string& plan) {
   if (of.size == 1 && plan.empty()) return;
-  // Graphs of two workers could be made in one order here and in another one there; of a subtask on
-  // one node only.
+  // Graphs of two workers could be made in one order here and in another one there, and a graph of
+  // a subtask on one node only.
   if (owner == nullptr || owner != of.began_on || is_in_subtask)
     throw std::logic_error(
         "cleave::team_graph: not made by the worker that began the team's task, or in a subtask");
@@ -430,7 +432,7 @@ void graph_scope::not_made(std::span<const datum_use> uses,
   } catch (const cancelled&) {
     // The graph, or a scope around it: wait() tells.
   } catch (...) {
-    // The number of its first transfer: nothing of it counts.
+    // The number is that of the subtask's first transfer: nothing of the subtask counts.
     keep(made_ - uses.size() - after.size(), std::current_exception());
   }
 }

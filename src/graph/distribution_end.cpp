@@ -43,7 +43,7 @@ void distribution::compare(bool at_the_end) {
   tell(0, std::move(message));
 }
 
-/// With the team's mutex; the first node.
+/// Called with the team's mutex, on the first node.
 void distribution::compare(std::uint64_t round, std::uint64_t made) {
   const auto at = rounds_.made_by.try_emplace(round, made, 0u).first;
   auto& [by_the_first, nodes] = at->second;
@@ -51,8 +51,8 @@ void distribution::compare(std::uint64_t round, std::uint64_t made) {
   if (++nodes == size()) rounds_.made_by.erase(at);
 }
 
-/// One that has ended takes part in no agreement: so from that round on nobody does. With the
-/// team's mutex; the first node.
+/// A node that has ended takes part in no agreement: so from `round` on nobody does. Called with
+/// the team's mutex, on the first node.
 void distribution::differ(std::uint64_t round) {
   if (std::exchange(rounds_.differs, true)) return;
   rounds_.last = std::min(rounds_.last, round - 1);
@@ -63,11 +63,12 @@ void distribution::differ(std::uint64_t round) {
   tell_all(message);
 }
 
-/// Up a tree of two branches, and down again. The first node says what holds for all.
+/// The nodes agree up a tree of two branches, and down again. The first node says what holds for
+/// all.
 bool distribution::agree(std::exception_ptr& thrown) {
   const unsigned left = 2 * rank() + 1, end = std::clamp(size(), left, left + 2);
   if (planning_.recording != nullptr) gather_measured();
-  // The first node: nor before all is compared.
+  // The first node does not go on before all is compared, either.
   await([&] {
     return rounds_.children_done >= rounds_.joined * (end - left) &&
            !rounds_.made_by.contains(rounds_.joined);
@@ -150,7 +151,7 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
     if (to != rank()) tell(to, message);
 }
 
-/// With the team's mutex: nothing is waited for any more.
+/// Called with the team's mutex: nothing is waited for any more.
 void distribution::release() noexcept {
   incoming_.released = true;
   for (const auto& [number, r] : std::exchange(incoming_.awaited, {})) arrives(*r, {});

@@ -32,7 +32,7 @@ std::terminate_handler terminates_otherwise = nullptr;
     std::fprintf(stderr, "%s\n", e.what());
     std::fflush(nullptr);
     std::_Exit(2);
-  } catch (...) {}  // not one of these
+  } catch (...) {}  // an exception of another type
   terminates_otherwise();
   std::abort();
 }
@@ -48,7 +48,7 @@ std::terminate_handler terminates_otherwise = nullptr;
 void distribution::open_plan() {
   made_.all.add(entry::plan);
   if (rank() != 0) {
-    tell(0, begin(kind::opens));  // so that it is missed if the first node has no such graph
+    tell(0, begin(kind::opens));  // the first node notices if it has no such graph
     await([&] { return planning_.told.has_value(); });
     return use_plan(*planning_.told);
   }

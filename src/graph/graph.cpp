@@ -25,7 +25,7 @@ bool vertex::precede(edge& e) noexcept {
   return true;
 }
 
-/// A profile needs to know where those ended that are done.
+/// A profile needs to know where subtasks ended that are done.
 static bool is_profile() noexcept { return path_position() != 0; }
 
 vertex* vertex_ref::get() const noexcept {
@@ -43,7 +43,7 @@ graph_memory::~graph_memory() {
 
 void* graph_memory::take(std::size_t size) {
   const std::size_t lines = (sizeof(vertex) + size + line - 1) / line;
-  const std::size_t k = std::min(lines, classes) - 1;  // the last class is of all large ones
+  const std::size_t k = std::min(lines, classes) - 1;  // the last class is for all large ones
   last_ = k;
   if (k == classes - 1) return more(1, lines, k);
   if (free_[k] == nullptr && !is_profile())  // acquire: partner is give_back()
@@ -54,7 +54,7 @@ void* graph_memory::take(std::size_t size) {
 
 std::size_t graph_memory::missing() const noexcept {
   if (all_.size() < few || free_[last_] != nullptr) return 0;
-  // Of large ones none is used again.
+  // No large block is used again.
   const bool any = given_back_[last_].load(std::memory_order_relaxed) != nullptr;
   return any || last_ == classes - 1 ? 0 : at_a_time;
 }
@@ -87,12 +87,12 @@ void graph_memory::give_back(void* subtask) noexcept {
 
 namespace {
 
-/// Forgets those that nobody needs to come after any more.
+/// Forgets the subtasks that nobody needs to come after any more.
 void forget_done(datum_uses::list& list) {
   std::erase_if(list, [](const vertex_ref& v) { return v.get() == nullptr; });
 }
 
-/// Room for so many more.
+/// Makes room for `more` further entries.
 void make_room_in(datum_uses::list& list, std::size_t more) {
   if (list.size() + more <= list.capacity()) return;
   forget_done(list);
@@ -148,12 +148,12 @@ void datum_uses::enter(access_mode mode, vertex_ref by) noexcept {
 
 subtask::subtask(graph_scope& g) noexcept : group_task(g) {
   vertex& v = in_graph();
-  v.number = 0;  // not the one that was here before
+  v.number = 0;  // the number of a subtask that was here before is void
   v.successors.store(nullptr, std::memory_order_relaxed);
 }
 
-/// Comes after a list, so that others need only come after this one. No subtask of the program's:
-/// it is done as soon as all of the list are.
+/// A subtask that comes after a list, so that others need only come after this one. It is not the
+/// program's, and is done as soon as all of the list are.
 class subtask::joining final : public subtask {
 public:
   explicit joining(graph_scope& g) noexcept : subtask(g, kind::join) {}
@@ -200,7 +200,7 @@ bool graph_scope::finish() {
   return !told_stopped(this);
 }
 
-/// Within the handler of that exception.
+/// Keeps an exception; called within its handler.
 void graph_scope::keep(std::uint64_t number, std::exception_ptr e) noexcept {
   if (nodes != nullptr) nodes->note(number, e);
   error.keep(number, std::move(e));
@@ -220,10 +220,10 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
                               std::span<const vertex_ref> after) {
   const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
   const vertex_ref made = link(std::move(s), uses, after, number);
-  // Its memory stays in the caches.
+  // With so few ready subtasks their memory stays in the caches.
   constexpr std::int64_t many = 128;
   help(*this, many);
-  // The last one that is ready too: all that there is may have to come after it.
+  // The last ready subtask is run, too: all others may have to come after it.
   for (std::size_t n = memory.missing(); n > 0 && help(*this); --n) {}
   return made;
 }
@@ -245,7 +245,7 @@ vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_u
   const std::uint32_t met = put_behind(*s, number);
   const vertex_ref made{&s->in_graph(), number, nodes != nullptr ? nodes->rank() : 0};
   for (const datum_use& u : uses) u.of->uses.enter(u.mode, made);
-  are_met(*s.release(), met);  // it is its own, or the deque's
+  are_met(*s.release(), met);  // the subtask owns itself, or the deque does
   return made;
 }
 
@@ -260,8 +260,8 @@ void graph_scope::join(datum_uses::list& all, std::uint64_t number) {
   are_met(*s.release(), met);
 }
 
-/// It comes after those in before_. Returns how many of what it waits for need not be waited for:
-/// those that are done, and its being made. Throws std::bad_alloc; then nothing has happened.
+/// Puts a subtask behind those in before_. Returns how many of what it waits for need not be waited
+/// for: those that are done, and its being made. Throws std::bad_alloc; then nothing has happened.
 std::uint32_t graph_scope::put_behind(subtask& s, std::uint64_t number) {
   edge* next = s.edges_.data();
   if (before_.size() > s.edges_.size()) {
@@ -286,7 +286,7 @@ std::uint32_t graph_scope::put_behind(subtask& s, std::uint64_t number) {
   return met;
 }
 
-/// So many of what it waits for. It starts if that was all.
+/// Counts off `met` of what the subtask waits for, and starts it if that was all.
 void graph_scope::are_met(subtask& s, std::uint32_t met) {
   // acq_rel: what those before it did. Partner: complete().
   if (s.in_graph().unmet.fetch_sub(met, std::memory_order_acq_rel) == met) {
@@ -296,7 +296,7 @@ void graph_scope::are_met(subtask& s, std::uint32_t met) {
   }
 }
 
-/// It is ready, and has the turns that it needs.
+/// Starts a subtask that is ready and has the turns that it needs.
 void graph_scope::start(subtask& s) {
   switch (s.kind_) {
     case subtask::kind::call: return spawn(s);
@@ -318,7 +318,8 @@ void graph_scope::start_or_keep(subtask& s) noexcept {
   } catch (...) { keep(number, std::current_exception()); }
 }
 
-/// All that it adds to is its own now; or it waits for one of them, and has none. Locked.
+/// Gives the subtask its turn at all data that it adds to; or it waits for one of them, and has
+/// none. Called with turns_ locked.
 bool graph_scope::take_turns(subtask& s) noexcept {
   for (datum_uses* const d : s.adds_to()) {
     auto& [taken, first, last] = d->turn_of;
@@ -331,14 +332,15 @@ bool graph_scope::take_turns(subtask& s) noexcept {
   return s.locked_ = true;
 }
 
-/// Nothing that it must come after is left: whether it can run now.
+/// Called when nothing is left that the subtask must come after. Returns whether it can run at
+/// once.
 bool graph_scope::lock(subtask& s) noexcept {
   if (s.adds_ == 0) return true;
   const std::lock_guard guard(turns_);
   return take_turns(s);
 }
 
-/// Those that wait for what it added to are tried, in the order in which they came.
+/// Tries the subtasks that wait for what this one added to, in the order in which they came.
 void graph_scope::unlock(subtask& s) noexcept {
   subtask* ready = nullptr;
   {
@@ -364,23 +366,24 @@ void graph_scope::unlock(subtask& s) noexcept {
 void graph_scope::complete(subtask& s) noexcept {
   s.completed_ = true;
   if (s.locked_) unlock(s);
-  // Release: what it did, to those after it. Partners: precede() and the last fetch_sub of unmet.
+  // Release: what the subtask did, to those after it. Partners: precede() and the last fetch_sub of
+  // unmet.
   edge* e = s.in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel);
   while (e != nullptr) {
     vertex& to = *e->to;
-    e = e->next;  // which may be gone soon
+    e = e->next;  // the edge may be gone soon
     if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       subtask& next = subtask::of(to);
       if (lock(next)) start_or_keep(next);
     }
   }
-  // Not one that sends or joins: others that send may come after the same one.
+  // A subtask that sends or joins does not flush: others that send may come after the same one.
   if (nodes != nullptr && (s.kind_ == subtask::kind::call || s.kind_ == subtask::kind::receive))
     nodes->flush();
 }
 
-/// Of a subtask that was dropped: those that come after nothing else are, too. Not by their
-/// destructors, which would nest as deep as the graph is long.
+/// Drops the subtasks that come after nothing but a dropped one. Their destructors do not, as they
+/// would nest as deep as the graph is long.
 void graph_scope::drop(edge* first) noexcept {
   while (first != nullptr) {
     vertex& to = *first->to;
@@ -388,7 +391,7 @@ void graph_scope::drop(edge* first) noexcept {
     if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       subtask& s = subtask::of(to);
       if (s.kind_ == subtask::kind::receive) {
-        make_ready(s);  // it is pending
+        make_ready(s);  // the subtask counts as pending
       } else {
         s.completed_ = true;
         edge* more = to.successors.exchange(vertex::done(), std::memory_order_acq_rel);

@@ -26,10 +26,10 @@ public:
 
   affinities(const recorded_graph& g, const machine_model& on)
       : work(g.bytes.size()), links_(g.bytes.size()) {
-    std::vector<std::uint32_t> writer(g.bytes.size(), none);  // whose home; of the newest value
+    std::vector<std::uint32_t> writer(g.bytes.size(), none);  // the home of the newest value
     std::vector<std::uint64_t> version(g.bytes.size());
     std::unordered_map<std::uint64_t, double> cost;
-    std::unordered_map<std::uint64_t, std::uint64_t> sent;  // the version that went last
+    std::unordered_map<std::uint64_t, std::uint64_t> sent;  // the version that was sent last
     for (std::size_t i = 0; i < g.subtasks.size(); ++i) {
       const auto* const decides = deciding(g.uses_of(i));
       if (decides == nullptr) continue;
@@ -37,7 +37,7 @@ public:
       work[h] += g.subtasks[i].duration;
       for (const auto& u : g.uses_of(i)) {
         if (u.mode == access_mode::out || writer[u.datum] == none || writer[u.datum] == h) continue;
-        // To each home once for each value.
+        // A value goes to each home once.
         std::uint64_t& last = sent[std::uint64_t{u.datum} << 32 | h];
         if (last == version[u.datum]) continue;
         last = version[u.datum];
@@ -52,7 +52,7 @@ public:
       const auto a = static_cast<std::uint32_t>(pair >> 32), b = static_cast<std::uint32_t>(pair);
       links_[a].push_back({b, c}), links_[b].push_back({a, c});
     }
-    // In an order that does not depend on the library.
+    // The order of links must not depend on the library.
     for (auto& each : links_) std::ranges::sort(each, {}, &link::to);
   }
 
@@ -69,7 +69,7 @@ public:
     inside_.resize(a.work.size()), gain_.resize(a.work.size()), in_first_.resize(a.work.size());
   }
 
-  /// Gives these homes the ranks from `first` on, so many.
+  /// Gives these homes `count` ranks, from `first` on.
   void part(const std::vector<std::uint32_t>& homes, std::uint32_t first, std::uint32_t count) {
     if (count == 1 || homes.empty()) {
       for (const std::uint32_t h : homes) ranks_[h] = first;
@@ -122,7 +122,7 @@ private:
     }
   };
 
-  /// What the cut loses if it changes sides.
+  /// What the cut loses if home `h` changes sides.
   double gain_of(std::uint32_t h) const {
     double gain = 0;
     for (const auto& l : a_.links(h))
@@ -144,7 +144,7 @@ private:
         else if (next.top().home == seed && has == 0) h = seed;
         next.pop();
       }
-      // Nothing is linked to what it has: any other one.
+      // Nothing is linked to what the half has: any other home will do.
       while (h == none && looked_at < homes.size())
         if (!in_first_[homes[looked_at++]]) h = homes[looked_at - 1];
       if (h == none) return;
@@ -163,7 +163,8 @@ private:
   /// halves stay even; what was best of all that is kept. Whether it is better than before.
   bool improve(const std::vector<std::uint32_t>& homes, double wanted, double all) {
     double has = 0;
-    std::array<std::priority_queue<candidate>, 2> sides;  // that they are on: the second, the first
+    // The homes on the second side, and those on the first.
+    std::array<std::priority_queue<candidate>, 2> sides;
     for (const std::uint32_t h : homes) {
       if (in_first_[h]) has += a_.work[h];
       gain_[h] = gain_of(h);
@@ -177,7 +178,7 @@ private:
     const auto keeps_even = [&](std::uint32_t h) {
       return std::abs(with(h) - wanted) <= std::max(tolerance * all, std::abs(has - wanted));
     };
-    // Where it is full, of a thousand none may come: only the first few are looked at.
+    // Where a half is full, none of a thousand may fit: only the first few are looked at.
     const auto best_of = [&](std::priority_queue<candidate>& side) {
       std::vector<candidate> too_heavy;
       std::optional<candidate> best;

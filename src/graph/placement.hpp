@@ -21,10 +21,10 @@ public:
   placement_plan(byte_reader& from, unsigned nodes);
   void put(byte_writer& to) const;
 
-  /// Of the next subtask. Nothing behind the last one that was recorded, and from the first one on
-  /// that uses other data than was recorded.
+  /// The rank of the next subtask. Returns nothing behind the last one that was recorded, and from
+  /// the first one on that uses other data than was recorded.
   std::optional<unsigned> next(std::span<const datum_use> uses);
-  /// The first one that used other data.
+  /// The first subtask that used other data.
   std::optional<std::size_t> differs_at() const noexcept { return differs_at_; }
 
 private:

@@ -33,15 +33,15 @@ struct recorded_graph {
     access_mode mode{};
   };
   struct subtask {
-    std::uint32_t name = 0;          // in names
-    std::uint32_t asked = any_rank;  // by on()
+    std::uint32_t name = 0;          // an index into names
+    std::uint32_t asked = any_rank;  // the rank that on() told
     std::uint32_t ran_on = 0;        // a rank
-    std::uint32_t uses_end = 0;      // those of the subtask before end where its own begin
+    std::uint32_t uses_end = 0;      // where its uses end; they begin where the last one's end
     std::uint32_t after_end = 0;
     double duration = 0;
   };
 
-  unsigned nodes = 1, workers = 1;  // that ran it; workers on each node
+  unsigned nodes = 1, workers = 1;  // the nodes that ran it, and the workers on each
   message_costs messages;
   std::vector<std::string> names;
   std::vector<subtask> subtasks;
@@ -62,9 +62,10 @@ struct recorded_graph {
   void get(byte_reader& from);
 };
 
-/// Of a file. Throws std::runtime_error that names it, if it cannot be read or is none.
+/// Reads the graph of a plan's file. Throws std::runtime_error that names the file, if it cannot be
+/// read or is none.
 recorded_graph read_recorded_graph(const std::string& file);
-/// All of it or nothing. Throws std::runtime_error.
+/// Writes all of the graph or nothing. Throws std::runtime_error.
 void write_recorded_graph(const recorded_graph& g, const std::string& file);
 
 }  // namespace cleave::detail

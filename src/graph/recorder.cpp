@@ -10,7 +10,7 @@ namespace cleave::detail {
 namespace {
 
 constexpr std::size_t enough = 100'000;  // samples, to know how long messages take
-// If no message was seen: those of a good network.
+// The costs that hold if no message was seen: those of a good network.
 constexpr message_costs::cost usual_sending{2, 2e-4}, usual_transit{10, 1e-4},
     usual_receiving{2, 2e-4};
 
@@ -48,7 +48,7 @@ void recorder::place(std::uint64_t number, const char* name, std::span<const dat
   numbers_.push_back(number);
 }
 
-/// With the mutex, or the owner.
+/// Called with the mutex, or by the owner.
 std::optional<std::uint32_t> recorder::subtask_of(std::uint64_t number) const noexcept {
   const auto at = std::ranges::lower_bound(numbers_, number);
   if (at == numbers_.end() || *at != number) return {};
@@ -61,9 +61,9 @@ void recorder::took(std::uint64_t number, double time) noexcept try {
   if (!subtask) return;
   durations_.push_back({*subtask, time});
   measure_sizes(*subtask);
-} catch (...) {}  // one that is not known
+} catch (...) {}  // a subtask that this recorder does not know
 
-/// Of values that were written the first, second, fourth, eighth… time.
+/// Measures values that were written the first, second, fourth, eighth… time.
 void recorder::measure_sizes(std::uint32_t subtask) {
   std::vector<std::byte> value;
   for (const auto& u : graph_.uses_of(subtask)) {
@@ -166,7 +166,7 @@ std::vector<recorder::sample> recorder::in_transit() const {
   return known;
 }
 
-/// A line through the middle of the shorter half and that of the longer one: some are late for
+/// Fits a line through the middle of the shorter half and that of the longer one: some are late for
 /// reasons of their own.
 message_costs::cost recorder::fitted(std::vector<sample> of, message_costs::cost otherwise) {
   if (of.size() < 2) return otherwise;

@@ -23,30 +23,30 @@ public:
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  // The owner of the graph, on all nodes in the same order.
+  // The owner of the graph calls this, on all nodes in the same order.
 
-  /// The next subtask, of that number, runs there.
+  /// Notes that the next subtask, of that number, runs on rank `ran_on`.
   void place(std::uint64_t number, const char* name, std::span<const datum_use> uses,
              std::span<const vertex_ref> after, std::optional<unsigned> asked, unsigned ran_on);
 
-  // The owner, between wait() and the next subtask.
+  // The owner calls these between wait() and the next subtask.
 
-  /// What was measured since the last time. Throws std::bad_alloc.
+  /// Appends what was measured since the last call. Throws std::bad_alloc.
   void put_measured(byte_writer& to);
-  /// What another node has put. Throws malformed.
+  /// Adds what another node has put. Throws malformed.
   void add(byte_reader& from);
   /// Whether it is known of each subtask how long it took.
   bool is_whole();
-  /// The whole of it.
+  /// The whole graph.
   const recorded_graph& result();
 
-  // Any thread.
+  // Any thread may call these.
 
   /// Microseconds of this node's clock.
   static double now() noexcept;
   /// A subtask took so long, and nobody else touches what it has written yet.
   void took(std::uint64_t number, double duration) noexcept;
-  /// A value was put into a message of so many bytes; or taken out of one.
+  /// A value was put into a message of so many bytes; received(): taken out of one.
   void sent(std::size_t bytes, double time) noexcept;
   void received(std::size_t bytes, double time) noexcept;
   /// What was sent has been given to the network.
@@ -80,14 +80,14 @@ private:
   std::mutex mutex_;
   recorded_graph graph_;
   std::unordered_map<std::string, std::uint32_t> names_;
-  std::vector<std::uint64_t> numbers_;  // by subtask
+  std::vector<std::uint64_t> numbers_;  // the number of each subtask
   std::vector<any_datum*> data_;
-  std::vector<std::uint32_t> writes_;  // by datum
+  std::vector<std::uint32_t> writes_;  // how often each datum was written
   std::vector<duration> durations_;
   std::vector<size> sizes_;
   std::vector<transfer> transfers_;
-  std::vector<sample> sent_, received_;  // by this node
-  double flushing_ = 0;                  // of all that was sent
+  std::vector<sample> sent_, received_;  // the messages of this node
+  double flushing_ = 0;                  // the time of all flushes
 };
 
 }  // namespace cleave::detail

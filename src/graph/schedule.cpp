@@ -17,7 +17,7 @@ schedule best_schedule(const recorded_graph& g, const machine_model& on) {
     for (const auto& s : g.subtasks) ranks.push_back(s.ran_on);
     consider(schedule::method::as_recorded, std::move(ranks));
   }
-  // Also of fewer nodes: messages can cost more than others help.
+  // Fewer nodes are tried, too: messages can cost more than further nodes help.
   for (machine_model some = on; some.nodes > 0; some.nodes /= 2)
     consider(schedule::method::partition, by_partition(g, some));
   consider(schedule::method::critical_path, by_critical_path(g, on));

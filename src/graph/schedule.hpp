@@ -9,26 +9,26 @@
 /// anything; all nodes would come to the same, but one decides and tells the others.
 namespace cleave::detail {
 
-/// What it is to run on.
+/// The machine that a graph is to run on.
 struct machine_model {
-  unsigned nodes = 1, workers = 1;  // on each node
+  unsigned nodes = 1, workers = 1;  // nodes, and workers on each
   message_costs messages;
 };
 
 struct schedule {
   enum class method : std::uint8_t {
-    as_recorded,    // where it ran then
-    critical_path,  // by the longest path that is left
+    as_recorded,    // where each subtask ran when it was recorded
+    critical_path,  // the longest path that is left decides
     partition       // each datum's writers on one node: parts of much affinity
   };
-  std::vector<std::uint32_t> ranks;  // by subtask
-  double time = 0;                   // that the model takes
+  std::vector<std::uint32_t> ranks;  // the node of each subtask
+  double time = 0;                   // how long it takes in the model
   method by = method::as_recorded;
 };
 
-/// How long that takes: a worker that is free takes out the first value that has come, else begins
-/// the first subtask, in program order, that can begin. A value goes once to each node that reads
-/// it.
+/// How long a graph takes with these ranks: a worker that is free takes out the first value that
+/// has come, else begins the first subtask, in program order, that can begin. A value goes once to
+/// each node that reads it.
 double simulated(const recorded_graph& g, const machine_model& on,
                  const std::vector<std::uint32_t>& ranks);
 
@@ -46,7 +46,7 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
 /// then improved. (Kernighan and Lin, 1970; Fiduccia and Mattheyses, 1982.)
 std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
 
-/// That of the above, on all nodes or on fewer, which the model says is the fastest.
+/// The schedule, on all nodes or on fewer, that the model says is the fastest of those above.
 schedule best_schedule(const recorded_graph& g, const machine_model& on);
 
 }  // namespace cleave::detail

@@ -61,22 +61,22 @@ private:
   };
   struct transfer {
     std::uint32_t datum, to;
-    std::vector<std::uint32_t> edges;  // that it is for
+    std::vector<std::uint32_t> edges;  // the edges that the transfer is for
   };
 
   bool is_subtask(std::uint32_t v) const { return d_.kind_of(v) == kind::subtask; }
-  /// Of those readers that it joins, how many are on that node and not done.
+  /// How many of the readers that a join joins are on that node and not done.
   std::uint32_t& left_of(std::uint32_t v, std::uint32_t rank) {
     auto& by_rank = left_[v];
     by_rank.resize(on_.nodes);
     return by_rank[rank];
   }
-  /// Before anything is done.
+  /// Whether an edge matters; asked before anything is done.
   bool matters(const dependences::edge& e) {
     if (d_.kind_of(e.from) == kind::join_readers) return left_of(e.from, ranks_[e.to]) > 0;
     return !e.only_here || ranks_[e.from] == ranks_[e.to];
   }
-  /// One of those before it is done. Joins that are done now go to `done`.
+  /// One vertex before v is done. If v is a join that is done by this, it goes to `done`.
   void meet(std::uint32_t v, std::vector<std::uint32_t>& done) {
     if (--unmet_[v] != 0) return;
     if (is_subtask(v)) nodes_[ranks_[v]].ready.push(v);
@@ -111,8 +111,8 @@ private:
     }
     return rank;
   }
-  /// These are done, all on one node, and joins of them. Their worker sends what others wait for,
-  /// each value once to each node. Returns when it is free.
+  /// Ends the vertices in `done`, all on one node, and joins of them. Their worker sends what
+  /// others wait for, each value once to each node. Returns when it is free.
   double end_all(std::vector<std::uint32_t>& done, double at) {
     const std::size_t first = transfers_.size();
     for (std::size_t i = 0; i < done.size(); ++i) {
@@ -155,9 +155,10 @@ private:
   const recorded_graph& g_;
   const machine_model& on_;
   const dependences d_;
-  std::vector<std::uint32_t> ranks_;  // by vertex
+  std::vector<std::uint32_t> ranks_;  // the node of each vertex
   std::vector<node> nodes_;
-  std::vector<std::uint32_t> unmet_;                                    // by vertex
+  // How many vertices each one waits for.
+  std::vector<std::uint32_t> unmet_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> left_;  // see left_of()
   std::vector<transfer> transfers_;
   std::priority_queue<event, std::vector<event>, std::greater<>> events_;

@@ -12,10 +12,10 @@ namespace cleave::machine {
 
 #if defined(__x86_64__)
 namespace x86 {
-constexpr std::uint32_t raised = 0x3f;  // of MXCSR: which exceptions were
+constexpr std::uint32_t raised = 0x3f;  // the bits of MXCSR that say which exceptions were raised
 }
 
-/// Never 0.
+/// How this thread computes, as a number that is never 0.
 inline std::uint64_t floating_environment() noexcept {
   std::uint32_t vectors;
   std::uint16_t x87;
@@ -54,7 +54,7 @@ inline void set_floating_environment(std::uint64_t to) noexcept {
 }
 #endif
 
-/// Computes as another thread does, while it lives.
+/// Has this thread compute as another one does, while this object lives.
 class computing_as {
 public:
   explicit computing_as(std::uint64_t environment) noexcept : before_(floating_environment()) {

@@ -17,7 +17,7 @@ void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
 /// Wakes whoever blocks on the word. Touches only its address.
 void wake(const std::atomic<std::uint32_t>& word) noexcept;
 
-/// The same for a word in memory that processes share. Returns early at a signal, too.
+/// block() for a word in memory that processes share. Returns early at a signal, too.
 void block_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                   std::chrono::nanoseconds at_most) noexcept;
 void wake_shared(const std::atomic<std::uint32_t>& word) noexcept;

@@ -11,7 +11,7 @@ on_cpu::on_cpu(int cpu) noexcept {
   bound_ = sched_setaffinity(0, sizeof there_, &there_) == 0;
 }
 
-/// Whoever has changed it meanwhile knows better.
+/// Leaves a mask alone that somebody has changed meanwhile, who knows better.
 on_cpu::~on_cpu() {
   cpu_set_t is;
   if (bound_ && sched_getaffinity(0, sizeof is, &is) == 0 && CPU_EQUAL(&is, &there_))

@@ -31,9 +31,9 @@ std::string folder_of(const std::string& file) {
   return folder.empty() ? "." : folder.string();
 }
 
-/// Where links lead to, there or not.
+/// The file that links lead to, whether it is there or not.
 std::string followed(const std::string& file) {
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // as many as the kernel follows
   std::error_code error;
   fs::path to = file;
   for (int links = 0; links < most_links && fs::is_symlink(to, error); ++links)
@@ -102,7 +102,7 @@ void saved_file::fail(int error) {
   throw std::runtime_error(complaint(name_, error));
 }
 
-/// -1 with errno.
+/// Returns -1 with errno if that fails.
 int saved_file::open(kind what) {
   constexpr int how = O_WRONLY | O_CLOEXEC | O_NOCTTY;
   if (what == kind::new_secret) {
@@ -128,7 +128,7 @@ int saved_file::open(kind what) {
 
 int saved_file::open_beside(kind what) {
   static std::atomic<unsigned> number{0};
-  constexpr std::size_t most_of_name = 200;  // of the 255 bytes of a name
+  constexpr std::size_t most_of_name = 200;  // a name has 255 bytes at most
   const std::string name = fs::path(target_).filename().string().substr(0, most_of_name);
   const mode_t mode = what == kind::output ? 0666 : 0600;
   int made = -1;
@@ -149,14 +149,14 @@ int saved_file::open_beside(kind what) {
   return -1;
 }
 
-/// Writing would raise these, and end the process.
+/// Writing would raise these signals, and end the process.
 saved_file::delayed_signals::delayed_signals() noexcept {
   const sigset_t of_writing = set_of({SIGPIPE, SIGXFSZ});
   pthread_sigmask(SIG_BLOCK, &of_writing, &before_);
   sigpending(&pending_);
 }
 
-/// These would leave a part behind.
+/// These signals would leave a part of the file behind.
 void saved_file::delayed_signals::delay_those_of_users() noexcept {
   const sigset_t of_users = set_of({SIGHUP, SIGINT, SIGQUIT, SIGTERM});
   pthread_sigmask(SIG_BLOCK, &of_users, nullptr);

@@ -19,7 +19,7 @@ public:
   enum class kind {
     output,     // readable as the umask allows
     secret,     // for the owner alone; on the disk when keep() returns
-    new_secret  // the same; where there is a file already, it is not written
+    new_secret  // a secret that is not written where there is a file already
   };
   /// Blocks until a reader opens a pipe. Throws std::runtime_error with one line that begins with
   /// the file's name, as keep() does.
@@ -53,8 +53,8 @@ private:
 
   delayed_signals signals_;  // the first to be made, the last to go
   const std::string name_;
-  std::string target_;      // where links lead to
-  std::string unfinished_;  // beside it; empty: written in place, or no longer there
+  std::string target_;      // the file that links lead to
+  std::string unfinished_;  // the file beside the target; empty: written in place, or gone
   const bool durable_;
   std::FILE* stream_ = nullptr;
 };
@@ -63,7 +63,7 @@ private:
 /// could not be written. Leaves everything as it is.
 void require_writable(const std::string& file);
 
-/// For destructors: says on standard error that something is lost, and has this process end with
+/// Says for a destructor, on standard error, that something is lost, and has this process end with
 /// status 1 where it would have ended with 0.
 void report_loss(const char* who, const std::exception& what) noexcept;
 

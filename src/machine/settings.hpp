@@ -11,7 +11,8 @@ namespace cleave::machine {
 /// A whole number from `least` to `most`.
 long whole_number(std::string_view name, std::string_view text, long least, long most);
 
-/// The same from an environment variable; `otherwise` if it is unset or empty.
+/// A whole number from `least` to `most` in an environment variable; `otherwise` if it is unset or
+/// empty.
 long environment(const char* name, long least, long most, long otherwise);
 
 /// Takes `NAME TEXT` or `NAME=TEXT` out of a command line, up to the word `--`; the last one
@@ -19,7 +20,7 @@ long environment(const char* name, long least, long most, long otherwise);
 std::optional<std::string> take_text(int& argc, char** argv, std::string_view name,
                                      std::string_view what);
 
-/// The same with a whole number.
+/// Takes an option with a whole number out of a command line, as take_text() does one with a text.
 std::optional<long> take_option(int& argc, char** argv, std::string_view name, long least,
                                 long most);
 

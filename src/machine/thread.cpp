@@ -45,7 +45,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     say(" MiB is full; CLEAVE_STACK=MiB sets it\n");
     _exit(2);
   }
-  // Not ours: whoever was there before decides.
+  // The fault is none of these: the former handler decides.
   if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {
     previous_handler.sa_sigaction(signal, info, context);
   } else {
@@ -77,7 +77,7 @@ struct thread::state {
 
   static void* begin(void* self) {
     auto& s = *static_cast<state*>(self);
-    // From the bottom: guard, signal stack, stack.
+    // The memory holds, from the bottom: signal stack, guard, stack.
     guard_begin = reinterpret_cast<std::uintptr_t>(s.memory) + signal_stack_bytes;
     guard_end = guard_begin + guard_bytes;
     stack_mib = (s.bytes - guard_bytes - signal_stack_bytes) >> 20;

@@ -27,7 +27,7 @@ long preemptions() noexcept;
 
 /// For how long the calling thread has been on a CPU, in nanoseconds. A system call.
 std::uint64_t cpu_time() noexcept;
-/// The same of all threads of this process.
+/// For how long all threads of this process together have been on a CPU, in nanoseconds.
 std::uint64_t process_cpu_time() noexcept;
 
 }  // namespace cleave::machine

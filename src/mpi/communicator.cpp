@@ -20,7 +20,8 @@ namespace {
 
 enum tag : int { whole, header, part };
 
-constexpr int at_once = 64;  // long messages begun in one call of progress, so that it ends
+// The most long messages that begin in one call of progress, so that it ends.
+constexpr int at_once = 64;
 
 /// Ranks are told of failures if the user asked for it: mpirun --with-ft ulfm leaves this variable.
 bool survival_was_asked_for() {
@@ -45,8 +46,8 @@ bool tells_of_a_failure([[maybe_unused]] int code) {
 }
 
 /// Open MPI with more ranks than CPUs gives the CPU away in each call that finds nothing: to
-/// whoever computes, for as long as the kernel lets that one. Messages would wait so long. Here
-/// nobody spins but at the beginning and the end.
+/// whoever computes, for as long as the kernel lets that one. Messages would wait as long. Cleave's
+/// ranks spin only at the beginning and the end.
 void yield_in_calls([[maybe_unused]] bool yields) {
 #if defined(OPEN_MPI)
   using setter = bool(bool);
@@ -78,13 +79,15 @@ void communicator::begin(int expected_ranks) {
   // The barrier inside MPI_Finalize may wait for a rank that is gone; ranks have left together
   // before it.
   if (world_.survives) setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
-  // Serialized: workers send, too; and another thread may come to own the transport later.
+  // Calls are serialized, not one thread's: workers send, too; and another thread may come to own
+  // the transport later.
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   if (provided < MPI_THREAD_FUNNELED)
     throw std::runtime_error(library() + " does not allow threads (MPI_THREAD_FUNNELED)");
   world_.other_threads = provided >= MPI_THREAD_SERIALIZED;
-  // A communicator of its own: nothing that the program sends can be taken for ours.
+  // Cleave has a communicator of its own: nothing that the program sends can be taken for its
+  // messages.
   MPI_Comm_dup(MPI_COMM_WORLD, &world_.messages);
   MPI_Comm_dup(MPI_COMM_WORLD, &world_.end);
   MPI_Comm_set_errhandler(world_.messages, MPI_ERRORS_RETURN);
@@ -280,7 +283,7 @@ void communicator::finish_requests() {
   remove_finished();
 }
 
-/// From the two lists of requests.
+/// Removes what has finished from the two lists of requests.
 void communicator::remove_finished() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < running_.requests.size(); ++i) {
@@ -292,8 +295,8 @@ void communicator::remove_finished() {
   running_.operations.resize(kept);
 }
 
-/// Requests that a rank that is gone has a part in: MPI promises that they fail, but may leave one
-/// of them open for ever. Their messages stay, because MPI may write into them.
+/// Gives up the requests that a rank which is gone has a part in: MPI promises that they fail, but
+/// may leave one of them open for ever. Their messages stay, because MPI may write into them.
 void communicator::give_up_requests() {
   for (std::size_t i = 0; i < running_.requests.size(); ++i)
     if (peers_[index(running_.operations[i]->peer)].gone) running_.operations[i] = nullptr;
@@ -337,7 +340,8 @@ bool communicator::begin_to_receive() {
   int found = 0;
   MPI_Message handle = MPI_MESSAGE_NULL;
   MPI_Status status;
-  // Twice: the first may look before it lets MPI work, and find nothing of what is there.
+  // MPI is asked twice: the first call may look before it lets MPI work, and find nothing of what
+  // is there.
   for (int n = 0; n < 2 && found == 0; ++n) {
     const int code =
         MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_.messages, &found, &handle, &status);
@@ -375,7 +379,7 @@ bool communicator::begin_to_receive() {
   return true;
 }
 
-/// Posted before anything else is looked for, so that no part is ever found by a probe.
+/// Posts the receives before anything else is looked for, so that no part is ever found by a probe.
 void communicator::receive_parts(operation& op) {
   const std::size_t part_bytes = op.lengths[1];
   for (std::size_t at = 0; at < op.message.size(); at += part_bytes) {
@@ -403,7 +407,7 @@ std::optional<incoming> communicator::next() {
 
 void communicator::begin_to_leave() {
 #ifdef CLEAVE_MPI_SURVIVES
-  if (world_.survives) {  // a barrier that ranks which are gone need not come to
+  if (world_.survives) {  // this is a barrier that ranks which are gone need not come to
     leaving_.left =
         MPIX_Comm_iagree(world_.end, &leaving_.agreed, &leaving_.request) != MPI_SUCCESS;
     return;

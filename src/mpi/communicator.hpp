@@ -21,8 +21,8 @@ namespace cleave::net::mpi {
 /// time calls it: the one that made it, unless MPI allows others.
 ///
 /// MPI gives the order between two ranks. A message longer than a part travels as a header and its
-/// parts, which the receiver has asked for, in order, before it looks for another message. Of each
-/// part but the last next() returns an empty message: its sender lives.
+/// parts, which the receiver has asked for, in order, before it looks for another message. For each
+/// part but the last next() returns an empty message, which says that its sender lives.
 class communicator {
 public:
   /// Begins MPI. Throws std::runtime_error if there is not what the launcher spoke of.
@@ -36,23 +36,23 @@ public:
   int size() const noexcept { return world_.size; }
   /// Whether other threads may call, one at a time.
   bool allows_other_threads() const noexcept { return world_.other_threads; }
-  /// Name and version.
+  /// The name and version of the MPI library.
   static std::string library();
 
   // ---- before the first message; all ranks together
 
   /// The ranks of this host, in order, with this one.
   const std::vector<int>& neighbours() const noexcept { return neighbours_; }
-  /// What the first rank of this host has in it, in all of them.
+  /// Copies what the first rank of this host has in it to all ranks of this host.
   void share_on_host(std::span<std::byte> what);
-  /// True if all ranks of this host say so.
+  /// Asks all ranks of this host; true if `mine` is true on all of them.
   bool all_on_host(bool mine);
   /// What each rank has, by rank; as many bytes of each.
   std::vector<std::byte> gather(std::span<const std::byte> mine);
 
   // ---- messages
 
-  /// Nothing above is called any more.
+  /// Called before the first message; none of the functions above is called after this.
   void begin_messages();
   /// The peer is not this rank and not lost.
   void send(int to, bytes message);
@@ -74,7 +74,7 @@ public:
   /// Whether this MPI tells of a rank that is gone, instead of ending the job.
   bool survives() const noexcept { return world_.survives; }
   bool gone(int peer) const noexcept { return peers_[index(peer)].gone; }
-  /// Asks MPI who is gone. Local, but not for every turn of a loop.
+  /// Asks MPI who is gone. The call is local, but too slow for every turn of a loop.
   void look_for_failures();
   std::optional<int> next_failure();
   bool has_failure() const noexcept { return !failures_.empty(); }
@@ -91,7 +91,8 @@ private:
     int peer;
     bool incoming;
     bytes message;
-    // Sent ahead of a message in parts: its length and theirs, which is the sender's setting.
+    // What is sent ahead of a message in parts: its length and that of a part, which is the
+    // sender's setting.
     std::array<std::uint64_t, 2> lengths{};
     int parts = 0;  // requests that are not finished
     bool failed = false;
@@ -100,7 +101,7 @@ private:
     std::uint32_t seen = 0;
     int unfinished = 0;
     bool gone = false;
-    std::deque<std::unique_ptr<operation>> arriving;  // in the order of sending
+    std::deque<std::unique_ptr<operation>> arriving;  // its messages in the order of sending
   };
 
   static std::size_t index(int peer) noexcept { return static_cast<std::size_t>(peer); }

@@ -39,7 +39,7 @@ doorbell::counter& doorbell::announced(int from, int to) const noexcept {
   return announced_[index(place(from)) * neighbours_ + index(place(to))];
 }
 
-/// Only one of several ringers pays for the call.
+/// Rings a slot; only one of several ringers pays for the call to the kernel.
 void doorbell::wake(slot& s, int peer) noexcept {
   s.rings.fetch_add(1, std::memory_order_seq_cst);  // partners: sleep, end_watch
   std::uint32_t where = s.where.load(std::memory_order_seq_cst);
@@ -55,7 +55,7 @@ void doorbell::announce(int peer) noexcept {
     ++to_[index(peer)];
     return;
   }
-  // Release: what MPI wrote for the peer, to the peer that sees the count. Partner: announced_by.
+  // Releases what MPI wrote for the peer to the peer that sees the count. Partner: announced_by.
   announced(self_, peer).fetch_add(1, std::memory_order_release);
 }
 
@@ -72,12 +72,13 @@ std::uint32_t doorbell::announced_by(int peer) const noexcept {
   return announced(peer, self_).load(std::memory_order_acquire);  // partner: announce
 }
 
-/// True if there was a ring. Of neighbours' rings the counts lie in the shared memory.
+/// Reads the rings that have come over UDP; true if there was one. The counts of neighbours lie in
+/// the shared memory.
 bool doorbell::read_socket() noexcept {
   bool any = false;
   while (const auto r = socket_->receive()) {
     any = true;
-    // One may overtake another.
+    // A ring may overtake another one.
     std::uint32_t& known = from_[r->from];
     if (static_cast<std::int32_t>(r->announced - known) > 0) known = r->announced;
   }
@@ -97,7 +98,8 @@ bool doorbell::sleep(ticket since, std::chrono::nanoseconds at_most) noexcept {
   bool rung = s.rings.load(std::memory_order_seq_cst) != since;  // partner: wake
   if (!rung) {
     if (socket_) socket_->wait(at_most);
-    // Not on `rings`: a late ringer may say `awake` before this blocks, of a ring that was seen.
+    // The rank does not sleep on `rings`: a late ringer may say `awake` before this blocks, for a
+    // ring that was seen.
     else machine::block_shared(s.where, on_word, at_most);
   }
   s.where.store(awake, std::memory_order_relaxed);

@@ -30,8 +30,8 @@ namespace cleave::net::mpi {
 /// another thread looks at `rings`: that one says that it does not any more, and then compares once
 /// again, as a sleeper does.
 ///
-/// With every message its sender also says how many it has begun to send so far: who was woken too
-/// early knows then that something is on its way.
+/// With every message its sender also says how many it has begun to send so far: a rank that was
+/// woken too early knows then that something is on its way.
 class doorbell {
 public:
   using ticket = std::uint32_t;
@@ -43,10 +43,11 @@ public:
 
   static std::size_t memory_bytes(std::size_t neighbours) noexcept;
 
-  /// One more message is on its way to the peer, who learns it when rung, or when it looks next.
+  /// Counts one more message on its way to the peer, which learns this when it is rung, or when it
+  /// looks next.
   void announce(int peer) noexcept;
   void ring(int peer) noexcept;
-  /// Any thread.
+  /// Ends this rank's sleep, or its next one. Any thread may call it.
   void ring_self() noexcept;
 
   bool is_neighbour(int peer) const noexcept { return place(peer) >= 0; }
@@ -54,25 +55,25 @@ public:
   /// How many messages the peer has announced to this rank, modulo 2^32.
   std::uint32_t announced_by(int peer) const noexcept;
 
-  /// To be taken before looking for messages.
+  /// Takes a ticket, which must be done before looking for messages.
   ticket look() noexcept;
   /// Blocks until rung since the ticket was taken. False if the time was up.
   bool sleep(ticket since, std::chrono::nanoseconds at_most) noexcept;
 
-  // Another thread than the sleeper, one at a time.
+  // The functions that follow are called by another thread than the sleeper, one at a time.
 
-  /// Who sleeps on the word is not woken from now on. It may go to sleep again: called again, it
-  /// holds for that too.
+  /// A thread that sleeps on the word is not woken from now on. When it may have gone to sleep
+  /// again, this is called again, and holds for that sleep too.
   void watch() noexcept;
   ticket rings() const noexcept;
-  /// A ring since the ticket was taken wakes the sleeper, and those to come do.
+  /// Ends the watch: a ring since the ticket was taken wakes the sleeper, and so do later rings.
   void end_watch(ticket since) noexcept;
 
 private:
   enum sleeping : std::uint32_t { awake, on_word, watched, on_socket };
   struct alignas(64) slot {
     std::atomic<std::uint32_t> rings{0};
-    std::atomic<std::uint32_t> where{awake};  // a sleeping
+    std::atomic<std::uint32_t> where{awake};  // a value of `sleeping`
   };
   using counter = std::atomic<std::uint32_t>;
 
@@ -85,12 +86,14 @@ private:
   const machine::shared_memory memory_;
   const std::unique_ptr<ring_socket> socket_;
   const std::size_t neighbours_;
-  slot alone_;                       // without shared memory
-  slot* slots_;                      // of the neighbours
-  counter* announced_ = nullptr;     // between the neighbours, a row for each sender
-  std::vector<int> places_;          // of each rank among the neighbours, or -1
-  std::vector<std::uint32_t> to_;    // announced to ranks elsewhere
-  std::vector<std::uint32_t> from_;  // and by them
+  slot alone_;                    // this rank's slot if there is no shared memory
+  slot* slots_;                   // the slots of the neighbours
+  counter* announced_ = nullptr;  // the counts between neighbours, a row for each sender
+  std::vector<int> places_;       // the place of each rank among the neighbours, or -1
+  // How many messages this rank has announced to each rank elsewhere.
+  std::vector<std::uint32_t> to_;
+  // How many messages each rank elsewhere has announced to this one.
+  std::vector<std::uint32_t> from_;
 };
 
 }  // namespace cleave::net::mpi

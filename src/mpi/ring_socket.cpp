@@ -16,7 +16,7 @@
 namespace cleave::net::mpi {
 namespace {
 
-/// Numbers in a ring are in the order of the network; of a random one any order will do.
+/// Numbers in a ring are in the order of the network; for the random `job` any order will do.
 ring_socket::ring swapped(ring_socket::ring r) noexcept {
   return {r.job, htonl(r.from), htonl(r.announced)};
 }
@@ -42,7 +42,8 @@ std::array<contact::network, 4> networks_here() {
   return found;
 }
 
-/// The first of its addresses in a network that is ours too; the loopback if one is ours itself.
+/// The first address of that host in a network that is this host's too; the loopback if both have
+/// the same address.
 std::uint32_t reachable(const contact& there, const contact& here) {
   for (const auto& mine : here.networks) {
     for (const auto& theirs : there.networks) {

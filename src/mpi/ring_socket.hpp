@@ -8,7 +8,8 @@
 
 namespace cleave::net::mpi {
 
-/// Where a rank's socket is reached: IPv4 in network order. Ranks exchange these over MPI.
+/// The place where a rank's socket is reached, as IPv4 addresses in network order. Ranks exchange
+/// these over MPI.
 struct contact {
   struct network {
     std::uint32_t address = 0, mask = 0;
@@ -24,21 +25,22 @@ class ring_socket {
 public:
   struct ring {
     std::uint64_t job;
-    std::uint32_t from;       // rank
-    std::uint32_t announced;  // messages begun from there to here, modulo 2^32
+    std::uint32_t from;  // the rank that rings
+    // How many messages that rank has begun to send to this one, modulo 2^32.
+    std::uint32_t announced;
   };
 
-  /// Throws std::runtime_error if there is no socket to be had.
+  /// Opens a socket. Throws std::runtime_error if there is none to be had.
   ring_socket();
   ~ring_socket();
   ring_socket(const ring_socket&) = delete;
   ring_socket& operator=(const ring_socket&) = delete;
 
   contact mine() const;
-  /// How the others are reached from here, by rank.
+  /// Tells how the other ranks are reached, by rank.
   void know(const std::vector<contact>& contacts);
 
-  /// Any thread.
+  /// Sends a ring. Any thread may call it.
   void send(std::uint32_t to, ring what) const noexcept;
   std::optional<ring> receive() const noexcept;
   /// Blocks until a ring is there.

@@ -28,13 +28,16 @@ using clock = std::chrono::steady_clock;
 constexpr int looks_before_a_nap = 4;
 constexpr std::chrono::nanoseconds shortest_nap = 50us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
-constexpr std::chrono::nanoseconds if_a_ring_is_lost = 10ms;    // over UDP
-constexpr std::chrono::nanoseconds if_a_rank_is_killed = 50ms;  // of which MPI tells only who asks
+// The longest sleep where rings go over UDP.
+constexpr std::chrono::nanoseconds if_a_ring_is_lost = 10ms;
+// The longest sleep where ranks may be killed: MPI tells of it only when it is asked.
+constexpr std::chrono::nanoseconds if_a_rank_is_killed = 50ms;
 
 constexpr std::chrono::nanoseconds longest_farewell = 200ms;
 
 constexpr long largest_part = 1 << 30;  // MPI counts bytes with an int
-constexpr long usual_part = 1 << 20;    // over a slow line none takes a second
+// A part of this length takes less than a second over a slow line.
+constexpr long usual_part = 1 << 20;
 
 /// Messages over MPI; sleeps on the doorbell. The mutex is held whenever MPI, the doorbell's counts
 /// or what is counted is touched, and not while it sleeps.
@@ -65,7 +68,7 @@ public:
   traffic counted() const noexcept override;
 
 private:
-  /// Longer from one to the next, until something has come.
+  /// The lengths of naps: each is longer than the last one, until something has come.
   class naps {
   public:
     std::chrono::nanoseconds next() noexcept {
@@ -90,14 +93,14 @@ private:
   void leave();
 
   mutable std::mutex mutex_;
-  const std::string kind_ = kind_of_doorbell();  // before MPI begins: others wait in it
+  const std::string kind_ = kind_of_doorbell();  // found before MPI begins: other ranks wait in it
   communicator all_;
   doorbell bell_;
   const bool spin_;
   std::atomic<bool> rung_{false};
-  std::set<int> to_ring_;  // those that were sent to, and not rung yet
+  std::set<int> to_ring_;  // the ranks that were sent to, and not rung yet
   traffic counted_;
-  // Of who watches.
+  // Only the thread that watches touches `looked_at_` and `expects_`.
   doorbell::ticket looked_at_ = 0;
   bool expects_ = false;  // something is on its way
 };
@@ -107,7 +110,7 @@ std::size_t mpi_transport::part_bytes() {
       machine::environment("CLEAVE_MPI_PART", 1, largest_part, usual_part));
 }
 
-/// Empty: what is best.
+/// The kind that CLEAVE_MPI_DOORBELL names; empty: the best one is chosen.
 std::string mpi_transport::kind_of_doorbell() {
   const char* const text = std::getenv("CLEAVE_MPI_DOORBELL");
   std::string kind = text != nullptr ? text : "";
@@ -209,7 +212,7 @@ void mpi_transport::send_now(int peer, bytes message) {
   bell_.announce(peer);
 }
 
-/// When all is sent: who is woken may well take this CPU.
+/// Rings when all is sent: a rank that is woken may well take this CPU.
 void mpi_transport::ring_receivers() noexcept {
   for (const int peer : to_ring_)
     if (!all_.gone(peer)) bell_.ring(peer);
@@ -231,7 +234,8 @@ std::optional<incoming> mpi_transport::receive() {
 // ---- waiting
 
 void mpi_transport::ring() noexcept {
-  // Before the ring, which is sequentially consistent: who is woken by it sees the flag.
+  // The flag is stored before the ring, which is sequentially consistent: whoever is woken by the
+  // ring sees the flag.
   rung_.store(true, std::memory_order_seq_cst);
   bell_.ring_self();
 }
@@ -287,7 +291,7 @@ void mpi_transport::wait(std::chrono::microseconds at_most) {
     const auto now = clock::now();
     if (now >= end) return;
     if (spinning()) {
-      lock.unlock();  // for those that send
+      lock.unlock();  // threads that send get the mutex
       lock.lock();
       continue;
     }
@@ -337,10 +341,10 @@ void mpi_transport::end_watch() noexcept {
 
 // ---- the end
 
-/// All ranks together. What is still on its way is received, so that whoever sent it can go; then
-/// MPI ends, which spins until all have come: so they come at the same time. What others sent can
-/// be later than their having left: it is waited for a little, as MPI complains of what nobody has
-/// received.
+/// All ranks leave together. What is still on its way is received, so that whoever sent it can go;
+/// then MPI ends, which spins until all have come: so they come at the same time. What a rank has
+/// sent can arrive after its word that it has left: this waits a little for it, as MPI complains of
+/// what nobody has received.
 void mpi_transport::leave() {
   const std::lock_guard lock(mutex_);
   ring_receivers();

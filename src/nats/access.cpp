@@ -49,7 +49,7 @@ std::string text_of(const fs::path& file) {
 
 constexpr std::string_view base32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// An nkey in base 32: a prefix, and so many letters in all.
+/// Checks an nkey in base 32, which has this prefix and so many letters in all.
 void check_key(const char* what, std::string_view text, std::string_view prefix,
                std::size_t letters) {
   const auto expected = [&](const char* why) {

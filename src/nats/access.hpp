@@ -13,12 +13,15 @@
 namespace cleave::net::nats {
 
 struct access {
-  std::string site, name;         ///< of this machine; each is a token
-  std::vector<std::string> urls;  ///< of the relay: tls://HOST:PORT, or nats:// on loopback
-  std::string authority;          ///< who vouches for the relay, in PEM; empty: plain
-  std::string public_key;         ///< U…; empty, with the seed: the relay asks nobody who he is
-  std::string seed;               ///< SU…; never shown to anybody
-  std::string file{};             ///< what it was read from, for whoever has to mend it
+  std::string site, name;  ///< the site and the name of this machine; each is a token
+  /// Where the relay listens: tls://HOST:PORT, or nats:// on loopback.
+  std::vector<std::string> urls;
+  /// The certificate that vouches for the relay, in PEM; empty: there is no TLS.
+  std::string authority;
+  /// The key begins with U; it is empty, like the seed, if the relay asks nobody for a key.
+  std::string public_key;
+  std::string seed;    ///< begins with SU; is never shown to anybody
+  std::string file{};  ///< the file that it was read from, for whoever has to mend it
 };
 
 /// What a URL names. Throws std::invalid_argument if it is no tls:// or nats:// URL.
@@ -35,16 +38,17 @@ bool is_loopback(std::string_view host) noexcept;
 /// What stands at the end of each of NATS's keys, low byte first: a CRC-16 (XMODEM).
 std::uint16_t checksum_of_key(std::span<const unsigned char> bytes) noexcept;
 
-/// Nothing is wrong with it; else throws std::invalid_argument, what was expected.
+/// Checks that nothing is wrong with it; else throws std::invalid_argument, which says what was
+/// expected.
 void check(const access& a);
 
-/// Throws std::invalid_argument, one line that begins with the file's name: if it cannot be read,
-/// if others than its owner may read it, if it is no key file.
+/// Reads a key file. Throws std::invalid_argument with one line that begins with the file's name if
+/// it cannot be read, if others than its owner may read it, or if it is no key file.
 access read_access(const std::filesystem::path& file);
 
 /// Makes the file, readable for its owner alone; nothing is left of one that could not be written.
-/// Throws std::invalid_argument; also if there is one already, unless that is to be replaced
-/// (`secret`).
+/// Throws std::invalid_argument, also if there is such a file already, unless `as` is `secret`,
+/// which replaces it.
 void write_access(
     const std::filesystem::path& file, const access& a,
     cleave::machine::saved_file::kind as = cleave::machine::saved_file::kind::new_secret);
@@ -53,7 +57,8 @@ void write_access(
 /// $XDG_CONFIG_HOME/cleave/*.cleave (~/.config without it) that has this URL. Throws
 /// std::invalid_argument with one line.
 std::filesystem::path find_key(const std::string& where);
-/// What is in that file, with that one URL if it is one. Throws std::invalid_argument.
+/// What is in the key file for `where`; if that is a URL, it is the only one. Throws
+/// std::invalid_argument.
 access find_access(const std::string& where);
 
 }  // namespace cleave::net::nats

@@ -17,15 +17,16 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longest_write = 1s;
-constexpr int most_refusals = 25;  // of a key, one after the other
+constexpr int most_refusals = 25;  // how often in a row a key may be refused
 constexpr int quick_tries = 20;    // a relay that is only started again is not missed for long
-constexpr auto longest_rest = 2s;  // between tries after those
+constexpr auto longest_rest = 2s;  // between the tries after the quick ones
 constexpr std::string_view nobody_kind = "nobody";
 
 void say(const std::string& line) { say_if_read("cleave: " + line + "\n"); }
 
-/// Permissions, mostly: each once in this process. Called in a thread of nats.c. Those for a
-/// subscription are said by who has subscribed and waits for the relay's answer.
+/// Says an error of nats.c, mostly about permissions, once in this process. Called in a thread of
+/// nats.c. Errors of a subscription are said by the thread that has subscribed and waits for the
+/// relay's answer.
 void complain(natsConnection*, natsSubscription*, natsStatus status, void*) {
   if (status == NATS_CONNECTION_CLOSED || status == NATS_STALE_CONNECTION) return;
   static std::mutex mutex;
@@ -96,7 +97,7 @@ std::shared_ptr<link> connection::connect() const {
   std::rethrow_exception(error);
 }
 
-/// What is listened to is known to the relay before anybody sends by it.
+/// Takes a new connection: the relay knows what is listened to before anybody sends over it.
 void connection::adopt(std::shared_ptr<link> made) {
   {
     const std::lock_guard lock(mutex_);
@@ -136,7 +137,8 @@ void connection::keep() {
   }
 }
 
-/// False if this object ends, or if the relay does not want this machine any more.
+/// Makes the connection again. False if this object ends, or if the relay does not want this
+/// machine any more.
 bool connection::make_again() {
   int tries = 0, refusals = 0;
   for (auto rest = how_.between_tries;; ++tries) {
@@ -198,7 +200,7 @@ bool connection::send_part(const endpoint& to, std::string_view kind,
   return by != nullptr && send_part(*by, subject_to(to, self_, kind), {}, content, so_far);
 }
 
-/// By the connection that it has begun with, or not at all.
+/// Sends a part over the connection over which its message was begun, or not at all.
 bool connection::send_part(link& by, const std::string& subject, const std::string& reply,
                            std::span<const std::byte> content, outgoing& so_far) {
   if (so_far.done == 0) so_far.number = ++last_number_, so_far.by = &by;

@@ -28,7 +28,7 @@ class link;
 std::string random_token();
 
 /// A process's connection to its site's relay. Once made it is made again for as long as it takes
-/// whenever it is lost; what is sent meanwhile, or was on its way, is lost. From one sender letters
+/// whenever it is lost; what is sent meanwhile, or was on its way, is lost. Letters from one sender
 /// to this process arrive in the order in which they were sent, whole, or not at all; those to all
 /// are in an order of their own.
 ///
@@ -40,30 +40,32 @@ public:
   struct settings {
     int tries = 5;  ///< relays refuse whoever comes while they read their settings again
     std::chrono::milliseconds between_tries{200};
-    std::function<bool()> give_up{};                ///< asked between tries, before it was there
-    std::chrono::milliseconds answer_within{2000};  ///< of the relay
-    std::chrono::milliseconds ping_every{1000};     ///< no answer for three of them: it is lost
-    std::size_t most_bytes = std::size_t{1} << 30;  ///< of one message in parts
+    /// This is asked between tries until the connection is there for the first time.
+    std::function<bool()> give_up{};
+    std::chrono::milliseconds answer_within{2000};  ///< the relay has to answer within this time
+    /// The connection is lost if three pings in a row get no answer.
+    std::chrono::milliseconds ping_every{1000};
+    std::size_t most_bytes = std::size_t{1} << 30;  ///< the longest message that is sent in parts
   };
 
-  /// Blocks until it is there. `process` is this process's token. Throws refused or unreachable
-  /// with one line that names the URL, std::invalid_argument.
+  /// Makes the connection, and blocks until it is there. `process` is this process's token. Throws
+  /// refused or unreachable with one line that names the URL, std::invalid_argument.
   connection(access who, std::string process, const settings& how);
   connection(access who, std::string process);
   ~connection();
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// Of a message that is sent in parts.
+  /// The most bytes that a message may have which is sent in parts.
   std::size_t longest_message() const noexcept { return how_.most_bytes; }
   const endpoint& self() const noexcept { return self_; }
 
-  // Any thread.
+  // Any thread may call the functions that follow.
 
-  /// Sends it, in parts if the relay demands that; not at all while the connection is lost. May
-  /// block for a second when the relay takes nothing, which then counts as lost. `kind` is a token.
-  /// With `ask` a letter `nobody` comes, as from there, if that is at this site and no process
-  /// listens there.
+  /// Sends a message, in parts if the relay demands that; not at all while the connection is lost.
+  /// May block for a second when the relay takes nothing, which then counts as lost. `kind` is a
+  /// token. With `ask` a letter `nobody` comes back, as from `to`, if that is at this site and no
+  /// process listens there.
   void send(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
             bool ask = false);
   void send(const endpoint& to, std::string_view kind, std::string_view content, bool ask = false) {
@@ -72,29 +74,30 @@ public:
   /// How much of a message that goes in parts was sent.
   struct outgoing {
     std::uint64_t number = 0;
-    const link* by = nullptr;  ///< what it has begun with
+    const link* by = nullptr;  ///< the connection that the message has begun with
     std::size_t done = 0;
   };
   /// Whether send() would send several messages.
   bool needs_parts(std::size_t bytes) const;
-  /// The next part of a message that needs parts; blocks as send() does. False: it was the last, or
-  /// the connection was lost. Until then no other message may go there.
+  /// Sends the next part of a message that needs parts; blocks as send() does. False: it was the
+  /// last, or the connection was lost. Until then no other message may go there.
   bool send_part(const endpoint& to, std::string_view kind, std::span<const std::byte> content,
                  outgoing& so_far);
-  /// Blocks until the relay has all that was sent; not for longer than it has to answer. Who goes
-  /// without it may take with it what the kernel still had to send.
+  /// Blocks until the relay has all that was sent; not for longer than it has to answer. A process
+  /// that ends without it may lose what the kernel still had to send.
   void flush();
-  /// To all who listen to this topic: tokens, with dots. At most most_to_all() bytes; throws
-  /// std::invalid_argument.
+  /// Sends to all who listen to this topic, which is tokens with dots between them. `content` has
+  /// at most most_to_all() bytes; throws std::invalid_argument if it has more.
   void tell_all(const std::string& topic, std::string_view content);
   static constexpr std::size_t most_to_all() noexcept { return 32 << 10; }
-  /// From now on letters to all of that topic come in; `*` stands for one token, `>` at its end for
-  /// all that follow. When this returns the relay knows it, if the connection is there.
+  /// From this call on letters to all of that topic come in; `*` stands for one token, `>` at its
+  /// end for all that follow. When this returns the relay knows it, if the connection is there.
   void listen(const std::string& topic);
-  /// The same with a whole subject.
+  /// Does what listen() does, but for a whole subject.
   void listen_to(const std::string& subject);
 
-  /// The next letter that has arrived, or that a part of one has. Not this process's own.
+  /// The next letter that has arrived, or whose next part has. This process's own letters are left
+  /// out.
   std::optional<letter> receive();
   /// Blocks until a letter may be there, ring() was called since the last wait, the connection was
   /// lost or is back, or the time is up. Does not spin. One thread at a time.
@@ -102,11 +105,11 @@ public:
   void ring() noexcept;
 
   bool is_up() const noexcept { return up_; }
-  /// How often it has been made.
+  /// How often the connection has been made.
   unsigned times_made() const noexcept { return times_made_; }
-  /// Why it will not be made again: this machine's key is not taken any more.
+  /// Why the connection will not be made again: this machine's key is not taken any more.
   std::optional<std::string> refusal() const;
-  /// Waits that blocked, and those of them that the time ended.
+  /// How many waits blocked, and how many of these ended because the time was up.
   struct waits {
     std::uint64_t sleeps = 0, naps = 0;
   };
@@ -129,16 +132,16 @@ private:
   const std::shared_ptr<inbox> inbox_;
   std::atomic<bool> up_{false};
   std::atomic<unsigned> times_made_{0};
-  waits counted_;  // by the thread that waits
+  waits counted_;  // only the thread that waits touches it
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the next three
   std::shared_ptr<link> link_;
-  std::vector<std::string> subjects_;  // that are listened to
+  std::vector<std::string> subjects_;  // the subjects that are listened to
   std::optional<std::string> refusal_;
 
-  std::mutex sending_;  // parts of a message follow each other
+  std::mutex sending_;  // held by whoever sends: the parts of a message follow each other
   std::uint64_t last_number_ = 0;
-  assembler unfinished_;  // by the thread that receives
+  assembler unfinished_;  // only the thread that receives touches it
   std::thread keeper_;
 };
 

@@ -47,7 +47,7 @@ std::string last_words(natsStatus status) {
   const char* const last = nats_GetLastError(&of);
   std::string text = natsStatus_GetText(status);
   if (of == status && last != nullptr && *last != '\0') text = last;
-  // "(conn.c:565): …": where in its source.
+  // The text may begin with a place in nats.c's source, as in "(conn.c:565): …".
   if (const auto end = text.find("): "); text.starts_with('(') && end != text.npos)
     text.erase(0, end + 3);
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -78,7 +78,8 @@ nats_connection dial(const access& who, const std::string& url, const dialling& 
   set(natsOptions_SetPingInterval(o, 0));
   if (how.on_error != nullptr) set(natsOptions_SetErrorHandler(o, how.on_error, how.closure));
   if (how.on_closed != nullptr) set(natsOptions_SetClosedCB(o, how.on_closed, how.closure));
-  // Of a plain one too: nats.c begins TLS where a server asks for it.
+  // The handshake of a plain connection is watched too: nats.c begins TLS where a server asks for
+  // it.
   std::optional<handshake> watched;
   try {
     watched.emplace(who.authority, how.answer_within);

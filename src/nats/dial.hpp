@@ -21,19 +21,21 @@ struct nats_closed {
 using nats_connection = std::unique_ptr<natsConnection, nats_closed>;
 
 struct dialling {
-  std::string name;                               ///< what it calls itself, for the server's log
-  std::chrono::milliseconds answer_within{2000};  ///< of the TCP connection, greeting, TLS, key
+  std::string name;  ///< the name of this connection in the server's log
+  /// The limit for each of TCP connection, greeting, TLS and key.
+  std::chrono::milliseconds answer_within{2000};
   std::chrono::milliseconds write_within{1000};
-  natsErrHandler on_error = nullptr;  ///< in threads of nats.c
+  natsErrHandler on_error = nullptr;  ///< called in threads of nats.c
   natsConnectionHandler on_closed = nullptr;
   void* closure = nullptr;
 };
 
-/// Blocks until it is there. Throws refused or unreachable with one line that names the URL, and
-/// the key file where that is to blame; std::invalid_argument if the file's certificate is none.
+/// Makes a connection, and blocks until it is there. Throws refused or unreachable with one line
+/// that names the URL, and the key file where that is to blame; std::invalid_argument if the file's
+/// certificate is none.
 nats_connection dial(const access& who, const std::string& url, const dialling& how);
 
-/// Whose key it is, and the file that it is in.
+/// Whose key this is, and the file that it is in.
 std::string owner_of(const access& who);
 
 /// What nats.c says of the last thing that failed in this thread, on one line.

@@ -42,9 +42,9 @@ certificates read_certificates(const std::string& pem) {
 struct handshake::watch {
   const certificates trusted;
   const std::chrono::milliseconds at_most;
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards what follows
   std::condition_variable changed;
-  const SSL* of = nullptr;  // that is under way
+  const SSL* of = nullptr;  // the handshake that is under way
   int socket = -1;
   steady_clock::time_point until;
   bool over = false, cut_off = false, seen = false;

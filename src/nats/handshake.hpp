@@ -21,9 +21,10 @@ public:
   handshake(const handshake&) = delete;
   handshake& operator=(const handshake&) = delete;
 
-  /// A handshake was ended because it took too long.
+  /// Whether a handshake was ended because it took too long.
   bool was_cut_off() const;
-  /// One has begun. If not, after a connection was made, nats.c has another OpenSSL than Cleave.
+  /// Whether a handshake has begun. If none has after a connection was made, nats.c has another
+  /// OpenSSL than Cleave.
   bool was_seen() const;
 
 private:

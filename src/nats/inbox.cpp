@@ -11,11 +11,12 @@ namespace cleave::net::nats {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_waiting = std::size_t{1} << 30;  // bytes that nobody has received
+// The most bytes of letters that nobody has received.
+constexpr std::size_t most_waiting = std::size_t{1} << 30;
 
 namespace {
 
-/// Of many that are empty, too.
+/// What a letter counts for. An empty one counts too, as there can be many.
 std::size_t bytes_of(const letter& one) noexcept {
   const endpoint& from = one.from;
   return sizeof one + one.content.size() + one.topic.size() + from.process.size() +

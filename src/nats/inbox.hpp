@@ -14,48 +14,49 @@
 namespace cleave::net::nats {
 
 struct letter {
-  endpoint from;        ///< as the relay lets it be said: from the subject, which permissions limit
-  bool to_all = false;  ///< or to this process
-  std::string topic;    ///< what it is: of a direct one one token, else several, with dots
-  bool nobody = false;  ///< the relay's word: nothing is listened to there
+  endpoint from;  ///< read from the subject, in which permissions let a machine write only itself
+  bool to_all = false;  ///< false: to this process alone
+  std::string topic;    ///< what the letter is: one token if it is direct, else several, with dots
+  bool nobody = false;  ///< the relay says that nothing is listened to there
   std::vector<std::byte> content;
-  bool unfinished = false;  ///< a part of a longer one has come: there are no contents yet
+  bool unfinished = false;  ///< a part of a longer letter has come: there are no contents yet
 };
 
-/// To standard error, unless whoever reads that rests: nobody here may wait for them. Any thread.
+/// Writes to standard error, unless its reader takes nothing: nobody here may wait for that. Any
+/// thread may call it.
 void say_if_read(const std::string& line) noexcept;
 
-/// Where nats.c's threads leave what they have for a connection's: letters, and the suspicion that
-/// it is lost.
+/// Where nats.c's threads leave what they have for a connection's threads: letters, and the
+/// suspicion that it is lost.
 ///
 /// Invariant: `bytes_` is what the letters in `letters_` hold, at most 1 GiB; what would exceed
 /// that is dropped, and that is said once. Once closed it stays so, and whoever waits as the keeper
-/// goes on. It outlives the connection for as long as a thread of nats.c has it.
+/// goes on. The inbox outlives the connection for as long as a thread of nats.c has it.
 class inbox {
 public:
-  // Threads of nats.c.
+  // Threads of nats.c call put() and suspect().
 
   void put(letter one);
   void suspect() noexcept;
 
-  // Any thread.
+  // Any thread may call ring() and close().
 
   /// Ends a wait().
   void ring() noexcept;
   void close() noexcept;
 
-  // Whoever receives.
+  // Only the thread that receives calls take() and wait().
 
   std::optional<letter> take();
   enum class woken { not_asleep, by_somebody, by_time };
-  /// Until there is a letter, or ring() was called since the last wait, or the time is up.
+  /// Blocks until there is a letter, or ring() was called since the last wait, or the time is up.
   woken wait(std::chrono::microseconds at_most);
 
-  // The keeper.
+  // Only the keeper calls wait_for_suspicion() and pause().
 
-  /// Until the connection may be lost, or it is time to look. False: closed.
+  /// Blocks until the connection may be lost, or it is time to look. False: the inbox is closed.
   bool wait_for_suspicion(std::chrono::milliseconds at_most);
-  /// False: closed.
+  /// Blocks for so long. False: the inbox is closed.
   bool pause(std::chrono::milliseconds at_most);
 
 private:

@@ -13,7 +13,8 @@ std::string json_line(json head) {
 
 namespace {
 
-constexpr std::size_t longest_head = 4 << 20;  // bytes; what is read takes several times as much
+// The most bytes of a line: what is read of it takes several times as much.
+constexpr std::size_t longest_head = 4 << 20;
 
 }  // namespace
 

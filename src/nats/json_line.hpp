@@ -4,11 +4,12 @@
 #include <string>
 #include <string_view>
 
-/// What machines say to each other, but the messages of nodes, is one line of JSON, an object.
+/// All that machines say to each other, except the messages of nodes, is one line of JSON, an
+/// object.
 namespace cleave::net::nats {
 
-/// Grows by one whenever a message changes (presence.hpp, sites/control.hpp). Messages of another
-/// number are not understood.
+/// The version, which grows by one whenever a message changes (presence.hpp, sites/control.hpp).
+/// Messages of another version are not understood.
 inline constexpr int control_version = 3;
 
 /// The line that says `head`, with the version. Throws nlohmann::json::exception if a text in it is

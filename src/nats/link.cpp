@@ -9,9 +9,10 @@
 namespace cleave::net::nats {
 namespace {
 
-constexpr std::size_t longest_part = std::size_t{256} << 10;  // what follows does not wait long
+// Parts are no longer than this, so that what follows one does not wait long.
+constexpr std::size_t longest_part = std::size_t{256} << 10;
 
-// Called in threads of nats.c.
+// arrived() and ended() are called in threads of nats.c.
 
 void arrived(natsConnection*, natsSubscription*, natsMsg* message, void* to) {
   if (message == nullptr) return;
@@ -77,9 +78,10 @@ bool link::subscribe(const std::string& subject, const std::shared_ptr<inbox>& t
       NATS_OK)
     return false;
   subscriptions_.push_back(made);
-  natsSubscription_SetPendingLimits(made, -1, -1);  // the inbox has its own
+  natsSubscription_SetPendingLimits(made, -1, -1);  // the inbox has limits of its own
   const natsStatus s = natsSubscription_SetOnCompleteCB(made, ended, closure.get());
-  static_cast<void>(closure.release());  // if it is lost by now, the thread may still use it
+  // If the connection is lost by now, nats.c's thread may still use the closure.
+  static_cast<void>(closure.release());
   return s == NATS_OK;
 }
 

@@ -14,13 +14,15 @@
 
 namespace cleave::net::nats {
 
-/// One connection of nats.c, from when it is made until it is lost. It is never up again.
+/// One connection of nats.c, from when it is made until it is lost. Once lost, it is never up
+/// again.
 ///
 /// Invariant: each subscription owns a share of the inbox until nats.c's thread that delivers has
-/// ended, so letters always have a place; and its end, for whatever reason, is a suspicion there.
+/// ended, so letters always have a place; and the subscription's end, for whatever reason, is a
+/// suspicion in the inbox.
 class link {
 public:
-  /// `ping_every`: three of them without an answer, and it is silent.
+  /// `ping_every`: after three pings in a row without an answer the connection counts as silent.
   link(nats_connection made, std::string url, std::chrono::milliseconds ping_every)
       : nats_(std::move(made)), url_(std::move(url)), pulse_(nats_.get(), ping_every) {}
   ~link();
@@ -31,15 +33,17 @@ public:
   bool lost() const noexcept {
     return broken_ || pulse_.is_silent() || natsConnection_IsClosed(nats_.get());
   }
-  /// Why, if it is lost.
+  /// Why the connection is lost, if it is.
   std::string why() const;
-  /// Of one message.
+  /// The largest message that this link carries, in bytes.
   std::size_t most_bytes() const noexcept;
   /// Whether the relay does not allow something that was said so far, and flushed.
   bool is_forbidden() const noexcept;
-  /// Blocks until the relay has all that was said so far. False: it has not.
+  /// Blocks until the relay has all that was said so far. False: the relay does not have it within
+  /// that time.
   bool flush(std::chrono::milliseconds at_most) { return pulse_.flush(at_most); }
-  /// `reply`: may be empty. False: part of it may be sent, and this is of no use any more.
+  /// Sends a message; `reply` may be empty. False: a part of it may be sent, and this link is of no
+  /// use any more.
   bool publish(const std::string& subject, const std::string& reply,
                std::span<const std::byte> content) noexcept;
   bool subscribe(const std::string& subject, const std::shared_ptr<inbox>& to);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto longest_gap = 30s;  // between parts of a message
+constexpr auto longest_gap = 30s;  // between two parts of a message
 
 void put(std::byte* to, std::uint64_t n) noexcept {
   for (std::size_t i = 0; i < sizeof n; ++i) to[i] = static_cast<std::byte>(n >> (8 * i));

@@ -11,19 +11,19 @@
 #include <string_view>
 #include <vector>
 
-/// Messages that are longer than a relay takes go in parts, each a message with a header: the
+/// Messages that are longer than a relay allows go in parts, each a message with a header: the
 /// number of the message at its sender, its bytes in all, and where in it this part begins.
 namespace cleave::net::nats {
 
-inline constexpr std::string_view part_mark = ".part";  ///< at the end of the kind
+inline constexpr std::string_view part_mark = ".part";  ///< stands at the end of the kind
 inline constexpr std::size_t part_header = 3 * sizeof(std::uint64_t);
 
-/// Makes `part` the one that begins at `offset`, of at most `most` bytes with its header. Returns
-/// where the next one begins.
+/// Makes `part` the part of the message that begins at `offset`, of at most `most` bytes with its
+/// header. Returns where the next one begins.
 std::size_t write_part(std::uint64_t number, std::span<const std::byte> message, std::size_t offset,
                        std::size_t most, std::vector<std::byte>& part);
 
-/// Parts become messages again.
+/// Makes messages of parts again.
 ///
 /// Invariant: a sender has at most one message under way, the last one that it has begun. What is
 /// kept of it is its beginning without a gap, shorter than the whole, which is at most
@@ -36,10 +36,10 @@ public:
 
   explicit assembler(std::size_t most_bytes) noexcept : most_bytes_(most_bytes) {}
 
-  /// The message, if this was its last part. What it says may be wrong.
+  /// Takes a part; returns the message if this was its last one. What the part says may be wrong.
   std::optional<std::vector<std::byte>> take(const endpoint& from, std::span<const std::byte> part,
                                              clock::time_point now);
-  /// How many have begun and not ended.
+  /// How many messages have begun and not ended.
   std::size_t unfinished() const noexcept { return unfinished_.size(); }
   std::size_t most_kept() const noexcept { return 4 * most_bytes_; }
 
@@ -49,7 +49,8 @@ private:
     std::vector<std::byte> content;
     clock::time_point since;
   };
-  static constexpr std::size_t for_each = 256;  // bytes, besides its content: about
+  // The bytes that a message takes besides its content, about.
+  static constexpr std::size_t for_each = 256;
   using iterator = std::map<endpoint, message>::iterator;
 
   std::vector<std::byte> drop(iterator at);

@@ -4,7 +4,8 @@
 
 namespace cleave::net::nats {
 
-constexpr std::int64_t longest_trip = 3'600'000;  // milliseconds of the wall clock; then again
+// A wait ends after so many milliseconds of the wall clock, and begins again.
+constexpr std::int64_t longest_trip = 3'600'000;
 
 pulse::pulse(natsConnection* of, std::chrono::milliseconds every) : of_(of), every_(every) {
   const cleave::machine::without_signals here;
@@ -28,7 +29,7 @@ void pulse::beat() {
     begun_ = ++last_;
     begun_at_ = clock::now();
     lock.unlock();
-    natsStatus s = NATS_TIMEOUT;  // also where the wall clock is set forward
+    natsStatus s = NATS_TIMEOUT;  // a wait ends so also where the wall clock is set forward
     while (s == NATS_TIMEOUT) s = natsConnection_FlushTimeout(of_, longest_trip);
     lock.lock();
     if (s == NATS_OK) done_ = begun_;

@@ -22,7 +22,7 @@ public:
 
   /// A round trip each `every`, as long as the connection is there.
   pulse(natsConnection* of, std::chrono::milliseconds every);
-  /// Once the connection is closed, which ends the thread's wait.
+  /// Destroyed once the connection is closed, which ends the thread's wait.
   ~pulse();
   pulse(const pulse&) = delete;
   pulse& operator=(const pulse&) = delete;
@@ -30,7 +30,7 @@ public:
   /// Blocks until a round trip that has begun after this call is done: the relay has all that was
   /// said before. False: the time is up, or the connection has ended.
   bool flush(std::chrono::milliseconds at_most);
-  /// No answer for three times `every`.
+  /// Whether there was no answer for three times `every`.
   bool is_silent() const;
 
 private:
@@ -38,10 +38,10 @@ private:
 
   natsConnection* const of_;
   const std::chrono::milliseconds every_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable asked_, answered_;
   std::uint64_t wanted_ = 0, begun_ = 0, done_ = 0;
-  std::uint64_t last_ = 0;  // that has begun
+  std::uint64_t last_ = 0;  // the last trip that has begun
   clock::time_point begun_at_;
   bool over_ = false;
   std::thread thread_;

@@ -2,10 +2,10 @@
 
 #include <stdexcept>
 
-/// Why there is no connection. Each is one line that names the URL.
+/// Why there is no connection. The text of each error is one line that names the URL.
 namespace cleave::net::nats {
 
-/// It would be refused again: a wrong key, a wrong certificate, no TLS.
+/// The connection would be refused again: a wrong key, a wrong certificate, no TLS.
 struct refused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

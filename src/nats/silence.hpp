@@ -34,7 +34,7 @@ public:
   void bear(std::chrono::milliseconds longest) noexcept { longest_ = longest; }
   /// The node was heard, or counts as heard.
   void end(moment now) noexcept { heard_ = std::max(heard_, now); }
-  /// If it is not heard within that time, it is lost.
+  /// If the node is not heard within that time, it is lost.
   void bear_only(moment now, std::chrono::milliseconds more) noexcept {
     heard_ = std::min(heard_, now - (longest_ - more));
   }

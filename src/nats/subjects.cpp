@@ -16,7 +16,7 @@ std::string joined(std::initializer_list<std::string_view> tokens) {
   return all;
 }
 
-/// At most `most` of them: the last one keeps the rest.
+/// The tokens of a text, at most `most` of them: the last one keeps the rest.
 std::vector<std::string_view> tokens_of(std::string_view text, std::size_t most) {
   std::vector<std::string_view> all;
   while (all.size() + 1 < most) {

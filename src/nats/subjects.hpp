@@ -25,9 +25,9 @@ struct endpoint {
   std::string text() const { return at.text() + "." + process; }
 };
 
-/// Letters, digits, _ and -, at least one and at most 64.
+/// Whether the text is a token: letters, digits, _ and -, at least one and at most 64.
 bool is_token(std::string_view text) noexcept;
-/// Of "site.name"; nothing if it is not that.
+/// The machine that a text "site.name" names; nothing if the text is no such name.
 std::optional<machine> read_machine(std::string_view text);
 
 /// `cleave.to.<site>.<name>.<process>.<from site>.<from name>.<from process>.<kind>`
@@ -41,11 +41,11 @@ std::string filter_of_all(std::string_view topic);
 
 /// A subject, read.
 struct heading {
-  std::optional<endpoint> to;  // nothing: to all
+  std::optional<endpoint> to;  // nothing: the message is to all
   endpoint from;
-  std::string topic;  // of a direct one: its kind
+  std::string topic;  // the kind, if the message is direct
 };
-/// Nothing if it is no subject of Cleave's.
+/// Reads a subject; nothing if it is no subject of Cleave's.
 std::optional<heading> read_subject(std::string_view subject);
 
 }  // namespace cleave::net::nats

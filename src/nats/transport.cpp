@@ -25,24 +25,25 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto here_every = 500ms;
-constexpr std::size_t few = 16;     // nodes; where there are more each says it less often
-constexpr auto here_seldom = 60s;   // but so often
-constexpr auto look_every = 100ms;  // for who is silent
-constexpr auto lost_without = 30s;  // of the relay: nobody is there then
-constexpr auto farewell = 200ms;    // what was sent before it may come after it
-constexpr auto ask_every = 100ms;   // whether anybody listens there
+// Where there are more nodes than this, each says less often that it is there.
+constexpr std::size_t few = 16;
+constexpr auto here_seldom = 60s;   // a node says so at least this often
+constexpr auto look_every = 100ms;  // how often a node looks which others are silent
+constexpr auto lost_without = 30s;  // if the relay is away for longer, nobody is there
+constexpr auto farewell = 200ms;    // what was sent before a farewell may come after it
+constexpr auto ask_every = 100ms;   // how often the relay is asked whether anybody listens there
 constexpr auto first_within = 10s;  // the first node has to be heard of by then
 constexpr address most_address = address{1} << 62;
 constexpr std::size_t most_queued = std::size_t{256} << 20;  // bytes
 
 constexpr std::string_view message_kind = "m", here_kind = "here";
 
-/// As a server sets it for a process of a job.
+/// What a server sets in the environment of a job's process.
 struct place {
   std::string job;
   address self = 0;
   machine root;
-  std::uint32_t workers = 0, asked_workers = 0;  // of the settings
+  std::uint32_t workers = 0, asked_workers = 0;  // from the settings, not from the environment
 };
 
 std::string variable(const char* name) {
@@ -119,7 +120,7 @@ public:
 private:
   struct member {
     endpoint at;
-    nats::silence silence;  // when it is too long, the node is lost
+    nats::silence silence;  // the node is lost when it is silent for too long
     clock::time_point asked;
   };
   using known_member = std::map<address, member>::iterator;
@@ -147,20 +148,21 @@ private:
   struct all_queues {
     std::map<address, queue> of;  // none is empty
     std::size_t bytes = 0;
-    address served = 0;  // last, of those
+    address served = 0;  // the last node of these that was served
   };
-  // What the driver is to be told, or was.
+  // What the driver is to be told, or was told.
   struct changes {
     std::deque<address> found, lost;
-    std::set<address> departed;  // they have said so; nobody gets their addresses again
+    // Nodes that have said that they go; nobody gets their addresses again.
+    std::set<address> departed;
     std::set<std::string> refused;
   };
   struct times {
     std::chrono::milliseconds every = here_every;
     clock::time_point next_here{}, next_look{};
-    clock::time_point up_at;     // last seen
-    clock::time_point first_by;  // unless it was heard of
-    unsigned made = 0;           // the connection
+    clock::time_point up_at;     // when the relay was last seen
+    clock::time_point first_by;  // the first node has to be heard of until then
+    unsigned made = 0;           // how often the connection has been made
   };
   all_queues queues_;
   std::deque<incoming> arrived_;
@@ -174,7 +176,7 @@ private:
 
 connection::settings patiently() {
   connection::settings how;
-  how.tries = 150;  // a relay that is being restarted is waited for, 30 s at least
+  how.tries = 150;  // enough to wait for a relay that is being restarted, 30 s at least
   return how;
 }
 
@@ -219,8 +221,9 @@ std::string nats_transport::name(address peer) const {
   return "node " + cleave::machine::in_hexadecimal(peer) + " (" + where + ")";
 }
 
-/// Each node hears of some 32 in a second, however many there are. The first one is said to be
-/// there as often as ever: without it there is nothing to do.
+/// How often this node says that it is there. Each node hears of some 32 others in a second,
+/// however many there are. The first node says it as often as ever: without it there is nothing to
+/// do.
 std::chrono::milliseconds nats_transport::interval() const {
   if (here_.self == 0) return here_every;
   const auto all = static_cast<std::int64_t>(known_.size());
@@ -233,7 +236,8 @@ std::string nats_transport::presence(bool here) const {
       static_cast<std::uint32_t>(times_.every.count()), here_.asked_workers});
 }
 
-/// Whom a letter is from, if it is a node of this job; end() if not, or if it says so wrongly.
+/// The sender of a letter, if it is a node of this job; end() if it is not, or if it says so
+/// wrongly.
 nats_transport::known_member nats_transport::sender(const endpoint& from, bool& is_new,
                                                     bool may_be_new) {
   is_new = false;
@@ -261,7 +265,7 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
   return known_.insert({*who, {from, {clock::now(), longest_silence({})}, {}}}).first;
 }
 
-/// Nobody that the driver does not know yet is lost.
+/// Forgets a node. One that the driver does not know yet is not told as lost.
 void nats_transport::forget(known_member who) {
   const auto unknown = std::find(told_.found.begin(), told_.found.end(), who->first);
   if (unknown != told_.found.end()) {
@@ -286,7 +290,7 @@ std::optional<address> nats_transport::found() {
   return who;
 }
 
-/// What time asks for: to be heard of, and not to wait for who is not.
+/// Does what is due: says that this node is there, and forgets nodes that are silent for too long.
 void nats_transport::note_time() {
   const auto now = clock::now();
   const bool again = std::exchange(times_.made, relay_.times_made()) != relay_.times_made();
@@ -340,7 +344,8 @@ void nats_transport::send(address to, bytes message) {
   relay_.send(at->second.at, message_kind, message, ask);
 }
 
-/// One part, or one message that has waited, to each node in turn. False: there is nothing left.
+/// Sends one part, or one message that has waited, to each node in turn. False: there is nothing
+/// left.
 bool nats_transport::send_queued() {
   if (queues_.of.empty()) return false;
   auto at = queues_.of.upper_bound(queues_.served);
@@ -381,14 +386,14 @@ void nats_transport::hear(letter said) {
   }
 }
 
-/// A new one is told of this node at once. Of one that goes all has been heard when it says so
-/// directly.
+/// A new node is told of this one at once. When a node says directly that it goes, everything else
+/// that it sent has been heard.
 void nats_transport::hear_here(known_member who, const letter& said, bool is_new) {
   nats::presence of;
   const std::string_view text(reinterpret_cast<const char*>(said.content.data()),
                               said.content.size());
   if (decode(text, of) != nullptr) return;
-  // An answer may come after what was told to all later: two subscriptions.
+  // An answer may come after what was told to all later: the two come by different subscriptions.
   const auto longest = longest_silence(of);
   nats::silence& of_it = who->second.silence;
   of_it.bear(said.to_all ? longest : std::max(of_it.longest(), longest));

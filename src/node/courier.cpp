@@ -40,13 +40,13 @@ instant courier::insists_at() const {
 }
 
 void courier::end() {
-  // Duplicates, and what nobody waits for: nothing else can be left. Parts of it may be out.
+  // Only duplicates can be left, and what nobody waits for. Parts of these tasks may be out.
   for (const auto& [id, t] : in_.all) core_.cancel(*t);
   while (!out_.all.empty())
     end_here(out_.all.begin(), std::make_exception_ptr(detail::cancelled{}));
 }
 
-/// Of a task that ran here.
+/// The outcome of a task that ran here.
 outcome courier::outcome_of(detail::task& t) const noexcept {
   try {
     outcome end{t.error ? ending::error : ending::value, {}};
@@ -83,7 +83,7 @@ bool courier::tell_given(instant at) {
       protocol_.unanswered(at, g.slot);
       continue;
     }
-    // It is half of what the parts that went out of the same task before it had left.
+    // The part is half of what earlier parts of the same task, which are out, had left.
     g.given->generation += static_cast<std::uint32_t>(
         std::count_if(out_.all.begin(), out_.all.end(),
                       [&](const auto& one) { return one.second->parent == g.given->parent; }));
@@ -97,7 +97,7 @@ bool courier::tell_given(instant at) {
 /// Answers the slot with a task that is out, and that nobody runs.
 void courier::tell_answer(instant at, unsigned slot, returned what) {
   const auto entry = out_.all.find(what.id);
-  if (entry == out_.all.end()) return protocol_.unanswered(at, slot);  // it was cancelled meanwhile
+  if (entry == out_.all.end()) return protocol_.unanswered(at, slot);  // cancelled meanwhile
   traveller who;
   try {
     who = describe(what.id, *entry->second);
@@ -124,7 +124,8 @@ void courier::tell_finished(instant at, detail::task& t) {
   assert(entry != in_.all.end());
   const std::uint64_t id = entry->first;
   in_.all.erase(entry);
-  // Nobody can serve them any more; and another task may come to be where this one is.
+  // Nobody can serve requests for its parts any more; and another task may come to be where this
+  // one is.
   for (unsigned slot = 0; slot < slot_count; ++slot)
     if (core_.asks_for_part_of(slot, t) && core_.withdraw(slot)) protocol_.unanswered(at, slot);
   protocol_.finished(at, id, outcome_of(t));
@@ -142,9 +143,9 @@ void courier::tell_cancelled(instant at) {
   }
 }
 
-/// A task that is out and that `who` waits for, itself or through others; 0: none. Looks only at
-/// those that went out since it looked last. One that it found is still right while it is out, and
-/// parts of another scope at the same place went out later.
+/// The number of a task that is out and that `who` waits for, itself or through others; 0: none.
+/// Looks only at those that went out since it looked last. One that it found is still right while
+/// it is out, and parts of another scope at the same place went out later.
 std::uint64_t courier::part_of(const proxy::starving& who) {
   const auto is_away = [this](std::uint64_t id) {
     return out_.all.count(id) != 0 &&
@@ -205,8 +206,8 @@ void courier::tell_starving(instant at) {
 
 // ---- from the protocol to core
 
-/// Of those that nobody runs. What was lost too often is run here, by who waits for it or has
-/// nothing to do, and others get parts of it.
+/// The first task that nobody runs and that may go out again. A task that was lost too often is run
+/// here, by the worker that waits for it or has nothing to do, and others get parts of it.
 std::deque<courier::returned>::const_iterator courier::first_to_give_again() const {
   return std::find_if(out_.back.begin(), out_.back.end(),
                       [](const returned& one) { return one.losses < losses_to_stay; });
@@ -237,7 +238,7 @@ std::unique_ptr<detail::task> courier::make_task(std::uint64_t type, detail::byt
   const detail::wire_type* known = detail::find_wire_type(type);
   if (known == nullptr) throw detail::malformed("a task of a type that this program does not have");
   auto t = known->make(input);
-  t->wire = known, t->is_kept = detail::task::kept::by_proxy;
+  t->wire = known, t->is_kept = detail::task::kept::by_other_nodes;
   return t;
 }
 
@@ -257,7 +258,7 @@ bool courier::start(asker who, const traveller& arrived) {
     t->depth = depth;
     t->ticks = ticks, t->made_by = made_by, t->made_at = made_at;
   } catch (...) {
-    hunger_.told.erase(static_cast<unsigned>(who));  // it starves on, and is to be told again
+    hunger_.told.erase(static_cast<unsigned>(who));  // the worker starves on
     events_.push_back([this, id = arrived.id, end = failure(std::current_exception())](instant at) {
       protocol_.finished(at, id, end);
     });
@@ -269,7 +270,7 @@ bool courier::start(asker who, const traveller& arrived) {
     in_.all.erase(arrived.id);
     return false;
   }
-  static_cast<void>(t.release());  // it is the pool's
+  static_cast<void>(t.release());  // the pool owns the task
   ++in_.count;
   hunger_.told.erase(static_cast<unsigned>(who));
   hunger_.seen.erase(starves);
@@ -278,10 +279,11 @@ bool courier::start(asker who, const traveller& arrived) {
 
 void courier::complete(std::uint64_t id, const outcome& end) {
   const auto entry = out_.all.find(id);
-  if (entry == out_.all.end()) return;  // it was cancelled meanwhile
+  if (entry == out_.all.end()) return;  // the task was cancelled meanwhile
   detail::task& t = *entry->second;
   out_.all.erase(entry);
-  // Who waited for it may come to wait for another one in its place, before it is looked at again.
+  // The worker that waited for the task may come to wait for another one at its address, before it
+  // is looked at again.
   std::erase_if(hunger_.seen, [&](const auto& who) { return who.wanted == &t; });
   try {
     detail::byte_reader r(end.result);
@@ -318,7 +320,7 @@ void courier::fetched(address publisher, std::uint64_t id, std::optional<bytes> 
 
 load courier::state() const {
   load l{core_.workers(), core_.computing(), 0};
-  // There is something to have.
+  // A task that may go out again counts as something to have.
   if (first_to_give_again() != out_.back.end()) l.busy = std::max(l.busy, 1u);
   if (net_.self().self == 0) return l;
   l.depth = ~0u;

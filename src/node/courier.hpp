@@ -32,15 +32,15 @@ public:
 
   // One step of the driver tells the protocol, in this order:
 
-  /// What workers have given to slots; true if anything.
+  /// Tells what workers have given to slots; returns true if they gave anything.
   bool tell_given(instant at);
-  /// `t` has ended here.
+  /// Tells that `t` has ended here.
   void tell_finished(instant at, detail::task& t);
-  /// Which tasks that are out nobody waits for any more. Whoever gave one away is not kept waiting
-  /// for the network to be allowed to unwind.
+  /// Tells which tasks that are out nobody waits for any more. Whoever gave one away is not kept
+  /// waiting for the network to be allowed to unwind.
   void tell_cancelled(instant at);
   void tell_starving(instant at);
-  /// What has happened in calls of the protocol.
+  /// Tells what has happened in calls of the protocol.
   void tell_events(instant at);
   /// Workers that answer no request for long are asked in what they would run undivided, too.
   void insist(instant at);
@@ -61,7 +61,7 @@ public:
   /// A task for others is running here besides those that came by requests.
   void set_runs_team(bool is) noexcept { runs_team_ = is; }
 
-  /// One that came from another node. Throws malformed, and what the user's types throw.
+  /// Makes a task that came from another node. Throws malformed, and what the user's types throw.
   static std::unique_ptr<detail::task> make_task(std::uint64_t type, detail::byte_reader& input);
 
 private:
@@ -73,14 +73,14 @@ private:
   };
   using tasks = std::map<std::uint64_t, detail::task*>;
   struct tasks_that_are_out {
-    tasks all;                  // by the number that other nodes know it by
-    std::deque<returned> back;  // of those: nobody runs them
+    tasks all;                  // by the number by which other nodes know each
+    std::deque<returned> back;  // tasks that are out and that nobody runs
     std::uint64_t last = 0;
   };
   struct tasks_that_are_in {
-    tasks all;  // by the protocol's number
+    tasks all;  // by the number that the protocol gave each
     std::uint64_t count = 0;
-    bool ended = false;  // one, since has_run_dry()
+    bool ended = false;  // one has ended since has_run_dry()
   };
   struct part_found {
     detail::request seen{};
@@ -90,8 +90,8 @@ private:
   /// Workers that starve.
   struct hunger {
     std::map<unsigned, part_found> parts_found;
-    std::map<unsigned, std::pair<detail::request, std::uint64_t>> told;  // to the protocol
-    std::vector<proxy::starving> seen;                                   // last
+    std::map<unsigned, std::pair<detail::request, std::uint64_t>> told;  // told to the protocol
+    std::vector<proxy::starving> seen;                                   // what was seen last
   };
 
   void ask(unsigned slot, std::uint64_t wanted) override;
@@ -127,7 +127,7 @@ private:
   tasks_that_are_in in_;
   hunger hunger_;
   std::vector<std::function<void(instant)>> events_;  // for the protocol, once it has returned
-  instant asked_at_ = instant::max();                 // slots, and nobody has insisted since
+  instant asked_at_ = instant::max();                 // max, or when slots asked
   bool restless_ = false;
   bool runs_team_ = false;
 };

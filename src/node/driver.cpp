@@ -10,9 +10,10 @@
 namespace cleave::net {
 namespace {
 
-/// Of a node that finds nothing for long: some tenths of a percent of a CPU go to asking.
+/// The longest pause of a node that finds nothing for long: some tenths of a percent of a CPU go to
+/// asking.
 constexpr instant longest_pause{50'000};
-/// What this node does is shown to others so often.
+/// How often others are shown what this node does.
 constexpr instant show_every{250'000};
 
 }  // namespace
@@ -130,7 +131,7 @@ node_counters driver::counted() const {
 
 bool driver::is_over_after_counting() {
   std::lock_guard lock(mutex_);
-  // Who is gone has done its part, of which it does not tell any more.
+  // A node that is gone has done its part, of which it does not tell any more.
   counted_.nodes = std::max(counted_.nodes, nodes_.load());
   counted_.carried = carries_->counted();
   counted_.tasks_out = parts_->tasks.tasks_out(), counted_.tasks_in = parts_->tasks.tasks_in();
@@ -209,13 +210,13 @@ void driver::hear(instant at) {
   if (leave_by_.load() != instant::max()) protocol.leave(at, leave_by_);
 }
 
-/// One that was lost and is back is on both lists.
+/// A peer that was lost and is back is on both lists.
 void driver::hear_of_peers(instant at) {
   node& protocol = parts_->tasks.protocol();
   bool changed = false;
   while (const auto peer = carries_->lost()) {
     changed = true;
-    // What happens here from now on is to reach nobody: who gave a task gives it again.
+    // What happens here from now on is to reach nobody: the node that gave a task gives it again.
     if (*peer == 0) end_serving(), protocol.leave(at, at);
     protocol.peer_lost(at, *peer);
     parts_->teams.member_lost(*peer);

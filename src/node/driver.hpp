@@ -20,13 +20,13 @@ namespace cleave::net {
 /// What a node has done so far.
 struct node_counters {
   unsigned nodes = 1;
-  std::uint64_t tasks_out = 0, tasks_in = 0;  // that crossed
+  std::uint64_t tasks_out = 0, tasks_in = 0;  // tasks that crossed between nodes
   traffic carried;
 };
 
 /// A process as one node of several: a thread that moves what happens between the transport, the
-/// protocol and core's proxy, and sleeps while nothing does. Its parts do the work, each with what
-/// it owns; here is the life of the whole.
+/// protocol and core's proxy, and sleeps while nothing does. The driver's parts do the work, each
+/// with what it owns; here is the life of the whole.
 ///
 /// Invariant: only the thread touches the parts and the transport, or a worker that watches while
 /// it sleeps (sleeping), but for what they say is any thread's.
@@ -38,7 +38,8 @@ public:
   /// Opens the transport, in a thread of its own; null if this process is alone, or is to be.
   /// Blocks until all ranks have opened theirs. Throws std::runtime_error.
   static std::unique_ptr<driver> open(const transport_choice& choice);
-  /// The same by `make`; throws what that throws, and std::logic_error of program_hash().
+  /// Opens the transport by `make`; throws what that throws, and std::logic_error of
+  /// program_hash().
   static std::unique_ptr<driver> open(opener make, const settings& how = {});
   /// The proxy's pool is gone. Closes the transport.
   ~driver() override;
@@ -48,13 +49,14 @@ public:
   /// Ends the thread's sleep.
   detail::native::bell bell() noexcept;
   using reporter = inquiries::reporter;
-  /// Begins. Once, before anything runs. `records`: tasks that go out say who made them, and when.
+  /// Begins. Called once, before anything runs. `records`: tasks that go out say who made them, and
+  /// when.
   void attach(proxy& p, reporter of_this_node = {}, bool records = false);
   /// Blocks until the first node has gone, or turns out to run another program, or this one has
   /// left.
   void serve();
-  /// Takes nothing new, tells the others, and has left when what is here is done, at the latest
-  /// then; what is not done by then runs again elsewhere. Does not block. Any thread.
+  /// Takes nothing new, tells the others, and has left when what is here is done, or when `at_most`
+  /// has passed; what is not done by then runs again elsewhere. Does not block. Any thread.
   void leave(std::chrono::milliseconds at_most);
   /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
   void stop();
@@ -62,11 +64,11 @@ public:
   /// Processes of the job, as there are now. Any thread.
   unsigned nodes() const noexcept { return nodes_; }
 
-  // Of the job; any thread but the driver's own.
+  // These concern the job; any thread but the driver's own may call them.
 
   using answer = inquiries::answer;
-  /// Asks all other nodes what they have done. Blocks until those that are there have answered,
-  /// and not longer than that.
+  /// Asks all other nodes what they have done. Blocks until those that are there have answered, but
+  /// no longer than `at_most`.
   std::vector<answer> inquire(bool trace, std::chrono::milliseconds at_most);
   /// What all other nodes have recorded, by this node's clock. Blocks, some seconds at most.
   std::vector<trace::node_trace> traces();
@@ -131,7 +133,7 @@ private:
   instant show_at_{};
   std::atomic<bool> stopping_{false};
   std::atomic<unsigned> nodes_{1};
-  std::atomic<instant> leave_by_{instant::max()};  // nobody has asked for it
+  std::atomic<instant> leave_by_{instant::max()};  // max: nobody has asked it to leave
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   life life_;              // with the mutex

@@ -27,19 +27,22 @@ public:
   /// The driver's thread; must not block.
   using reporter = std::function<node_report(bool with_trace)>;
 
+  /// How long answers are waited for that say what nodes have done.
+  static constexpr std::chrono::milliseconds answer_within{1'000};
+
   inquiries(outlet& out, const courier& tasks, reporter of_this_node)
       : out_(out), tasks_(tasks), report_(std::move(of_this_node)) {}
 
-  // Any thread but the driver's.
+  // Any thread but the driver's may call these.
 
-  /// driver::inquire.
+  /// Does what driver::inquire() says.
   std::vector<answer> ask(bool trace, std::chrono::milliseconds at_most);
-  /// driver::traces.
+  /// Does what driver::traces() says.
   std::vector<trace::node_trace> traces();
 
   // The driver's thread.
 
-  /// Asks those that are there. Who is gone is not waited for.
+  /// Asks the nodes that are there. A node that is gone is not waited for.
   void send();
   void hear(address from, const message& m);
 
@@ -49,7 +52,7 @@ private:
     std::uint64_t number;
     bool trace;
     bool sent = false;
-    std::map<address, double> awaited;  // when it was asked, in microseconds
+    std::map<address, double> awaited;  // when each was asked, in microseconds
     std::vector<answer> answers;
   };
 
@@ -59,7 +62,7 @@ private:
   outlet& out_;
   const courier& tasks_;
   const reporter report_;
-  std::mutex one_;  // of those that ask
+  std::mutex one_;  // held during an inquiry: there is one at a time
   std::uint64_t last_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;

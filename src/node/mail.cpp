@@ -40,7 +40,7 @@ void member_mail::send_all() {
     const std::lock_guard lock(mutex_);
     all.swap(letters_);
   }
-  // One message to each, as each costs its receiver a wake-up.
+  // Each member gets one message, as each message costs a wake-up.
   std::map<unsigned, std::vector<bytes>> by_rank;
   for (auto& [team, rank, contents] : all)
     if (team == team_) by_rank[rank].push_back(std::move(contents));  // else members_ are others

@@ -9,8 +9,9 @@ namespace cleave::net {
 
 /// What members of a team say to each other, on its way out.
 ///
-/// Invariant: what one member sends another leaves in that order, and nothing is left behind: who
-/// finds another thread sending leaves it to that one, which looks again when it has ended.
+/// Invariant: what one member sends another leaves in that order, and nothing is left behind: a
+/// thread that finds another thread sending leaves it to that one, which looks again when it has
+/// ended.
 class member_mail {
 public:
   explicit member_mail(outlet& out) : out_(out) {}
@@ -21,11 +22,14 @@ public:
   std::uint64_t team() const noexcept { return team_; }
   const std::vector<address>& members() const noexcept { return members_; }
 
-  /// Any thread; does not block. It leaves with the next send().
+  /// Adds what one member says to another, which leaves with the next send(). Any thread may call
+  /// it; does not block.
   void put(std::uint64_t team, unsigned rank, bytes contents);
-  /// All that is there. The driver's thread, and any where the transport's may be.
+  /// Sends all that is there. The driver's thread calls it, and any other where the transport
+  /// allows that.
   void send();
-  /// By whoever has something to send: the driver's thread may have to wait for a CPU. Any thread.
+  /// Sends what is there at once, from the thread that has it: the driver's thread may have to wait
+  /// for a CPU. Any thread may call it.
   void flush();
 
 private:
@@ -38,9 +42,9 @@ private:
   void send_all();
 
   outlet& out_;
-  std::mutex sending_;            // of who sends; before the other one
-  std::uint64_t team_ = 0;        // set with it, by the driver's thread
-  std::vector<address> members_;  // too
+  std::mutex sending_;            // held by the thread that sends; locked before mutex_
+  std::uint64_t team_ = 0;        // set by the driver's thread with sending_ locked
+  std::vector<address> members_;  // set by the driver's thread with sending_ locked
   std::mutex mutex_;
   std::vector<letter> letters_;  // with that mutex
 };

@@ -20,9 +20,10 @@ void outlet::send(address to, message m) {
     leave_shared_out(m);
     encoded = encode(m);
   }
-  // A rack only keeps a result from being sent again, later.
-  std::holds_alternative<rack>(m.body) ? carries_.send_without_waking(to, std::move(encoded))
-                                       : carries_.send(to, std::move(encoded));
+  // A result_receipt only keeps a result from being sent again, later.
+  std::holds_alternative<result_receipt>(m.body)
+      ? carries_.send_without_waking(to, std::move(encoded))
+      : carries_.send(to, std::move(encoded));
 }
 
 void outlet::say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
@@ -35,13 +36,13 @@ void outlet::check_length(const bytes& contents, const char* of_what) const {
         " bytes: this transport carries fewer than " + std::to_string(most - around));
 }
 
-/// Of a message that would be dropped. A task without its bounds takes longer; but what was found
-/// under one is nothing without it.
+/// Leaves shared values out of a message that would be dropped. A task without its bounds takes
+/// longer; but what was found under one is nothing without it.
 void outlet::leave_shared_out(message& m) const {
   bytes none;
   detail::byte_writer(none).put_block([] {});
   if (auto* const given = std::get_if<task>(&m.body)) given->shared = none;
-  auto* const result = std::get_if<rslt>(&m.body);
+  auto* const result = std::get_if<task_result>(&m.body);
   if (result == nullptr) return;
   const std::length_error why("cleave: a result of " + std::to_string(result->result.size()) +
                               " bytes with shared values of " +

@@ -12,8 +12,8 @@ namespace cleave::net {
 /// How a task ends whose input or result cannot be written, or read.
 outcome failure(const std::exception_ptr& e);
 
-/// What this node says to other nodes, and to its user. The driver's thread; send() and tell() also
-/// by any other where the transport's may be.
+/// What this node says to other nodes, and to its user. The driver's thread uses it; any other may
+/// call send() and tell() where the transport allows that.
 ///
 /// Invariant: what is sent is no longer than the transport carries.
 class outlet final : public network_port {
@@ -27,7 +27,8 @@ public:
   void say(const std::string& line) override;
   std::string name(address who) const override { return carries_.name(who); }
 
-  /// What is not the protocol's. `process`: that it is meant for; 0: whichever is there.
+  /// Sends what is not the protocol's. `process` is the one that it is meant for; 0: whichever is
+  /// there.
   template <class Body>
   void tell(address to, Body body, incarnation process = 0) {
     send(to, {self_.program, self_.process, process, std::move(body)});

@@ -65,8 +65,8 @@ const std::vector<proxy::starving>& proxy::look_for_starving() {
 }
 
 bool proxy::feed(const starving& who, task& t) noexcept {
-  // Its runner stays: the owner may be reading it, and cannot take it back from a worker that
-  // asked.
+  // The task's runner stays: the owner may be reading it, and cannot take it back from a worker
+  // that asked.
   return slots_.feed(who.worker, who.seen, reinterpret_cast<detail::request>(&t));
 }
 
@@ -88,7 +88,7 @@ void proxy::finished_here(task& t) noexcept {
 
 void proxy::complete(task& t) noexcept {
   detail::worker* const owner = t.owner;
-  t.ticks = 0;                                                  // not known here
+  t.ticks = 0;                                                  // nobody here knows the ticks
   t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
   owner->box().ring(detail::news);
 }

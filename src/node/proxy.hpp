@@ -26,9 +26,9 @@ public:
   proxy(const proxy&) = delete;
   proxy& operator=(const proxy&) = delete;
 
-  /// For the plan of a pool that is to have one.
+  /// Makes a proxy, for the plan of a pool that is to have one.
   static decltype(detail::pool::plan::others) maker(detail::native::bell ring);
-  /// The one of a pool that was made so.
+  /// The proxy of a pool that was made so.
   static proxy& of(const detail::pool& p) noexcept { return static_cast<proxy&>(*p.others()); }
 
   // ---- asking workers in the name of others
@@ -63,20 +63,21 @@ public:
   /// Has that worker run a task: one from outside, or one that it has given away. False if it does
   /// not starve any more; then the task is still the caller's.
   bool feed(const starving& who, detail::task& t) noexcept;
-  /// Has any worker run a task that all nodes run; then it is the pool's, as one that feed() took.
+  /// Has any worker run a task that all nodes run; then the task is the pool's, as one that feed()
+  /// took.
   void begin(detail::task& t, detail::team_node* team) noexcept;
-  /// Of a root task that this process runs.
+  /// Sets the team of a root task that this process runs.
   void set_team(detail::team_node* team) noexcept;
-  /// A task from outside that has ended here, or null. Then the caller's.
+  /// A task from outside that has ended here, or null. It is the caller's then.
   std::unique_ptr<detail::task> next_finished() noexcept;
   /// Makes a task from outside unwind at its next poll.
   void cancel(detail::task& t) noexcept { stop(t); }
 
   // ---- tasks that are out
 
-  /// Its result or error is in it: tells its owner. Then it may be gone.
+  /// Tells the owner of a task that its result or error is in it. Then the task may be gone.
   void complete(detail::task& t) noexcept;
-  /// Whether somebody has cancelled it.
+  /// Whether somebody has cancelled the task.
   static bool is_cancelled(const detail::task& t) noexcept { return stopped(&t); }
 
   // ---- the driver's sleep
@@ -88,11 +89,11 @@ public:
 
   // ---- workers that wait for data
 
-  /// Has the calling worker wait until that holds, and serve requests meanwhile; it looks for
-  /// messages first. False, at once, if the caller is none of this pool's workers, or cannot serve
-  /// any now. Any thread.
+  /// Has the calling worker wait until `holds` returns true, and serve requests meanwhile; it looks
+  /// for messages first. False, at once, if the caller is none of this pool's workers, or cannot
+  /// serve any now. Any thread.
   bool await(const std::function<bool()>& holds, detail::message_watch& messages) noexcept;
-  /// Has them look again. Any thread.
+  /// Has the workers in await() look again. Any thread may call it.
   void tell() noexcept;
 
   unsigned workers() const noexcept;

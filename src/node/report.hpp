@@ -13,14 +13,14 @@ namespace cleave::net {
 struct node_report {
   double clock_us = 0;  ///< its steady clock, when this was written
   std::uint64_t workers = 0, splits = 0, requests = 0;
-  double cpu_seconds = 0;  ///< of its process
+  double cpu_seconds = 0;  ///< CPU time of its process
   std::uint64_t tasks_in = 0, tasks_out = 0;
   traffic carried;
   std::optional<trace::node_trace> trace;
 };
 
 bytes encode(const node_report& r);
-/// Nothing if it is malformed.
+/// Reads a report; returns nothing if it is malformed.
 std::optional<node_report> decode_report(std::span<const std::byte> in);
 
 /// How far another node's clock is ahead of this one's, and how exact that is (Cristian, 1989): it

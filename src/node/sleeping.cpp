@@ -42,11 +42,11 @@ bool sleeping::look() noexcept {
     if (now() + work_.time_to_sleep(now()) >= sleeps_until_) return true;
     break;
   }
-  wake_thread();  // it sleeps too long, or there is more to do
+  wake_thread();  // the thread sleeps too long, or there is more to do
   return true;
 }
 
-/// By who watches: rings do not, until it looks again.
+/// Called by the worker that watches: a ring alone wakes nobody before that worker looks again.
 void sleeping::wake_thread() noexcept {
   carries_.end_watch();
   carries_.ring();

@@ -15,10 +15,10 @@ namespace cleave::net {
 /// most.
 class sleeping {
 public:
-  /// The driver's work. With the mutex.
+  /// The driver's work, which is called with the mutex.
   class work {
   public:
-    /// All that can be done now. True if whoever has something rings from now on.
+    /// Does all that can be done at once. Returns true if whoever has something rings from then on.
     virtual bool step_and_fall_asleep() = 0;
     virtual instant time_to_sleep(instant at) const = 0;
     /// Whether the thread is to wake up for good.
@@ -41,7 +41,7 @@ public:
     is_going_ = false;
   }
 
-  // detail::message_watch. A worker's thread.
+  // These implement detail::message_watch; a worker's thread calls them.
 
   bool begin_watch() noexcept;
   bool look() noexcept;

@@ -45,7 +45,7 @@ bool teams::run(const detail::wire_type& type, detail::task& input, detail::task
       throw std::logic_error(
           "cleave::runtime::run_on_all: a node went on after an exception that others do not know");
   }
-  std::rethrow_exception(ends.error);  // it was cancelled for that one
+  std::rethrow_exception(ends.error);  // the team was cancelled for that error
 }
 
 std::shared_ptr<detail::team_node> teams::begin_leading(const detail::wire_type& type,
@@ -81,20 +81,20 @@ void teams::lead() {
   if (stops) team_->look_for_cancelled();
 }
 
-/// One that runs another program, or has ended, as far as is known.
+/// Whether a node runs another program, or has ended, as far as is known.
 bool teams::is_absent(address who) const {
   const auto known = tasks_.protocol().peers().find(who);
   return known != tasks_.protocol().peers().end() &&
          (known->second.foreign || !known->second.reachable);
 }
 
-/// With the mutex.
+/// Called with the mutex.
 void teams::look_for_absent() {
   const auto absent = std::erase_if(led_->awaited, [this](address who) { return is_absent(who); });
   if (absent != 0) led_->ends.lost_member = led_->cancelled = true;
 }
 
-/// With the mutex.
+/// Called with the mutex.
 void teams::begin_led() {
   std::vector<address> members(1, out_.carrier().self());
   for (const address who : out_.carrier().peers())
@@ -112,9 +112,9 @@ void teams::begin_led() {
   changed_.notify_all();
 }
 
-/// With the mutex.
+/// Called with the mutex.
 void teams::fail(std::exception_ptr error) {
-  if (!led_ || !led_->begun) return;  // or it is of the last one
+  if (!led_ || !led_->begun) return;  // or the error is the last team's
   led_->cancelled = true;
   if (!led_->ends.error) led_->ends.error = std::move(error);
 }
@@ -134,7 +134,7 @@ void teams::end(address from, const team_end& m) {
   } catch (...) { fail(std::current_exception()); }
 }
 
-/// Also of one that has ended its part: what it sent last may not have arrived.
+/// A member that has ended its part counts, too: what it sent last may not have arrived.
 void teams::member_lost(address who) {
   std::lock_guard lock(mutex_);
   if (!led_ || !led_->begun || std::ranges::count(mail_.members(), who) == 0) return;
@@ -145,7 +145,7 @@ void teams::member_lost(address who) {
 // ---- every node
 
 void teams::hear(address from, message& m) {
-  if (launched().comes_and_goes) return;  // there are none
+  if (launched().comes_and_goes) return;  // there are no teams
   if (m.to != 0 && m.to != out_.self().process) return;
   if (const auto* begun = std::get_if<team_begin>(&m.body)) begin(from, *begun);
   if (const auto* ended = std::get_if<team_end>(&m.body)) end(from, *ended);
@@ -188,7 +188,7 @@ void teams::begin(address leader, const team_begin& m) {
     const auto error = detail::exception_bytes(std::current_exception());
     return out_.tell(leader, team_end{m.team, ending::error, 0, error, {}});
   }
-  set_task(t.release());  // it is the pool's
+  set_task(t.release());  // the pool owns the task
   core_.begin(*task_, team_.get());
   const auto known = early_.extract(m.team);
   early_.clear();

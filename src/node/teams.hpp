@@ -18,8 +18,8 @@
 namespace cleave::net {
 
 /// Tasks that all nodes run together. The first node has them begin and awaits their ends; what
-/// they say to each other passes through here. Who is lost ends the team: the first node then
-/// begins again with those that are left.
+/// they say to each other passes through here. A node that is lost ends the team: the first node
+/// then begins again with those that are left.
 ///
 /// Invariant: one team at a time, the newest; its number rises. The driver's thread, but for run().
 class teams {
@@ -30,15 +30,16 @@ public:
 
   member_mail& mail() noexcept { return mail_; }
 
-  /// driver::run_team. The first node, any thread but the driver's, one at a time.
+  /// Does what driver::run_team() says. Called on the first node, by any thread but the driver's,
+  /// one at a time.
   bool run(const detail::wire_type& type, detail::task& input, detail::task& root,
            const std::function<void()>& run_root);
-  /// What the first node has to do for that. Each step.
+  /// Does what the first node has to do for run(). Called at each step.
   void lead();
   void member_lost(address who);
 
   void hear(address from, message& m);
-  /// A task that ran here has ended. False if it is another one.
+  /// Tells that a task that ran here has ended. Returns false if `t` is another one.
   bool tell_end(const detail::task& t);
   /// Some scope was cancelled here.
   void look_for_cancelled() noexcept;
@@ -54,7 +55,7 @@ private:
   struct led_team {
     struct outcome {
       bool lost_member = false;
-      std::exception_ptr error;  // that of a member, or null
+      std::exception_ptr error;  // the error of a member, or null
     };
     bytes input;
     std::uint64_t type = 0;
@@ -82,10 +83,10 @@ private:
   courier& tasks_;
   detail::team_carrier& net_;
   member_mail mail_;
-  // Of the team that there is, or was last. Others may hold the team itself.
+  // The team that there is, or was last. Others may hold it, too.
   std::shared_ptr<detail::team_node> team_;
-  detail::task* task_ = nullptr;                       // which runs here for another node
-  std::map<std::uint64_t, std::vector<bytes>> early_;  // of teams that are to come
+  detail::task* task_ = nullptr;                       // the task that runs here for another node
+  std::map<std::uint64_t, std::vector<bytes>> early_;  // messages of teams that are to come
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<led_team> led_;  // with that mutex

@@ -11,7 +11,7 @@ namespace {
 
 detail::replicas& of_process() noexcept { return detail::replicas_of_process(); }
 
-/// So long after somebody has asked for it, what was written is kept.
+/// How long what was written is kept after somebody has asked for it.
 constexpr std::chrono::seconds published_kept{5};
 
 /// One line, with what an exception says.
@@ -62,7 +62,8 @@ bytes value_exchange::shared() const {
   return all;
 }
 
-/// Appends them; returns the version that this is. What cannot be written is said.
+/// Appends the values that improved since `version`; returns the version that this is. Complains of
+/// what cannot be written.
 std::uint64_t value_exchange::improved_since(std::uint64_t version, bytes& newest) const {
   std::exception_ptr failed;
   detail::byte_writer w(newest);
@@ -83,8 +84,8 @@ std::exception_ptr value_exchange::take_in(std::span<const std::byte> from,
   }
 }
 
-/// Kept for a while: where many nodes ask, to write it for each would keep this thread from all
-/// else, and others would take this node for lost.
+/// What was written is kept for a while: where many nodes ask, to write it for each would keep this
+/// thread from all else, and others would take this node for lost.
 std::optional<bytes> value_exchange::publication(std::uint64_t id) const {
   try {
     if (last_published_.id != id) {

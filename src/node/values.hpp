@@ -33,7 +33,8 @@ public:
 
   /// Tells the protocol of data to be fetched, and of shared values that have improved.
   void tell(instant at, node& protocol);
-  /// Those that nobody here uses are forgotten: no task of another node is here any more.
+  /// Forgets the values that nobody here uses. Called when no task of another node is here any
+  /// more.
   static void forget();
 
   /// All shared values that are known here.
@@ -60,11 +61,12 @@ private:
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
 
   outlet& out_;
-  std::uint64_t sent_version_ = 0;  // of the shared values
+  std::uint64_t sent_version_ = 0;  // the version of the shared values that was sent
   mutable written last_published_;  // others will ask for the same
   std::mutex mutex_;
-  bool improved_ = false;  // with the mutex
-  std::map<std::pair<address, std::uint64_t>, std::shared_ptr<wait_for_data>> wanted_;  // too
+  bool improved_ = false;  // with mutex_
+  /// The data that fetch() waits for. Guarded by the mutex.
+  std::map<std::pair<address, std::uint64_t>, std::shared_ptr<wait_for_data>> wanted_;
 };
 
 }  // namespace cleave::net

@@ -12,14 +12,14 @@ void asking::starving(instant now, asker who, std::uint64_t wanted) {
 }
 
 void asking::satisfied(asker who) {
-  hungry_.erase(who);  // a request of its is answered all the same, and the answer dealt with
+  hungry_.erase(who);  // its request is answered all the same, and the answer dealt with
 }
 
 void asking::pursue(instant now) {
   for (auto& [who, h] : hungry_) {
     const auto awaited = given_.tasks().find(h.wanted);
     if (awaited != given_.tasks().end() && given_.likely_lost(now, awaited->second)) {
-      // Who waits for a task that will hardly end where it is runs it again.
+      // The task will hardly end where it is: the worker that waits for it runs it again.
       given_.take_all_back(h.wanted);
       continue;
     }
@@ -32,12 +32,12 @@ void asking::pursue(instant now) {
   }
 }
 
-/// Asks exactly the node that has the awaited task, for a part of it. Nobody, while the task is
+/// Asks exactly the node that has the awaited task, for a part of it. Asks nobody while the task is
 /// here.
 void asking::take_back(instant now, asker who, hunger& h) {
   const auto at = given_.tasks().find(h.wanted);
   if (at == given_.tasks().end()) return;
-  // Who does not come to answer will have to answer them all.
+  // A peer that does not come to answer will have to answer them all.
   const auto late = std::count_if(sent_.begin(), sent_.end(), [&](const auto& s) {
     return s.second.to == at->second.to && s.second.wanted == h.wanted &&
            s.second.is == sent_request::state::late;
@@ -73,15 +73,15 @@ void asking::request(instant now, asker who, hunger& h, address to, task_key wan
   h.request = ++last_request_;
   const peer* const known = peers_.find(to);
   const bool near = known != nullptr && known->how_far != distance::far;
-  // A far one has heard of it after half a round trip, and beats meanwhile if it lives.
+  // A far peer has heard of the request after half a round trip, and beats meanwhile if it lives.
   const instant far = given_.lives_are_short() ? 3 * all_.how.give_up_soon : all_.how.give_up_after;
   const instant until = now + (near ? all_.how.give_up_soon : far);
   sent_[h.request] = {to, who, wanted.task, sent_request::state::open, now, until};
-  peers_.send(to, treq{h.request, wanted});
+  peers_.send(to, task_request{h.request, wanted});
 }
 
-/// Not the asker back, and nobody who is known to have nothing, as far as what is known is not too
-/// old.
+/// Rules out a peer that asks this node, and one that is known to have nothing, as far as what is
+/// known is not too old.
 bool asking::may_have_work(instant now, address who, const peer& p) const {
   if (!neighbours::is_open(p) || p.starves_until > now || p.nothing_until > now) return false;
   if (p.beat != 0 && p.state.busy == 0 && p.beaten + all_.how.idle_for > now) return false;
@@ -101,7 +101,7 @@ std::optional<address> asking::whom_to_ask(instant now) {
   const auto see = [&](address who, const peer& p) {
     if (may_have_work(now, who, p)) from.push_back({who, p.how_far, p.beat != 0, p.state});
   };
-  // Who leaves gives all away first.
+  // A node that leaves gives all away first.
   for (const address who : peers_.leaving()) see(who, peers_.at(who));
   if (from.empty()) {
     const auto see_entry = [&](const reachable_peers::entry& e) { see(e.who, *e.what); };

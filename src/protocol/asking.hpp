@@ -33,17 +33,17 @@ public:
   /// A task has come for a request, which ends.
   struct arrival {
     bool late = false;
-    bool anything = true;           ///< it was not asked for as a part of some task
-    std::optional<asker> for_whom;  ///< who may run it
+    bool anything = true;           ///< the request was not for a part of some task
+    std::optional<asker> for_whom;  ///< the only worker that may run it
   };
   arrival on_task(std::uint64_t request);
-  /// That worker has it.
+  /// A worker has got the task that came.
   void fed(asker who, const arrival& how);
   void on_none(instant now, address from, const none& m);
   /// A peer that did nothing computes: there is somebody to ask.
   void somebody_computes(instant now);
   void lost(instant now, address who);
-  /// Adds who was asked, and has not answered.
+  /// Adds the peers that were asked and have not answered.
   void add_asked(std::set<address>& to) const;
 
 private:
@@ -74,7 +74,7 @@ private:
   const surroundings& all_;
   neighbours& peers_;
   giving& given_;
-  std::map<std::uint64_t, sent_request> sent_;  ///< by request
+  std::map<std::uint64_t, sent_request> sent_;  ///< by the request's number
   std::map<asker, hunger> hungry_;
   std::uint64_t last_request_ = 0;
   for_anything any_;

@@ -14,7 +14,7 @@
 /// afterwards, as an event.
 namespace cleave::net {
 
-/// Since any moment that does not change.
+/// A time since some moment, which may be any that does not change.
 using instant = std::chrono::microseconds;
 
 /// A local worker that starves, as core numbers it.
@@ -27,7 +27,7 @@ struct traveller {
   std::uint64_t type = 0;
   std::uint64_t depth = 0;
   bytes input;
-  unsigned losses = 0;  ///< of one that went out: as `again` said last. Does not travel.
+  unsigned losses = 0;  ///< for one that went out: as `again` said last. Does not travel.
 };
 
 /// A task that was lost with so many nodes takes longer than nodes live.
@@ -46,7 +46,7 @@ public:
   /// frames from its root inward may be split. Core tells `answered`, once, unless the request is
   /// withdrawn first.
   virtual void ask(unsigned slot, std::uint64_t wanted) = 0;
-  /// Ends a request; false if a worker has taken it on: then `answered` is still to come.
+  /// Ends a request; returns false if a worker has taken it on: then `answered` is still to come.
   virtual bool withdraw(unsigned slot) = 0;
 
   /// Has a starving worker run a task that came in; false if it does not starve any more: nothing
@@ -57,8 +57,8 @@ public:
 
   /// A task that went out has a result, or an error. Comes once for each task.
   virtual void complete(std::uint64_t task, const outcome& end) = 0;
-  /// A task that went out is to be run again: by whoever asks next, here or elsewhere, or by who
-  /// waits for it. From losses_to_stay on only here: others get parts of it.
+  /// A task that went out is to be run again: by whoever asks next, here or elsewhere, or by the
+  /// worker that waits for it. From losses_to_stay on only here: others get parts of it.
   virtual void again(std::uint64_t task, unsigned losses) = 0;
   /// Nobody waits any more for a task that came in.
   virtual void cancel(std::uint64_t task) = 0;
@@ -84,7 +84,7 @@ public:
   virtual ~network_port() = default;
   virtual void send(address to, message m) = 0;
   virtual void say(const std::string& line) = 0;
-  /// For people.
+  /// The node's name, for people.
   virtual std::string name(address who) const { return "node " + std::to_string(who); }
 };
 

@@ -61,8 +61,8 @@ bool giving::is_with(address who, const task_key& key) const {
   return at != tasks_.end() && at->second.to == who && at->second.attempt == key.attempt;
 }
 
-void giving::on_result(instant now, address from, const rslt& m) {
-  peers_.send(from, rack{m.key});
+void giving::on_result(instant now, address from, const task_result& m) {
+  peers_.send(from, result_receipt{m.key});
   if (!is_with(from, m.key)) {
     if (all_.breaks(mutation::merge_twice) && m.how != ending::refused)
       all_.core.complete(m.key.task, {m.how, m.result});
@@ -87,8 +87,8 @@ void giving::on_heartbeat(address from, const heartbeat& m) {
     const task_key key{current->first, t.attempt};
     const bool there = std::find(m.held.begin(), m.held.end(), key) != m.held.end();
     if (there) t.missing = 0;
-    // Counts only if its sender has heard from this node since the task was sent. One alone may be
-    // overtaken.
+    // A missing task counts only if the sender has heard from this node since the task was sent.
+    // One heartbeat alone may be overtaken.
     else if (m.heard > t.beat) ++t.missing;
     if (t.missing >= 2 && !all_.breaks(mutation::ignore_missing)) give_again(current);
   }

@@ -16,7 +16,7 @@ std::vector<address> heartbeats::silent(instant now, const std::set<address>& re
   for (const address who : related) {
     peer* const p = peers_.find(who);
     if (p == nullptr) continue;  // a relay
-    // Before there was anything between, its heartbeats went to others.
+    // Before there was anything between the two, the peer's heartbeats went to others.
     if (related_.count(who) == 0) p->related_since = now;
     const instant silence = now - std::max(p->heard, p->related_since);
     if (neighbours::is_open(*p) && p->process != 0 && silence > all_.how.lost_after)

@@ -18,31 +18,31 @@ public:
   /// The number of the last heartbeat that was sent.
   std::uint64_t last() const { return last_; }
   std::uint64_t new_number() { return ++last_; }
-  /// The next one soon: what the last one said of this node holds no longer.
+  /// Has the next heartbeat come soon: what the last one said of this node holds no longer.
   void hasten() { next_at_ = std::min(next_at_, at_ + all_.how.heartbeat_every / 10); }
   bool is_due(instant now) const {
     return now >= next_at_ || (told_idle_ && all_.core.state().busy != 0);
   }
-  /// One is sent now, which says that nobody computes, or that somebody does. Returns how long ago
-  /// the last one was.
+  /// Begins a heartbeat, which says that nobody computes (`idle`), or that somebody does. Returns
+  /// how long ago the last one was.
   instant begin(instant now, bool idle);
-  /// Of those with whom there is something, the silent ones. Called at each beat.
+  /// The silent peers among those with whom there is something. Called at each beat.
   std::vector<address> silent(instant now, const std::set<address>& related);
-  /// Who is to get a heartbeat: those with whom there is something, some of the same site in turn,
-  /// and a few of the others.
+  /// The peers that are to get a heartbeat: those with whom there is something, some of the same
+  /// site in turn, and a few of the others.
   std::set<address> listeners(instant now, std::set<address> related);
-  /// Somebody takes this process for one that was here before: it learns better.
+  /// Lets a peer learn better that takes this process for one that was here before.
   void greet(address who);
 
 private:
   const surroundings& all_;
   neighbours& peers_;
-  std::set<address> related_;  ///< as of the last one
+  std::set<address> related_;  ///< as of the last heartbeat
   std::size_t next_neighbour_ = 0;
   std::uint64_t last_ = 0;
   instant next_at_{};
-  instant at_{};           ///< the last one
-  bool told_idle_ = true;  ///< by it
+  instant at_{};           ///< when the last heartbeat was sent
+  bool told_idle_ = true;  ///< the last heartbeat said that nobody computes
 };
 
 }  // namespace cleave::net

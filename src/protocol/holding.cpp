@@ -24,20 +24,21 @@ instant holding::next() const {
 // ---- requests of others
 
 /// What may be split for a request: 0 for anything, a task; nothing: none.
-std::optional<std::uint64_t> holding::split_for(address from, const treq& m) const {
+std::optional<std::uint64_t> holding::split_for(address from, const task_request& m) const {
   if (m.wanted.task == 0) {
     if (all_.core.state().busy == 0) return std::nullopt;
     return 0;
   }
   const std::uint64_t id = tasks_.id_of({peers_.at(from).process, m.wanted});
   if (id == 0) return std::nullopt;
-  // Its result is on its way: the asker will need nothing. Other requests are not held up by that.
+  // The task's result is on its way: the asker will need nothing. Other requests are not held up by
+  // that.
   const bool ended = tasks_.find(id)->is == held_task::state::ended;
   if (ended && !all_.breaks(mutation::takeback_of_finished)) return std::nullopt;
   return all_.breaks(mutation::split_outside) ? 0 : id;
 }
 
-void holding::on_request(instant now, address from, const treq& m) {
+void holding::on_request(instant now, address from, const task_request& m) {
   peer& p = peers_[from];
   if (!p.requests.first(m.request) && !all_.breaks(mutation::answer_twice)) return;
   if (m.wanted.task == 0) p.starves_until = now + all_.how.idle_for;
@@ -102,14 +103,14 @@ bool holding::finish(instant now, std::uint64_t id, outcome end) {
 }
 
 void holding::send_result(instant now, held_task& t) {
-  // One that is sent again before it can be there only takes longer.
+  // A result that is sent again before it can be there only takes longer.
   const instant takes{static_cast<instant::rep>(t.end.result.size() / all_.how.slowest_link)};
   t.resend_after = t.resend_after == instant{}
                        ? all_.how.resend_after + takes
                        : std::min(2 * t.resend_after, all_.how.lost_after + takes);
   t.resend_at = now + t.resend_after;
   if (all_.breaks(mutation::send_result_once)) t.resend_at = instant::max();
-  peers_.send(t.owner, rslt{t.key.key, t.end.how, t.end.result, t.shared});
+  peers_.send(t.owner, task_result{t.key.key, t.end.how, t.end.result, t.shared});
 }
 
 void holding::resend(instant now) {
@@ -118,7 +119,7 @@ void holding::resend(instant now) {
   }
 }
 
-void holding::on_rack(address from, const rack& m) {
+void holding::on_rack(address from, const result_receipt& m) {
   const std::uint64_t id = tasks_.id_of({peers_[from].process, m.key});
   if (id != 0 && tasks_.find(id)->is == held_task::state::ended) tasks_.erase(id);
 }
@@ -128,7 +129,7 @@ void holding::on_cancel(address from, const cancel& m) {
   if (id != 0) end(id);
 }
 
-/// Nobody wants its result.
+/// Ends a task whose result nobody wants.
 void holding::end(std::uint64_t id) {
   const bool runs = tasks_.find(id)->is == held_task::state::running;
   tasks_.erase(id);

@@ -29,31 +29,31 @@ public:
 
   // Requests of others.
 
-  void on_request(instant now, address from, const treq& m);
+  void on_request(instant now, address from, const task_request& m);
   /// Ends a request that core has answered; returns what it was.
   request_slot take(unsigned slot);
-  /// Puts it to core again.
+  /// Puts the request in this slot to core again.
   void ask_again(instant now, unsigned slot);
 
   // Tasks of others.
 
-  /// False if it is here already, or was.
+  /// Returns false if the task is here already, or was.
   bool is_new(address from, const task_key& key);
-  /// It has come, and is new. Returns its number here.
+  /// Adds a task that has come and is new. Returns its number here.
   std::uint64_t add(address from, const task_key& key);
-  /// It will not be run here.
+  /// Says that the task will not be run here.
   void refuse(instant now, std::uint64_t id);
-  /// Core has ended it. False if nobody knows it.
+  /// Core has ended the task. Returns false if nobody knows it.
   bool finish(instant now, std::uint64_t id, outcome end);
-  void on_rack(address from, const rack& m);
+  void on_rack(address from, const result_receipt& m);
   void on_cancel(address from, const cancel& m);
-  /// Its tasks are orphans, its requests are over.
+  /// A peer is lost: its tasks are orphans, its requests are over.
   void lost(address who);
   /// Which of the peer's tasks are here.
   std::vector<task_key> of(address owner) const;
 
 private:
-  std::optional<std::uint64_t> split_for(address from, const treq& m) const;
+  std::optional<std::uint64_t> split_for(address from, const task_request& m) const;
   void end(std::uint64_t id);
   void send_result(instant now, held_task& t);
 

@@ -17,17 +17,18 @@ namespace cleave::net {
 
 /// A task given to another node:
 ///
-///          answered                rslt: value, error; cancelled
-///   core ------------> given_task ------------------------------> core: complete
+///          answered                task_result: value, error; cancelled
+///   core ------------> given_task -------------------------------------> core: complete
 ///     ^                    |
-///     +------ again -------+   rslt: refused; thief lost; missing from two heartbeats; taken back
+///     +------ again -------+   task_result: refused; thief lost; missing from two heartbeats;
+///                              taken back
 struct given_task {
   address to = 0;
   std::uint64_t attempt = 0;
   std::uint64_t depth = 0;
-  unsigned losses = 0;     ///< of nodes that had it before
+  unsigned losses = 0;     ///< how many nodes that had it before were lost
   instant since{};         ///< when it was sent
-  bool is_long = false;    ///< and has been there for too long since
+  bool is_long = false;    ///< it has been there for too long
   instant unanswered{};    ///< when a part of it was asked for, in vain; 0: never
   std::uint64_t beat = 0;  ///< the owner's last heartbeat before it was sent
   unsigned missing = 0;    ///< heartbeats in a row that should have named it and did not
@@ -42,7 +43,7 @@ struct full_key {
 
 /// A task held for another node:
 ///
-///            finished            rack; owner lost; cancel
+///            finished            result_receipt; owner lost; cancel
 ///   running ---------> ended ------------------------------> gone
 ///      |                                                      ^
 ///      +------------ cancel, owner lost: core.cancel ---------+

@@ -13,7 +13,7 @@ public:
   /// `assumed` is added to the time: the first losses alone would say little.
   explicit lifetimes(instant assumed) : assumed_(assumed) {}
 
-  /// So many nodes, with whom there were tasks, have lived on for that long.
+  /// Counts that `nodes` nodes, with which there were tasks, have lived on for `time`.
   void lived(std::size_t nodes, instant time) { seen_ += static_cast<std::int64_t>(nodes) * time; }
 
   void lost() {

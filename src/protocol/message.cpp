@@ -10,17 +10,17 @@ namespace cleave::net {
 namespace {
 
 void put(writer& w, const task_key& key) { w.number(key.task), w.number(key.attempt); }
-void put(writer& w, const treq& m) { w.number(m.request), put(w, m.wanted); }
+void put(writer& w, const task_request& m) { w.number(m.request), put(w, m.wanted); }
 void put(writer& w, const task& m) {
   w.number(m.request), put(w, m.key);
   w.number(m.type), w.number(m.depth), w.string(m.input), w.string(m.shared);
 }
 void put(writer& w, const none& m) { w.number(m.request), w.number(m.elsewhere); }
-void put(writer& w, const rslt& m) {
+void put(writer& w, const task_result& m) {
   put(w, m.key), w.byte(static_cast<std::uint8_t>(m.how));
   w.string(m.result), w.string(m.shared);
 }
-void put(writer& w, const rack& m) { put(w, m.key); }
+void put(writer& w, const result_receipt& m) { put(w, m.key); }
 void put(writer& w, const heartbeat& m) {
   w.number(m.number), w.number(m.heard), w.byte(m.leaving ? 1 : 0);
   w.number(m.state.workers), w.number(m.state.busy), w.number(m.state.depth);
@@ -65,7 +65,7 @@ std::uint32_t small(reader& r) {
 
 // The order of fields is that of the calls, each a full expression.
 void get(reader& r, task_key& key) { key.task = r.number(), key.attempt = r.number(); }
-void get(reader& r, treq& m) { m.request = r.number(), get(r, m.wanted); }
+void get(reader& r, task_request& m) { m.request = r.number(), get(r, m.wanted); }
 void get(reader& r, task& m) {
   m.request = r.number(), get(r, m.key);
   m.type = r.number(), m.depth = r.number(), m.input = r.string(), m.shared = r.string();
@@ -76,11 +76,11 @@ ending end_of_task(reader& r) {
   if (how > static_cast<std::uint8_t>(ending::refused)) r.fail("unknown ending of a task");
   return static_cast<ending>(how);
 }
-void get(reader& r, rslt& m) {
+void get(reader& r, task_result& m) {
   get(r, m.key), m.how = end_of_task(r);
   m.result = r.string(), m.shared = r.string();
 }
-void get(reader& r, rack& m) { get(r, m.key); }
+void get(reader& r, result_receipt& m) { get(r, m.key); }
 void get(reader& r, heartbeat& m) {
   m.number = r.number(), m.heard = r.number(), m.leaving = flag(r);
   m.state.workers = small(r), m.state.busy = small(r), m.state.depth = small(r);
@@ -116,7 +116,7 @@ void get(reader& r, team_end& m) {
 }
 void get(reader& r, team_cancel& m) { m.team = r.number(); }
 
-/// In every version.
+/// The kind of a reject, in every version.
 constexpr std::size_t reject_kind = 11;
 static_assert(std::is_same_v<std::variant_alternative_t<reject_kind, message_body>, reject>);
 
@@ -134,9 +134,9 @@ void get_body(reader& r, std::size_t kind, message_body& body) {
 
 const char* name(const message_body& body) noexcept {
   static constexpr const char* names[] = {
-      "treq",    "task",   "none",       "rslt",      "rack",      "heartbeat",
-      "leave",   "cancel", "shared",     "fetch",     "published", "reject",
-      "inquiry", "report", "team_begin", "team_data", "team_end",  "team_cancel"};
+      "task_request", "task",   "none",       "task_result", "result_receipt", "heartbeat",
+      "leave",        "cancel", "shared",     "fetch",       "published",      "reject",
+      "inquiry",      "report", "team_begin", "team_data",   "team_end",       "team_cancel"};
   static_assert(std::size(names) == std::variant_size_v<message_body>);
   return names[body.index()];
 }

@@ -26,10 +26,10 @@ struct task_key {
 
 /// Asks for a task: any, or a part of `wanted`, which the receiver holds for the sender (a
 /// take-back).
-struct treq {
+struct task_request {
   std::uint64_t request = 0;  ///< above all that this node has sent before
   task_key wanted;            ///< task 0: anything
-  friend bool operator==(const treq&, const treq&) = default;
+  friend bool operator==(const task_request&, const task_request&) = default;
 };
 
 /// Answers a request with a task.
@@ -43,7 +43,7 @@ struct task {
   friend bool operator==(const task&, const task&) = default;
 };
 
-/// Answers a request without one.
+/// Answers a request without a task.
 struct none {
   std::uint64_t request = 0;
   address elsewhere = 0;  ///< a hint: who was given much lately, plus one; 0: nobody known
@@ -56,19 +56,19 @@ enum class ending : std::uint8_t {
   refused  ///< nobody wants the task any more: not begun
 };
 
-/// A task's end. Sent again until a rack comes.
-struct rslt {
+/// A task's end. Sent again until a result_receipt comes.
+struct task_result {
   task_key key;
   ending how = ending::value;
   bytes result;
   bytes shared;  ///< the newest shared values that the sender has read or offered
-  friend bool operator==(const rslt&, const rslt&) = default;
+  friend bool operator==(const task_result&, const task_result&) = default;
 };
 
 /// A result has come; it need not be sent again.
-struct rack {
+struct result_receipt {
   task_key key;
-  friend bool operator==(const rack&, const rack&) = default;
+  friend bool operator==(const result_receipt&, const result_receipt&) = default;
 };
 
 /// What others need to know of a node to choose whom to ask.
@@ -81,10 +81,10 @@ struct load {
 
 struct heartbeat {
   std::uint64_t number = 0;  ///< above all that this node has sent before
-  std::uint64_t heard = 0;   ///< the receiver's last one that has come
+  std::uint64_t heard = 0;   ///< the number of the receiver's last one that has come
   bool leaving = false;
   load state;
-  std::vector<task_key> held;  ///< of the receiver's tasks, those that the sender has
+  std::vector<task_key> held;  ///< the receiver's tasks that the sender has
   friend bool operator==(const heartbeat&, const heartbeat&) = default;
 };
 
@@ -131,7 +131,7 @@ struct reject {
 /// protocol depends on them.
 struct inquiry {
   std::uint64_t number = 0;
-  bool trace = false;  ///< and when its workers did what
+  bool trace = false;  ///< asks when its workers did what, too
   friend bool operator==(const inquiry&, const inquiry&) = default;
 };
 
@@ -152,7 +152,7 @@ struct team_begin {
   friend bool operator==(const team_begin&, const team_begin&) = default;
 };
 
-/// From one member to another: what it has told it since the last one, in that order.
+/// What one member has told another since the last of these messages, in that order.
 struct team_data {
   std::uint64_t team = 0;
   std::vector<bytes> parts;
@@ -163,7 +163,7 @@ struct team_data {
 struct team_end {
   std::uint64_t team = 0;
   ending how = ending::value;
-  std::uint64_t ports = 0;  // that it has made
+  std::uint64_t ports = 0;  // how many ports it has made
   bytes error;
   bytes shared;
   friend bool operator==(const team_end&, const team_end&) = default;
@@ -175,9 +175,9 @@ struct team_cancel {
   friend bool operator==(const team_cancel&, const team_cancel&) = default;
 };
 
-using message_body =
-    std::variant<treq, task, none, rslt, rack, heartbeat, leave, cancel, shared_update, fetch,
-                 published, reject, inquiry, report, team_begin, team_data, team_end, team_cancel>;
+using message_body = std::variant<task_request, task, none, task_result, result_receipt, heartbeat,
+                                  leave, cancel, shared_update, fetch, published, reject, inquiry,
+                                  report, team_begin, team_data, team_end, team_cancel>;
 
 inline constexpr std::uint8_t wire_version = 1;
 
@@ -186,11 +186,11 @@ struct message {
   incarnation from = 0;
   incarnation to = 0;  ///< 0: the sender has not heard from the receiver yet
   message_body body;
-  std::uint8_t version = wire_version;  ///< of another one only the fields above are known
+  std::uint8_t version = wire_version;  ///< in another one only the fields above are known
   friend bool operator==(const message&, const message&) = default;
 };
 
-/// "treq", "task", …: as the log names it.
+/// "task_request", "task", …: as the log names a message.
 const char* name(const message_body& body) noexcept;
 
 bytes encode(const message& m);

@@ -22,14 +22,14 @@ public:
   const std::set<address>& leaving() const { return leaving_; }
   random_numbers& random() { return random_; }
 
-  /// That peer, which is known from now on.
+  /// The peer at that address, which is known from now on.
   peer& operator[](address who) { return peers_[who]; }
   const peer& at(address who) const { return peers_.at(who); }
   peer* find(address who) {
     const auto at = peers_.find(who);
     return at == peers_.end() ? nullptr : &at->second;
   }
-  /// Whether messages may be sent there.
+  /// Whether messages may be sent to the peer.
   static bool is_open(const peer& p) { return p.reachable && !p.foreign; }
 
   void found(address who, distance how_far);
@@ -41,9 +41,9 @@ public:
   void refuse(address from, const message& m);
   void refused_by(address from, const reject& m);
 
-  /// It asks for data of this node, and gets heartbeats until then.
+  /// The peer asks for data of this node, and gets heartbeats until `until`.
   void fetches(address who, instant until);
-  /// Those that do so now.
+  /// The peers that ask for data of this node at this moment.
   const std::set<address>& fetchers(instant now);
 
   template <class Body>

@@ -47,7 +47,8 @@ bool node::is_for_me(address from, const message& m) {
   return false;
 }
 
-/// Who is at that address now. With another process than before there is nothing between any more.
+/// Learns which process is at that address. If it is another one than before, nothing is between it
+/// and this node any more.
 void node::meet(instant now, address from, incarnation process) {
   const peer& p = peers_[from];
   if (p.process == process) return;
@@ -72,7 +73,7 @@ void node::peer_lost(instant now, address who) {
   pursue(now);
 }
 
-/// It is known that a process is gone.
+/// Called when it is known that a process is gone.
 void node::gone(instant now, address who) {
   lost(now, who);
   values_.gone(who);
@@ -107,7 +108,9 @@ void node::starving(instant now, asker who, std::uint64_t wanted) {
 
 void node::satisfied(instant, asker who) { asking_.satisfied(who); }
 
-void node::on(instant now, address from, const treq& m) { holding_.on_request(now, from, m); }
+void node::on(instant now, address from, const task_request& m) {
+  holding_.on_request(now, from, m);
+}
 
 void node::answered(instant now, unsigned slot, const traveller& t) {
   if (member_ == membership::left) return;
@@ -149,13 +152,13 @@ void node::on(instant now, address from, const none& m) { asking_.on_none(now, f
 
 // ---- results
 
-void node::on(instant now, address from, const rslt& m) { giving_.on_result(now, from, m); }
+void node::on(instant now, address from, const task_result& m) { giving_.on_result(now, from, m); }
 
 void node::finished(instant now, std::uint64_t id, outcome end) {
   if (member_ != membership::left && holding_.finish(now, id, std::move(end))) pursue(now);
 }
 
-void node::on(instant, address from, const rack& m) { holding_.on_rack(from, m); }
+void node::on(instant, address from, const result_receipt& m) { holding_.on_rack(from, m); }
 void node::on(instant, address from, const cancel& m) { holding_.on_cancel(from, m); }
 
 void node::cancelled(instant now, std::uint64_t id) {
@@ -194,7 +197,7 @@ std::set<address> node::with_tasks() const {
   return all;
 }
 
-/// Between whom and this node there is anything that a loss would matter to.
+/// The peers between which and this node there is anything that a loss would matter to.
 std::set<address> node::related() const {
   std::set<address> all = with_tasks();
   asking_.add_asked(all);

@@ -18,14 +18,14 @@ namespace cleave::net {
 /// active ---leave---> draining ---nothing held and given, or deadline---> left
 enum class membership : std::uint8_t { active, draining, left };
 
-/// Its parts do the work, each for one table; here is what concerns more than one of them.
+/// The node's parts do the work, each for one table; here is what concerns more than one of them.
 class node {
 public:
   node(const identity& self, const settings& how, core_port& core, network_port& network);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
-  // From the transport.
+  // The transport tells these.
 
   void receive(instant now, address from, const message& m);
   /// Something has come from there that is not a message yet: a part of a long one.
@@ -33,7 +33,7 @@ public:
   void peer_found(instant now, address who, distance how_far);
   void peer_lost(instant now, address who);
 
-  // From core. Events of things that are over meanwhile change nothing.
+  // Core tells these. Events of things that are over meanwhile change nothing.
 
   /// A local worker would block. `wanted`: 0 for anything, else the task that it gave away and
   /// waits for.
@@ -44,13 +44,13 @@ public:
   /// A worker took the request on and could not split after all.
   void unanswered(instant now, unsigned slot);
   void finished(instant now, std::uint64_t task, outcome end);
-  /// A task that went out: nobody waits for it any more.
+  /// Nobody waits any more for a task that went out.
   void cancelled(instant now, std::uint64_t task);
   /// Shared values were improved by a worker here.
   void improved(instant now, const bytes& newest);
   void fetch_from(instant now, address publisher, std::uint64_t id);
 
-  // From the driver.
+  // The driver calls these.
 
   /// Takes nothing new from now on; is `left` when all is over, or at the deadline. May be said
   /// again, with an earlier one.
@@ -63,7 +63,7 @@ public:
   const identity& self() const { return all_.self; }
   const settings& how() const { return all_.how; }
 
-  // For tests and reports.
+  // Tests and reports read these.
   const std::map<std::uint64_t, given_task>& given() const { return giving_.tasks(); }
   const held_tasks& held() const { return holding_.tasks(); }
   const request_slots& slots() const { return holding_.slots(); }
@@ -72,11 +72,11 @@ public:
 private:
   bool is_for_me(address from, const message& m);
   void meet(instant now, address from, incarnation process);
-  void on(instant now, address from, const treq& m);
+  void on(instant now, address from, const task_request& m);
   void on(instant now, address from, const task& m);
   void on(instant now, address from, const none& m);
-  void on(instant now, address from, const rslt& m);
-  void on(instant now, address from, const rack& m);
+  void on(instant now, address from, const task_result& m);
+  void on(instant now, address from, const result_receipt& m);
   void on(instant now, address from, const heartbeat& m);
   void on(instant now, address from, const net::leave& m);
   void on(instant now, address from, const cancel& m);

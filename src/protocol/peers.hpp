@@ -19,14 +19,14 @@ struct peer {
   bool foreign = false;  ///< runs another program
   bool leaving = false;
   instant heard{};
-  instant lost_at{};        ///< when the transport said so last
+  instant lost_at{};        ///< when the transport last said that it is lost
   instant related_since{};  ///< silence before that says nothing
-  instant beaten{};         ///< the last heartbeat
-  std::uint64_t beat = 0;   ///< its number; 0: none has come
+  instant beaten{};         ///< when the last heartbeat came
+  std::uint64_t beat = 0;   ///< the last heartbeat's number; 0: none has come
   load state;
-  instant nothing_until{};  ///< it said none
-  instant starves_until{};  ///< it asked for anything
-  instant fetches_until{};  ///< it asked for data
+  instant nothing_until{};  ///< the peer has nothing until then: it said none
+  instant starves_until{};  ///< the peer starves until then: it asked for anything
+  instant fetches_until{};  ///< the peer fetches until then: it asked for data
   seen_requests requests;
 };
 
@@ -43,7 +43,7 @@ public:
   const list& near() const { return near_; }
   const list& far() const { return far_; }
 
-  /// After a change of what decides whether it is among them, and where.
+  /// Called after a change of what decides whether the peer is among these, and where.
   void update(address who, const peer& p) {
     const bool is_far = p.how_far == distance::far;
     const bool belongs = p.reachable && !p.foreign;

@@ -17,15 +17,16 @@ struct identity {
 struct asking_settings {
   instant none_after{1'000};  ///< a request that no worker has served by then is answered `none`
   instant give_up_after{1'000'000};  ///< an answer that has not come by then is not waited for
-  instant give_up_soon{100'000};     ///< of a node of the same site, or where nodes live short
-  instant forget_after{30'000'000};  ///< nor expected at all, after this
-  unsigned late_at_most = 4;         ///< take-backs of a task; then one in give_up_after
+  /// give_up_after for a near node; it is thrice this for others where lives are short.
+  instant give_up_soon{100'000};
+  instant forget_after{30'000'000};  ///< an answer that has not come by then is not expected
+  unsigned late_at_most = 4;         ///< late take-backs of a task; then one in give_up_after
   instant ask_again_after{500};      ///< nothing was found; doubles up to ask_again_at_most
   instant ask_again_at_most{20'000};
   instant nothing_for{20'000};  ///< how long a `none` is believed
-  instant idle_for{500'000};    ///< how long a heartbeat is that says that nobody computes
+  instant idle_for{500'000};    ///< how long a heartbeat is believed that says that nobody computes
   unsigned tries = 3;           ///< peers asked in a row before there is a pause
-  unsigned any_requests = 4;    ///< for anything, at a time: workers of a node share what comes
+  unsigned any_requests = 4;    ///< requests for anything at a time: workers share what comes
   unsigned looked_at = 64;      ///< peers, near and far, to choose one from
   bool hints = false;           ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
@@ -35,22 +36,22 @@ struct asking_settings {
 struct liveness_settings {
   instant heartbeat_every{200'000};
   instant lost_after{2'000'000};   ///< silence of a peer with whom there are tasks
-  instant short_life{20'000'000};  ///< of nodes: then who does not answer is likely dead
-  unsigned silent_beats = 3;       ///< or has said nothing for so many heartbeats
-  unsigned tasks_in_life = 16;     ///< and one task is to take no more than such a part of it
+  instant short_life{20'000'000};  ///< where nodes live shorter, a silent one is likely dead
+  unsigned silent_beats = 3;       ///< there it is silent after so many missing heartbeats
+  unsigned tasks_in_life = 16;     ///< one task is to take no more than such a part of a life
   unsigned neighbours = 32;        ///< near peers that get a heartbeat each time; they take turns
   unsigned gossip = 2;  ///< far peers that get a heartbeat although there is no task between
 };
 
 /// Results and data on their way.
 struct carrying_settings {
-  instant resend_after{100'000};  ///< a result without rack; doubles up to lost_after
-  std::size_t slowest_link = 4;   ///< bytes in a microsecond: it takes a large result so long
-  unsigned update_branches = 4;   ///< of the tree by which shared values go to all
+  instant resend_after{100'000};  ///< a result without result_receipt; doubles up to lost_after
+  std::size_t slowest_link = 4;   ///< bytes in a microsecond: how long a large result takes
+  unsigned update_branches = 4;   ///< branches of the tree by which shared values go to all
 };
 
 struct settings : asking_settings, liveness_settings, carrying_settings {
-  mutation planted = mutation::none;  ///< by the simulator only
+  mutation planted = mutation::none;  ///< set by the simulator only
 };
 
 /// What all parts of a node use. None of it changes but by calls of the two ports.
@@ -60,7 +61,7 @@ struct surroundings {
   core_port& core;
   network_port& network;
 
-  /// Whether that rule is to be broken.
+  /// Whether this node is to break that rule.
   bool breaks(mutation rule) const { return how.planted == rule; }
 };
 

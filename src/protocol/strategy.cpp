@@ -8,7 +8,7 @@ namespace {
 
 using candidates = std::vector<candidate>;
 
-/// Lower is better. Who is not known to do anything comes last.
+/// A key of which the lower is the better. A candidate that is not known to do anything comes last.
 auto by_split(const candidate& c) {
   const bool unknown = !c.heard || c.state.busy == 0;
   return std::tuple(unknown, c.state.depth, -static_cast<std::int64_t>(c.state.busy));
@@ -24,9 +24,9 @@ address better_of_two(const candidates& from, random_numbers& random) {
   return by_split(b) < by_split(a) ? b.at : a.at;
 }
 
-/// Mostly a near one; one in so many, as there are near ones, a far one: so large tasks go on
-/// coming in while the near ones share them out (Tascell's servers do it so, by chance alone). Of
-/// either the better of two.
+/// Chooses mostly a near candidate; once in so many times, as there are near ones, a far one: so
+/// large tasks go on coming in while the near ones share them out (Tascell's servers do it so, by
+/// chance alone). Of either the better of two.
 address nearest(const candidates& from, random_numbers& random) {
   candidates near, far;
   for (const candidate& c : from) (c.how_far == distance::far ? far : near).push_back(c);

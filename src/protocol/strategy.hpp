@@ -41,14 +41,14 @@ enum class strategy : std::uint8_t {
   relay,        ///< the relay chooses (Tascell, section 3.5)
   random,       ///< any candidate
   near_first,   ///< a near one; now and then a far one; of either the better of two
-  two_choices,  ///< of two at random the one whose task was split least, then the busier
+  two_choices,  ///< the one of two at random whose task was split least, then the busier
   least_split,  ///< the one whose task was split least; of several the nearest, then any
 };
 
 /// The address that a relay answers itself: it passes the request on to whom it likes.
 inline constexpr address relay_address = ~address{0};
 
-/// One of the candidates.
+/// Chooses one of the candidates.
 std::optional<address> choose(strategy how, const std::vector<candidate>& from,
                               random_numbers& random);
 

@@ -36,7 +36,7 @@ void values::fetch(instant now, address publisher, std::uint64_t id) {
 void values::on_fetch(instant now, address from, const net::fetch& m) {
   peers_.fetches(from, now + all_.how.forget_after);
   std::erase_if(served_, [&](const auto& s) { return s.second <= now; });
-  if (served_.count({from, m.id}) != 0) return;  // it is asked for again while it is on its way
+  if (served_.count({from, m.id}) != 0) return;  // the contents are on their way
   auto contents = all_.core.publication(m.id);
   const bool found = contents.has_value();
   const instant takes{found ? static_cast<instant::rep>(contents->size() / all_.how.slowest_link)
@@ -71,7 +71,7 @@ void values::fetch_again(instant now) {
   for (const address publisher : silent) end_fetches(publisher);
 }
 
-/// Their publisher is gone, or has nothing for this node.
+/// Ends fetches whose publisher is gone, or has nothing for this node.
 void values::end_fetches(address publisher) {
   for (auto at = fetching_.begin(); at != fetching_.end();) {
     const auto current = at++;

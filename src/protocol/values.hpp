@@ -18,7 +18,7 @@ public:
   /// When fetch_again() has something to do.
   instant next() const;
 
-  /// They were improved here.
+  /// Shared values were improved here.
   void improved(const bytes& newest) { spread(all_.self.self - 1, newest); }
   void on_update(const shared_update& m);
 
@@ -30,11 +30,11 @@ public:
 
   /// Something of a long message has come from there: it may be what was asked for.
   void alive(instant now, address from);
-  /// It can be reached.
+  /// A peer can be reached.
   void found(instant now, address who);
-  /// It cannot be reached, and may come back.
+  /// A peer cannot be reached, and may come back.
   void unreachable(instant now, address who);
-  /// Its process is gone.
+  /// A peer's process is gone.
   void gone(address who);
 
 private:
@@ -52,7 +52,7 @@ private:
   const surroundings& all_;
   neighbours& peers_;
   std::map<of_peer, fetching> fetching_;
-  /// What was sent to whom who asked for it: until then it may be on its way.
+  /// What was sent to which peer that asked for it, and until when it may be on its way.
   std::map<of_peer, instant> served_;
 };
 

@@ -35,11 +35,11 @@ public:
   bool has_answer(unsigned k) const noexcept { return box(k).has_answer(); }
   /// Ends an answered request. Returns the task, or 0 if its owner has taken it back.
   request collect(unsigned k) noexcept {
-    of_.slots.clear(k);  // who took it on may have cleared it before ask() had set it
+    of_.slots.clear(k);  // a worker may have cleared it before ask() had set it
     return box(k).collect();
   }
 
-  /// f(worker, its request), of those that found nothing here.
+  /// Calls f(worker, its request) for the workers that found nothing here.
   template <class F>
   void each_hungry(F f) const {
     of_.hungry.visit(0, [&](unsigned i) {

@@ -29,8 +29,8 @@ struct exchange {
   bit_board<Platform> computing;  // workers with a task: they poll, or wait for a part of it
   bit_board<Platform> crowd;      // workers that wait to ask: enough others do
   bit_board<Platform> hungry;     // workers that found nothing here
-  bit_board<Platform> slots{Platform::most_slots};  // of other nodes, with a request posted
-  mailbox<Platform>* outside = nullptr;             // of who speaks for them, if there are any
+  bit_board<Platform> slots{Platform::most_slots};  // slots of other nodes with a request posted
+  mailbox<Platform>* outside = nullptr;             // speaks for other nodes; may be null
   std::array<mailbox<Platform>*, first_slot + Platform::most_slots> boxes{};
 };
 
@@ -58,10 +58,10 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 ///     rung_one --press--> rung_all --press(insist)--> insisted --ask_outside--> asked_outside
 ///         +-------------------press(insist)--------------^
 ///
-/// It rings one worker that computes (and insists, where each has a CPU: what else would keep it
-/// from an answer is a construct that runs undivided, and that may be a long one), then all,
-/// insists, and asks other nodes before it blocks for long; at once where nobody else computes.
-/// Whatever is rung finds the request on the board: it was posted before.
+/// A request rings one worker that computes (and insists, where each has a CPU: what else would
+/// keep it from an answer is a construct that runs undivided, and that may be a long one), then
+/// all, insists, and asks other nodes before it blocks for long; at once where nobody else
+/// computes. Whatever is rung finds the request on the board: it was posted before.
 template <class Platform>
 class open_request {
 public:
@@ -80,7 +80,7 @@ public:
   open_request& operator=(const open_request&) = delete;
 
   bool has_answer() const noexcept { return self_.box.has_answer(); }
-  /// Whether nobody has taken it on.
+  /// Whether nobody has taken the request on.
   bool is_open() const noexcept { return is_asking(self_.box.posted()); }
 
   /// Asks all that compute.
@@ -91,13 +91,13 @@ public:
       return false;
     });
   }
-  /// Tells who speaks for other nodes that nothing was found here.
+  /// Tells the one that speaks for other nodes that nothing was found here.
   void ask_outside() noexcept {
     stage_ = stage::asked_outside;
     self_.of.hungry.set(self_.id);
     self_.of.outside->ring(asked);
   }
-  /// What to do while there is no answer. It spins(), begins anew after restart(), and may be
+  /// What to do while there is no answer. `with` spins(), begins anew after restart(), and may be
   /// patient() beyond that, with workers that are off their CPU.
   template <class Persistence>
   waiting next(Persistence& with) noexcept {
@@ -116,13 +116,13 @@ public:
     return waiting::spin;
   }
 
-  /// Takes it back, if nobody has taken it on or answered it.
+  /// Takes the request back, if nobody has taken it on or answered it.
   bool withdraw() noexcept {
     const bool withdrawn = self_.box.withdraw(what_);
     if (withdrawn) leave();  // a victim that reopened the request has set the bit again
     return withdrawn;
   }
-  /// Ends it. Returns the task, or 0 if its owner has taken it back.
+  /// Ends the request. Returns the task, or 0 if its owner has taken it back.
   request collect() noexcept {
     leave();
     return self_.box.collect();
@@ -176,7 +176,7 @@ void wait_for_room(member<Platform> self, unsigned most, Finished finished, Serv
   if (self.of.askers.count() + 1 < most) call_from_crowd(self);
 }
 
-enum class outcome { given, nothing, not_mine, failed };
+enum class search_end { given, nothing, not_mine, failed };
 
 /// The request `seen` in mailbox `asker`, shown at `place` on that board.
 template <class Platform>
@@ -184,29 +184,30 @@ struct shown_request {
   bit_board<Platform>& board;
   unsigned place, asker;
   request seen;
-  std::uint32_t depth;  // of what is wanted
+  std::uint32_t depth;  // the depth of the wanted scope
 };
 
-/// Serves that request, if it can.
-/// find(wanted, depth, outside) says whether there is something to give (given), nothing now, or
-/// nothing of what is wanted here; make(asker) makes the task and returns it, or 0 if that failed.
+/// Serves a request, if it can. find(wanted, depth, outside) says whether there is something to
+/// give (given), nothing now, or nothing of what is wanted here; make(asker) makes the task and
+/// returns it, or 0 if that failed.
 template <class Platform, class Find, class Make>
-outcome serve(member<Platform> self, const shown_request<Platform>& r, Find find, Make make) {
+search_end serve(member<Platform> self, const shown_request<Platform>& r, Find find, Make make) {
   const bool outside = &r.board == &self.of.slots;
-  if (const outcome o = find(wanted_by(r.seen), r.depth, outside); o != outcome::given) return o;
+  if (const search_end o = find(wanted_by(r.seen), r.depth, outside); o != search_end::given)
+    return o;
   auto& box = self.of.box(r.asker);
-  if (!box.claim(r.seen)) return outcome::not_mine;
+  if (!box.claim(r.seen)) return search_end::not_mine;
   r.board.clear(r.place);
   if (const request task = make(r.asker); task != 0) {
     box.hand(task);
-    return outcome::given;
+    return search_end::given;
   }
   r.board.set(r.place);  // before it is rung: whoever looks for askers then finds it
   box.reopen(r.seen);
-  // Who is hungry was not looked at while it was claimed.
+  // Nobody fed the hungry asker while its request was claimed.
   if (self.of.outside != nullptr) self.of.outside->ring(asked);
   self.box.remind(parked);
-  return outcome::failed;
+  return search_end::failed;
 }
 
 /// Serves one of those that ask, if it can, and others as long as there is more(): workers, or if
@@ -219,11 +220,11 @@ bool serve_askers(member<Platform> self, Find find, Make make, More more) {
       const mailbox<Platform>& box = self.of.box(first + i);
       const request seen = box.posted();
       if (first + i == self.id || !is_asking(seen)) return false;
-      const outcome o = serve(
+      const search_end o = serve(
           self, shown_request<Platform>{board, i, first + i, seen, box.wanted_depth()}, find, make);
-      given |= o == outcome::given, failed |= o == outcome::failed;
-      nothing_now |= o == outcome::nothing;
-      return failed || (o == outcome::given && !more());
+      given |= o == search_end::given, failed |= o == search_end::failed;
+      nothing_now |= o == search_end::nothing;
+      return failed || (o == search_end::given && !more());
     });
   };
   visit(self.of.askers, 0);

@@ -9,7 +9,8 @@ namespace {
 
 std::mutex mutex;
 
-/// Who waits for which root. With the mutex. Never destroyed: exit() may be called by a task.
+/// Which worker waits for which root. Guarded by the mutex. It is never destroyed, as a task may
+/// call exit().
 std::map<const detail::scope*, detail::worker*>& waiting_for() {
   static auto* const all = new std::map<const detail::scope*, detail::worker*>;
   return *all;

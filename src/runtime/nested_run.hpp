@@ -4,8 +4,8 @@
 
 namespace cleave {
 
-/// A run that a worker of another runtime asked for and waits for, while this lives. Of a thread
-/// that is no worker it is nothing.
+/// A run that a worker of another runtime asked for and waits for, while this lives. On a thread
+/// that is no worker it does nothing.
 class nested_run {
 public:
   /// Throws std::logic_error if all workers of the pool wait for the caller to return.

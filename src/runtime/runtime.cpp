@@ -37,7 +37,7 @@ constexpr std::chrono::seconds time_to_leave{10};
 
 std::size_t trace_bytes(long mebibytes) { return static_cast<std::size_t>(mebibytes) << 20; }
 
-/// Null if nothing is to be recorded. Of several nodes the first one writes the file.
+/// Null if nothing is to be recorded. The first one of several nodes writes the file.
 std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers, unsigned nodes) {
   trace::session::plan plan{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
   // A program may measure a profile beside its own runtime, which is the one to be traced.
@@ -48,7 +48,7 @@ std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers,
     plan.spans = !plan.file.empty();
     plan.file.clear();
   } else if (const int rank = net::launched().rank; rank != 0 && !plan.file.empty()) {
-    plan.file.append(".").append(std::to_string(rank));  // of ranks that are programs of their own
+    plan.file.append(".").append(std::to_string(rank));  // ranks that are programs of their own
   }
   if (plan.bytes == 0)
     plan.bytes = trace_bytes(machine::environment("CLEAVE_TRACE_SIZE", 1, most_trace, 16));
@@ -100,12 +100,13 @@ public:
 
   const std::unique_ptr<net::driver> node;  // null: this process is alone
   std::unique_ptr<detail::pool> pool;
-  std::mutex one_team;  // at a time
+  std::mutex one_team;  // held during run_on_all(): one at a time
 };
 
 namespace {
 
-/// Those that the ranks on this host share, if their launcher has not bound each to its own.
+/// The CPUs for this process: a share of its host's, if the launcher has not bound each rank to its
+/// own.
 unsigned cpus_of_this_process() {
   const auto usable = static_cast<unsigned>(machine::usable_cpus());
   const auto ranks = static_cast<unsigned>(std::max(1, net::launched().host_ranks));
@@ -113,7 +114,7 @@ unsigned cpus_of_this_process() {
   return bound ? usable : std::max(1u, usable / ranks);
 }
 
-/// 2 where the user has set something that cannot be used.
+/// The exit status: 2 where the user has set something that cannot be used.
 int status_for(const std::exception& e) {
   return dynamic_cast<const std::invalid_argument*>(&e) != nullptr ? 2 : 1;
 }
@@ -140,7 +141,7 @@ std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone) 
   return node;
 }
 
-/// Until the job is over. Whoever may leave it does so when it is asked to.
+/// Serves until the job is over. A node that may leave it does so when it is asked to.
 void serve(net::driver& node) {
   std::unique_ptr<machine::on_termination> asked;
   if (net::launched().comes_and_goes)
@@ -253,7 +254,7 @@ job_statistics runtime::job() const {
   };
   net::node_report here = state_->report(false);
   if (state_->node != nullptr) {
-    const auto others = state_->node->inquire(false, std::chrono::seconds(1));
+    const auto others = state_->node->inquire(false, net::inquiries::answer_within);
     for (const auto& other : others) add(other.what);
     const net::node_counters c = state_->node->counted();
     here.tasks_in = c.tasks_in, here.carried = c.carried;

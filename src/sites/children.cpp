@@ -18,7 +18,7 @@
 namespace cleave::net::nats {
 namespace {
 
-constexpr std::size_t most_at_once = 64 << 10;  // bytes of one part
+constexpr std::size_t most_at_once = 64 << 10;  // the most bytes of one part
 
 void close_pipe(int& descriptor) noexcept {
   if (descriptor >= 0) close(descriptor);
@@ -29,7 +29,7 @@ std::string name_of(std::string_view variable) {
   return std::string(variable.substr(0, variable.find('=') + 1));
 }
 
-/// This process's, but for what is set here.
+/// The environment of this process, except for what is set here.
 words environment_with(const words& set) {
   words all = set;
   for (char** v = environ; *v != nullptr; ++v) {
@@ -53,7 +53,8 @@ std::string new_address() {
   return cleave::machine::in_hexadecimal(cleave::machine::random_bits() >> 2 | 1);
 }
 
-/// Between fork and exec, in a process that may have had other threads: system calls only.
+/// Runs between fork and exec, in a process that may have had other threads: it makes system calls
+/// only.
 [[noreturn]] void become(bool is_root, int output, int errors, pid_t parent, char** arguments,
                          char** environment) {
   setpgid(0, 0);  // a terminal's Ctrl-C is for the server
@@ -63,7 +64,7 @@ std::string new_address() {
   dup2(nothing, STDIN_FILENO);
   dup2(is_root ? output : nothing, STDOUT_FILENO);
   if (is_root) dup2(errors, STDERR_FILENO);
-  syscall(SYS_close_range, 3u, ~0u, 0u);  // the relay's, too
+  syscall(SYS_close_range, 3u, ~0u, 0u);  // the relay's connection is closed too
   for (const int s : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(s, SIG_DFL);
   sigset_t blocked;
   sigemptyset(&blocked);
@@ -116,7 +117,7 @@ bool children::start(const plan& p) {
     close_pipe(output[0]), close_pipe(errors[0]);
     return false;
   }
-  setpgid(pid, pid);  // here too: it may be signalled before it has done so
+  setpgid(pid, pid);  // done here too: the child may be signalled before it has done so
   for (const int pipe : {output[0], errors[0]})
     if (pipe >= 0) fcntl(pipe, F_SETFL, O_NONBLOCK);
   running_[p.job] = {pid, output[0], errors[0]};
@@ -137,7 +138,7 @@ void children::poll_for(std::vector<pollfd>& all,
   }
 }
 
-/// One piece of it, or all that is there.
+/// Reads one piece of what a job has written, or all that is there.
 void children::read(const std::string& job, int& from, part::of what, bool all,
                     const events& tell) {
   while (from >= 0) {
@@ -171,7 +172,7 @@ void children::look(const std::vector<pollfd>& polled, const events& tell) {
       ++at;
       continue;
     }
-    ::kill(-c.pid, SIGKILL);  // what it has started
+    ::kill(-c.pid, SIGKILL);  // kills what the child has started, too
     read(job, c.output, part::of::output, true, tell);
     read(job, c.errors, part::of::errors, true, tell);
     close_pipe(c.output), close_pipe(c.errors);

@@ -18,9 +18,9 @@ namespace cleave::net::nats {
 /// that has started them.
 class children {
 public:
-  /// `every`: environment that all of them have besides this process's own.
+  /// `every`: environment that all children have besides this process's own.
   explicit children(words every) : every_(std::move(every)) {}
-  /// Kills those that are left.
+  /// Kills the children that are left.
   ~children();
   children(const children&) = delete;
   children& operator=(const children&) = delete;
@@ -30,7 +30,7 @@ public:
     words arguments;
     bool is_root = false;
   };
-  /// False, with errno, if it cannot be started.
+  /// Starts a child. False, with errno, if it cannot be started.
   bool start(const plan& p);
   void signal(const std::string& job, int signal);
 
@@ -41,13 +41,13 @@ public:
     std::function<void(const std::string& job, part::of what, std::string text)> wrote;
     std::function<void(const std::string& job, child_end how)> ended;
   };
-  /// What is in those pipes, and who has ended. Does not block.
+  /// Tells what is in the pipes that were polled, and who has ended. Does not block.
   void look(const std::vector<pollfd>& polled, const events& tell);
 
 private:
   struct child {
     pid_t pid;
-    int output = -1, errors = -1;  // of a root; -1: closed
+    int output = -1, errors = -1;  // the pipes of a root; -1: closed
   };
   static void read(const std::string& job, int& from, part::of what, bool all, const events& tell);
 

@@ -18,7 +18,7 @@ using words = std::vector<std::string>;
 /// 16 hexadecimal digits.
 bool is_job_name(std::string_view text) noexcept;
 
-/// To all: who is there?
+/// Sent to all: asks who is there.
 struct who {};
 
 /// A job as one server sees it.
@@ -27,22 +27,22 @@ struct job_here {
   words arguments;
   std::string root;       // the machine that the root's node is on
   bool is_root = false;   // this server has it
-  std::string submitter;  // its machine, if this server has the root
+  std::string submitter;  // the submitter's machine, if this server has the root
   std::uint64_t seconds = 0;
-  // As its node here has said last; no workers: it has not yet.
+  // What the job's node here has said last; no workers: it has not said anything yet.
   std::uint32_t workers = 0, computing = 0;
   std::uint64_t tasks_in = 0, tasks_out = 0;
 };
 
-/// A server's answer.
+/// A server's answer to `who`.
 struct offer {
   std::string program, hash;
-  std::uint32_t workers = 0;  // of each node that it starts
+  std::uint32_t workers = 0;  // the workers of each node that the server starts
   bool leaving = false;
   std::vector<job_here> jobs;
 };
 
-/// To a server: have the root of this job. Said again until it is answered.
+/// Asks a server to have the root of this job. It is said again until it is answered.
 struct start {
   std::string job, hash;
   words arguments;
@@ -52,7 +52,7 @@ struct start {
 struct refusal {
   std::string job, why;
 };
-/// From the submitter, each second: it is there, and has so many parts.
+/// The submitter says each second that it is there, and how many parts it has.
 struct beat {
   std::string job;
   std::uint64_t have = 0;
@@ -71,11 +71,11 @@ struct part {
   std::string job;
   std::uint64_t number = 0;
   of what = of::output;
-  int status = 0;  // of the end, as a shell tells it
+  int status = 0;  // how the program has ended, as a shell tells it, in the part `end`
   std::string text;
 };
 
-/// To all, from the server that has the root, each second: help with this job.
+/// The server that has the root asks all, each second, to help with this job.
 struct notice {
   std::string job, program, hash;
   words arguments;
@@ -84,11 +84,12 @@ struct notice {
 
 using control = std::variant<who, offer, start, refusal, beat, alive, cancel, part, notice>;
 
-/// The last token, or tokens, of its subject.
+/// The last token, or tokens, of the message's subject.
 std::string_view kind_of(const control& message) noexcept;
-/// Throws std::invalid_argument if a text in it is not UTF-8 (a part's may be anything).
+/// The message as bytes. Throws std::invalid_argument if a text in it is not UTF-8 (a part's may be
+/// anything).
 std::string encode(const control& message);
-/// Returns nullptr, or what is wrong with it.
+/// Reads a message. Returns nullptr, or what is wrong with `payload`.
 const char* decode(std::string_view kind, std::string_view payload, control& message);
 
 }  // namespace cleave::net::nats

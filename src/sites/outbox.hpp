@@ -26,8 +26,8 @@ public:
     return parts_.back().what;
   }
 
-  /// The other side has the first `have`. Returns those to be sent again: the next one only, if
-  /// nothing was taken since the last time.
+  /// The other side has the first `have` parts. Returns the parts to be sent again: the next one
+  /// only, if nothing was taken since the last time.
   std::vector<part> acknowledged(moment now, std::uint64_t have) {
     while (!parts_.empty() && parts_.front().what.number < have) {
       kept_ -= parts_.front().what.text.size();
@@ -59,8 +59,9 @@ private:
   };
   std::string job_;
   std::deque<kept> parts_;
-  std::uint64_t next_ = 0, had_ = ~std::uint64_t{0};  // the other side, when it last said it
-  std::size_t kept_ = 0;                              // bytes
+  // How many the other side had when it last said so.
+  std::uint64_t next_ = 0, had_ = ~std::uint64_t{0};
+  std::size_t kept_ = 0;  // the bytes of all parts that are kept
 };
 
 }  // namespace cleave::net::nats

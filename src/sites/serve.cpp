@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view root_process = "-0";  // after the job's name
+constexpr std::string_view root_process = "-0";  // stands after the job's name
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -70,12 +70,12 @@ public:
   readable_connection& operator=(const readable_connection&) = delete;
 
   int fd() const noexcept { return *event_; }
-  /// Before all letters are received.
+  /// Called before all letters are received.
   void begin() noexcept {
     std::uint64_t count = 0;
     has_rung_ = read(*event_, &count, sizeof count) == sizeof count;
   }
-  /// After that.
+  /// Called after all letters were received.
   void end() noexcept {
     if (has_rung_) taken_.release();
   }
@@ -136,7 +136,8 @@ void server::hear(const letter& l) {
     return;
   }
   control message;
-  // Of other versions, or damaged: nothing that this machine could do about it.
+  // A message of another version, or a damaged one, is passed over: this machine could do nothing
+  // about it.
   if (decode(l.topic, content, message) == nullptr) jobs_.hear(now(), l.from, message);
 }
 
@@ -195,8 +196,9 @@ std::unique_ptr<connection> connect(const access& who, int signals) {
 }  // namespace
 
 int serve(const access& who, const std::filesystem::path& key, const serve_settings& what) {
-  signal(SIGCHLD, SIG_DFL);  // its parent may have ignored it
-  // Before there are threads, so that all of them leave these to the descriptor.
+  signal(SIGCHLD, SIG_DFL);  // the parent of this process may have ignored SIGCHLD
+  // The signals are blocked before there are threads, so that all threads leave them to the
+  // descriptor.
   const sigset_t handled = handled_signals();
   pthread_sigmask(SIG_BLOCK, &handled, nullptr);
   const cleave::machine::descriptor signals =
@@ -206,7 +208,8 @@ int serve(const access& who, const std::filesystem::path& key, const serve_setti
   if (connected == nullptr) return 0;
   connection& by = *connected;
   for (const char* topic : {"who", "jobs"}) by.listen(topic);
-  // Only those here: whether a root is there, and what they do.
+  // The server listens only to nodes of this machine: they say whether a root is there, and what
+  // they do.
   by.listen_to(subject_to_all({by.self().at, "*"}, std::string(presence_topic) + "*"));
   words environment = {"CLEAVE_KEY=" + std::filesystem::absolute(key).string()};
   if (what.workers != 0) {

@@ -7,10 +7,10 @@
 
 namespace cleave::net::nats {
 
-/// Offers this machine to jobs of this program until SIGINT or SIGTERM, and then until those that
-/// it works for can do without it; a second signal ends it at once. Returns the exit status. Called
-/// by the main thread of a process that has no other threads. `key`: the file that `who` is from.
-/// Throws refused, std::runtime_error.
+/// Offers this machine to jobs of this program until SIGINT or SIGTERM, and then until the jobs
+/// that it works for can do without it; a second signal ends it at once. Returns the exit status.
+/// Called by the main thread of a process that has no other threads. `key`: the file that `who` is
+/// from. Throws refused, std::runtime_error.
 int serve(const access& who, const std::filesystem::path& key, const serve_settings& what);
 
 }  // namespace cleave::net::nats

@@ -13,11 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto announce_every = 1s;
-constexpr auto forget_after = 10s;     // a job that nobody has announced for so long
-constexpr auto restart_after = 1s;     // not faster, and twice as late after each failure
-constexpr unsigned most_failures = 5;  // one after the other
-constexpr auto long_life = 60s;        // who has lived so long was killed by something else
-constexpr auto leave_within = 12s;     // members drain for 10 s at most
+constexpr auto forget_after = 10s;  // a job that nobody has announced for this long is forgotten
+// A program starts again no sooner, and twice as late after each failure.
+constexpr auto restart_after = 1s;
+constexpr unsigned most_failures = 5;  // how often in a row a program may fail
+constexpr auto long_life = 60s;  // a program that has lived this long was killed by something else
+constexpr auto leave_within = 12s;  // members drain for 10 s at most
 constexpr std::size_t most_jobs = 64;
 constexpr std::size_t most_announced = 24 << 10;  // bytes: all are told of a job's arguments
 constexpr std::uint32_t longest_patience = 24 * 60 * 60;
@@ -34,7 +35,7 @@ bool is_of_this_machine(std::string_view argument) {
   return name == "--serve" || name == "--transport" || name == "--trace";
 }
 
-/// Whoever sends them: a submitter, or a server that says that it has the root.
+/// Checks arguments, whoever sends them: a submitter, or a server that says that it has the root.
 std::optional<std::string> wrong_arguments(const notice& of) {
   if (encode(of).size() > most_announced) return "the arguments are longer than 24 KiB";
   return nats::wrong_arguments(of.arguments);
@@ -74,13 +75,14 @@ void supervisor::on(moment now, const endpoint& from, const who&) {
                            seconds_since(h.since, now), h.said.workers, h.said.computing,
                            h.said.tasks_in, h.said.tasks_out});
   port_.send(from, mine);
-  // It may be a server that has come just now, and does not wait for the next announcement.
+  // Whoever asks may be a server that has come just now, and does not wait for the next
+  // announcement.
   for (const auto& [job, r] : rooted_)
     if (r.is == rooted::state::running && r.joined)
       port_.send(from, notice{job, self_.program, self_.hash, r.arguments, false});
 }
 
-/// Of that submitter; a job is nobody else's.
+/// The job of that submitter: a job is nobody else's.
 supervisor::rooted* supervisor::rooted_of(const endpoint& from, const std::string& job) {
   const auto at = rooted_.find(job);
   return at == rooted_.end() || at->second.submitter != from ? nullptr : &at->second;
@@ -129,7 +131,7 @@ void supervisor::on(moment now, const endpoint& from, const cancel& m) {
   give_up(now, m.job, *r, "is cancelled");
 }
 
-/// Nobody wants its answer.
+/// Gives up a job: nobody wants its answer.
 void supervisor::give_up(moment now, const std::string& job, rooted& r, const std::string& why) {
   if (r.is == rooted::state::killed) return;
   port_.send(r.submitter, refusal{job, "the job " + why});
@@ -201,7 +203,7 @@ void supervisor::ended(moment now, const std::string& job, child_end how) {
     helped_.erase(at);
     return;
   }
-  // One that was cut off from the root ends by itself, and may come back.
+  // A node that was cut off from the root ends by itself, and may come back.
   if (how.as_shell() == 0 || now - h.begun_at >= long_life) h.failures = 0;
   if (how.as_shell() != 0) ++h.failures;
   if (h.failures == most_failures) {

@@ -19,19 +19,19 @@ public:
   /// Starts a process of the job, at most one at a time. False if it cannot be started.
   virtual bool start_node(const std::string& job, const words& arguments, const machine& root,
                           bool is_root) = 0;
-  /// A signal for that process.
+  /// Sends a signal to the process of that job.
   virtual void ask_to_leave(const std::string& job) = 0;
   virtual void kill(const std::string& job) = 0;
   virtual void send(const endpoint& to, const control& message) = 0;
   virtual void tell_all(const control& message) = 0;
-  /// One line for the people of this machine.
+  /// Says one line to the people of this machine.
   virtual void say(const std::string& line) = 0;
 };
 
 /// How a process of a job has ended.
 struct child_end {
-  bool killed = false;  // by a signal
-  int status = 0;       // or its number
+  bool killed = false;  // whether a signal has killed it
+  int status = 0;       // the exit status, or the signal's number
   int as_shell() const noexcept { return killed ? 128 + status : status; }
 };
 
@@ -50,22 +50,23 @@ public:
   void hear(moment now, const endpoint& from, const control& message);
   /// The node with the root of this job is there: others can help now.
   void root_joined(moment now, const std::string& job);
-  /// It is not any more; its program may go on alone.
+  /// The node with the root is not there any more; its program may go on alone.
   void root_left(moment now, const std::string& job);
-  /// What a node here says of itself, for those who ask.
+  /// Tells what a node here says of itself, for those who ask.
   void node_says(const std::string& job, const presence& p);
   void wrote(moment now, const std::string& job, part::of what, std::string text);
-  /// Its process has ended, and all that it wrote has been told.
+  /// The job's process here has ended, and all that it wrote has been told.
   void ended(moment now, const std::string& job, child_end how);
   /// This machine can hear nobody, so nobody's silence counts until now.
   void cut_off(moment now);
-  /// No new jobs, and members leave theirs. A second time: everything ends at once.
+  /// This server takes no new jobs, and its members leave theirs. Called a second time, everything
+  /// ends at once.
   void leave(moment now);
   void tick(moment now);
 
   /// When tick() has something to do next, at the latest.
   moment next() const;
-  /// It leaves, and nothing of any job is here any more.
+  /// Whether the server leaves, and nothing of any job is here any more.
   bool is_done() const;
   /// Whether what this job writes should be read: not while its submitter is slow.
   bool wants_output(const std::string& job) const;
@@ -81,11 +82,11 @@ private:
     endpoint submitter;
     words arguments;
     std::chrono::seconds patience{};
-    moment since, heard;  // the submitter
-    bool joined = false;  // its node has: others are told
+    moment since, heard;  // when the job came, and when its submitter was last heard
+    bool joined = false;  // the job's node here has joined, so that others are told of the job
     moment tell_at{};
     outbox out;
-    presence said{};  // its node, last
+    presence said{};  // what its node here has said last
   };
   /// A job that another server has the root of.
   ///
@@ -98,10 +99,10 @@ private:
     state is = state::waiting;
     endpoint root;
     words arguments;
-    moment since, heard;          // the root's server
-    moment start_at, begun_at{};  // its process
+    moment since, heard;          // when the job was first heard of, and the root's server last
+    moment start_at, begun_at{};  // when its process may start, and when it began
     unsigned failures = 0;
-    presence said{};  // its node, last
+    presence said{};  // what its node here has said last
   };
 
   void on(moment now, const endpoint& from, const who& m);

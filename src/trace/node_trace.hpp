@@ -16,7 +16,7 @@ namespace cleave::trace {
 struct node_trace {
   std::uint32_t node = 0;        // its address
   std::uint64_t first_tick = 0;  // when its recording began
-  double first_us = 0;           // the same moment, on the clock of the node that writes the file
+  double first_us = 0;           // first_tick by the clock of the node that writes the file
   double us_per_tick = 0;
   time_spent spent;
   std::vector<recorder::snapshot> workers;

@@ -17,14 +17,14 @@ struct event {
   std::uint32_t node, worker;
   enum class phase : std::uint8_t { begin, end, arrow_begin, arrow_end } what;
   const span* of;
-  std::uint32_t maker_node = 0;  // of arrows
+  std::uint32_t maker_node = 0;  // for arrows: the node of the maker
   double waited = 0;
-  std::size_t number = 0;  // those at the same time stay in order
+  std::size_t number = 0;  // keeps events at the same time in order
 };
 
 /// The beginning of a string, as JSON has it without the quotes.
 std::string escaped(const char* text) {
-  constexpr std::ptrdiff_t most = 60;  // so that spans have room
+  constexpr std::ptrdiff_t most = 60;  // short enough that spans have room
   std::string to;
   for (const char* c = text; *c != '\0' && c - text < most; ++c) {
     if (*c == '"' || *c == '\\') to += '\\';

@@ -18,12 +18,12 @@ enum class activity : std::uint8_t {
 
 struct span {
   std::uint64_t begin, end;  // ticks
-  std::uint64_t made;        // of a task: when it was divided from another or spawned; 0: neither
-  std::uint32_t maker;       // and by which worker
-  std::uint32_t node;        // of which node, plus one; 0: of this one. Its ticks are `made`
+  std::uint64_t made;        // when a task was divided from another or spawned; 0: neither
+  std::uint32_t maker;       // the worker that made the task
+  std::uint32_t node;        // the maker's node plus one, whose ticks `made` has; 0: this one
   activity what;
-  bool found;                  // of what is no task: whether there is one now
-  const char* name = nullptr;  // of a task that has one
+  bool found;                  // after a wait or a join: whether it has found a task
+  const char* name = nullptr;  // the name of a task that has one
 };
 
 /// What one worker did. Spans nest; the worker alone begins and ends them, anybody may read. Memory
@@ -38,7 +38,7 @@ public:
     std::uint64_t stealing = 0;  // waits that ended with a task
   };
   struct snapshot {
-    std::vector<span> spans;  // those under way end now
+    std::vector<span> spans;  // spans under way end at this moment
     std::uint64_t left_out;   // how many were dropped
     std::uint64_t shortest;   // ticks; all that took longer are there
   };
@@ -73,7 +73,7 @@ private:
   totals spent_;
 };
 
-/// An activity of a worker, while this lives.
+/// Records an activity of a worker while this object lives.
 class recorded {
 public:
   recorded(recorder* to, activity what, std::uint64_t made = 0, std::uint32_t maker = 0,

@@ -20,7 +20,7 @@ public:
   struct plan {
     std::string file;       // empty: none is written
     bool spans = false;     // kept for another node, which writes the file
-    std::size_t bytes = 0;  // of the file, or of the part of it that is this node's, at most
+    std::size_t bytes = 0;  // the length of the file, or of this node's part of it, at most
     bool strands = false;   // work and span
   };
   /// Throws std::invalid_argument if the file cannot be written, or so few bytes hold next to
@@ -31,7 +31,7 @@ public:
   /// Null unless this is a profile.
   strand_clock* strands() noexcept { return strands_.get(); }
 
-  // Any thread:
+  // Any thread may call these.
   void begin_run();
   void end_run();
   time_spent spent() const;
@@ -39,11 +39,11 @@ public:
 
   /// Whether a file is to be written.
   bool has_file() const noexcept { return !plan_.file.empty(); }
-  /// Whether nobody has tried to.
+  /// Whether nobody has tried to write the file.
   bool unwritten() const noexcept { return has_file() && !tried_; }
   /// What was recorded here.
   node_trace recorded() const;
-  /// All of the trace, with what other nodes recorded, or, if that fails, nothing. Throws
+  /// Writes all of the trace, with what other nodes recorded, or, if that fails, nothing. Throws
   /// std::runtime_error.
   void write(std::vector<node_trace> others = {});
 
@@ -57,10 +57,10 @@ private:
   std::atomic<std::uint64_t> run_began_;
   std::vector<std::unique_ptr<recorder>> recorders_;
   const std::unique_ptr<strand_clock> strands_;
-  bool tried_ = false;  // to write the file
+  bool tried_ = false;  // somebody has tried to write the file
 
   mutable std::mutex mutex_;
-  unsigned runs_ = 0;  // under way
+  unsigned runs_ = 0;  // runs under way
   clock::time_point began_;
   clock::duration elapsed_{};
 };

@@ -28,7 +28,7 @@ public:
     position_ += strand;
   }
 
-  // While it is paused. `at` is where on the stack the construct is.
+  // These are called while the clock is paused. `at` is where on the stack the construct is.
 
   void begin_construct(std::uintptr_t at) {
     drop_below(at);
@@ -71,8 +71,8 @@ private:
 
   std::uint64_t own_ = 0;         // what an empty strand takes
   std::uint64_t suspicious_ = 0;  // a strand so long may have been interrupted
-  std::uint64_t seen_ticks_ = 0;  // at the last call of off_cpu()
-  std::uint64_t seen_cpu_ = 0;    // and the thread's CPU time
+  std::uint64_t seen_ticks_ = 0;  // ticks at the last call of off_cpu()
+  std::uint64_t seen_cpu_ = 0;    // the thread's CPU time at that call
   std::chrono::steady_clock::time_point seen_time_;
   std::uint64_t since_ = 0;
   std::uint64_t position_ = 0;
@@ -80,7 +80,7 @@ private:
   std::vector<construct> open_;
 };
 
-/// Between two strands, while this lives.
+/// Pauses a strand clock, between two strands, while this object lives.
 class between_strands {
 public:
   explicit between_strands(strand_clock* c) noexcept : clock_(c) {

@@ -68,7 +68,7 @@ std::vector<std::string> open_mpi(const environment_of& env) {
 std::string file_of(const std::string& plugin) {
   return (plugin == "nats" ? "libcleave-" : "libcleave-mpi-") + plugin + ".so";
 }
-/// Global for MPI: parts of it that it loads itself look for its symbols.
+/// MPI is loaded globally: parts of it that it loads itself look for its symbols.
 int how_to_load(const std::string& plugin) {
   return RTLD_NOW | (plugin == "nats" ? RTLD_LOCAL : RTLD_GLOBAL);
 }
@@ -78,8 +78,8 @@ std::string named_folder() {
   return set != nullptr && *set != '\0' ? fs::absolute(set).string() : "";
 }
 
-/// By its whole path: a name alone would be looked for wherever LD_LIBRARY_PATH says, and that is
-/// the working folder too where one of its parts is empty.
+/// Loads a plug-in by its whole path: a name alone would be looked for wherever LD_LIBRARY_PATH
+/// says, and that is the working folder too where one of its parts is empty.
 void* load(const std::vector<std::string>& plugins) {
   const auto folders = plugin_folders();
   for (const std::string& name : plugins) {
@@ -167,7 +167,8 @@ bool tells_mistakes() {
 }
 
 void let_first_rank_end() {
-  if (is_first_rank() || launched().comes_and_goes) return;  // which is alone with what went wrong
+  // A node that comes and goes is alone with what went wrong.
+  if (is_first_rank() || launched().comes_and_goes) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
 }
 

@@ -15,11 +15,12 @@ namespace cleave::net {
 
 /// What the environment says. Counts that it does not tell are 0.
 struct launch {
-  std::vector<std::string> plugins;  // that would do, the best first: "openmpi5", "openmpi"; empty:
-                                     // not launched as a rank
+  /// The plug-ins that would do, the best first: "openmpi5", "openmpi"; empty: this process was not
+  /// launched as a rank.
+  std::vector<std::string> plugins;
   int rank = 0;
   int ranks = 1;
-  int host_rank = 0;  // among those of this host
+  int host_rank = 0;  // its number among the ranks of this host
   int host_ranks = 1;
   bool comes_and_goes = false;  // a node of a job by NATS; others may come, and this one may leave
 
@@ -30,7 +31,7 @@ struct launch {
 /// absent.
 launch read_launch(const char* (*get)(const char* name));
 
-/// This process's, read at the first call.
+/// The launch of this process, read at the first call.
 const launch& launched();
 
 /// True in the process that prints and that owns the root task; in one that was not launched as a
@@ -58,8 +59,8 @@ void let_first_rank_end();
 /// "openmpi5", "nats"), "none", or nothing, which is as launched, and none if alone.
 struct transport_choice {
   std::string name;
-  int workers = 1;        // of this process: whether there are CPUs left to spin on
-  int asked_workers = 0;  // by the job, where this machine's owner allows it fewer; else 0
+  int workers = 1;        // workers of this process: they decide whether CPUs are left to spin on
+  int asked_workers = 0;  // what the job asked for, if this machine's owner allows fewer; else 0
 };
 
 /// Takes `--transport NAME` or `--transport=NAME` out of a command line; otherwise

@@ -109,7 +109,7 @@ void start_watch::watch(const launch& here, std::chrono::seconds patience) {
   std::unique_lock lock(mutex_);
   while (!started_.wait_for(lock, said ? look_every : patience, [this] { return is_started_; })) {
     const auto gone = ranks_gone(own, here.host_ranks);
-    int first_here = 0;  // of those that are there: it speaks for its host, and ends the job
+    int first_here = 0;  // the first rank that is there speaks for its host, and ends the job
     while (gone.contains(first_here)) ++first_here;
     if (here.host_rank != first_here || (std::exchange(said, true) && gone.empty())) continue;
     std::string of_gone;

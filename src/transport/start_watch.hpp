@@ -13,12 +13,13 @@
 
 namespace cleave::net {
 
-/// What one process of this host was started as. Of a job without a name: nothing is known.
+/// What one process of this host was started as. Nothing is known of a job without a name.
 struct started_rank {
   std::string job;  // PMIx's name space
   int host_rank = -1;
 };
-/// Reads that from an environment as /proc has it: variables that end with a NUL each.
+/// Reads what a process was started as from an environment as /proc has it: variables that end with
+/// a NUL each.
 started_rank read_started_rank(std::string_view environment);
 
 /// Ranks of `own`'s job on this host that no process is any more, by their numbers on it. Empty

@@ -35,7 +35,7 @@ struct traffic {
 /// What a node does, for people who look on from outside.
 struct progress {
   std::uint32_t workers = 0, computing = 0;
-  std::uint64_t tasks_in = 0, tasks_out = 0;  // that crossed
+  std::uint64_t tasks_in = 0, tasks_out = 0;  // tasks that crossed between nodes
 };
 
 /// What carries messages between nodes. One thread, the driver's, calls everything but ring() and
@@ -47,36 +47,37 @@ public:
   virtual ~transport() = default;
 
   virtual address self() const noexcept = 0;
-  /// Who can be reached now, without this node. Grows and shrinks where nodes come and go.
+  /// The nodes that can be reached at this moment, without this one. The list grows and shrinks
+  /// where nodes come and go.
   virtual std::vector<address> peers() const = 0;
   virtual distance how_far(address peer) const noexcept = 0;
 
-  /// For people: where the peer is. Of one that is lost, too.
+  /// Says to people where the peer is, also one that is lost.
   virtual std::string name(address peer) const { return "node " + std::to_string(peer); }
 
-  /// In bytes; what is longer is dropped.
+  /// The length of the longest message, in bytes; a longer one is dropped.
   virtual std::size_t longest_message() const noexcept {
     return std::numeric_limits<std::size_t>::max();
   }
   /// Takes the message and sends it when it can. A peer that is gone swallows it.
   virtual void send(address to, bytes message) = 0;
-  /// The same, for what nobody waits for: its receiver may find it when it wakes up next.
+  /// Sends a message that nobody waits for: its receiver may find it when it wakes up next.
   virtual void send_without_waking(address to, bytes message) { send(to, std::move(message)); }
   /// Whether any thread may call send() and deliver().
   virtual bool sends_from_any_thread() const noexcept { return false; }
-  /// What this thread has sent is on its way. The driver's need not call it.
+  /// Puts what this thread has sent on its way. The driver's thread need not call it.
   virtual void deliver() noexcept {}
   /// The next message that has arrived, if there is one. An empty one is none: a part of a long
   /// one has come, so its sender lives.
   virtual std::optional<incoming> receive() = 0;
   /// A peer that the transport knows to be gone, once for each time.
   virtual std::optional<address> lost() = 0;
-  /// A peer that has come, or come again, since the transport was opened; once for each time. Of
-  /// one that was lost and is back, lost() has to be asked first.
+  /// A peer that has come, or come again, since the transport was opened; once for each time. Where
+  /// a peer was lost and is back, lost() has to be asked first.
   virtual std::optional<address> found() { return {}; }
 
-  /// What was sent is on its way. Blocks until a message may be there, ring() was called since the
-  /// last wait, or the time is up. Does not spin.
+  /// Puts what was sent on its way. Blocks until a message may be there, ring() was called since
+  /// the last wait, or the time is up. Does not spin.
   virtual void wait(std::chrono::microseconds at_most) = 0;
   /// Ends a wait. Any thread.
   virtual void ring() noexcept = 0;
@@ -89,7 +90,7 @@ public:
   /// Whether there may be a message, or was a ring, that the last call did not tell of. Brings
   /// messages on, does not block.
   virtual bool look() noexcept { return false; }
-  /// What came since the last look() ends a wait. It may look again, and watches then.
+  /// What came since the last look() ends a wait. The thread may look again, and watches then.
   virtual void end_watch() noexcept {}
 
   virtual traffic counted() const noexcept { return {}; }

@@ -8,7 +8,7 @@
 
 namespace cleave::detail {
 
-/// A type's name as in the source, of what type_info calls it.
+/// A type's name as in the source, made of what type_info calls it.
 inline std::string demangled(const char* mangled) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(

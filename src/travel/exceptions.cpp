@@ -64,7 +64,7 @@ std::exception_ptr get_system(byte_reader& r, const std::string& what) {
     if (category == c->name()) found = c;
   if (found == nullptr) return std::make_exception_ptr(remote_error("std::system_error", what));
   const std::error_code code(value, *found);
-  const std::string added = ": " + code.message();  // by the constructor
+  const std::string added = ": " + code.message();  // what the constructor adds
   return std::make_exception_ptr(
       what.ends_with(added) ? std::system_error(code, what.substr(0, what.size() - added.size()))
                             : std::system_error(code));

@@ -12,7 +12,8 @@ namespace cleave::detail {
 /// of.
 void put_exception(const std::exception_ptr& e, byte_writer& w);
 
-/// The same by itself. Of one that cannot be written: a std::runtime_error that says so.
+/// The bytes of an exception. One that cannot be written is replaced by a std::runtime_error that
+/// says so.
 std::vector<std::byte> exception_bytes(const std::exception_ptr& e);
 
 /// The exception again if its type is registered here, else a remote_error. Throws malformed.

@@ -58,7 +58,7 @@ thread_local bool is_travelling = false;
 thread_local bool takes_data_along = false;
 
 replicas& replicas_of_process() noexcept {
-  // Outlives all that is static.
+  // The object outlives all that is static.
   static auto* const all = new replicas;  // NOLINT(bugprone-unhandled-exception-at-new)
   return *all;
 }
@@ -104,7 +104,7 @@ const void* publication::fetch() {
   return keep_.get();
 }
 
-/// Where nobody is there to be told.
+/// Says so on standard error, where nobody is there to be told.
 static void complain_of_unread() noexcept {
   std::fputs("cleave: a shared value that another node has improved cannot be read\n", stderr);
 }
@@ -190,7 +190,7 @@ void shared_base::leave_node() noexcept {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  // What they did with the value; partner: the release of the last reference.
+  // acquire: what they did with the value. Partner: the release of the last reference.
   std::atomic_thread_fence(std::memory_order_acquire);
 }
 
@@ -280,7 +280,7 @@ std::shared_ptr<shared_base> replicas::merge(value_name name, const shared_type&
   return {entry.users, entry.value};
 }
 
-/// With the mutex.
+/// Called with the mutex.
 replicas::known& replicas::merge_one(value_name name, const shared_type& type, byte_reader& value) {
   const auto [at, is_new] = shared_.try_emplace(name);
   known& entry = at->second;
@@ -355,7 +355,7 @@ void replicas::merge_improved(byte_reader& r, bool passes_on) {
     const auto* const type = all_shared.find([id](const shared_type& t) { return t.id() == id; });
     byte_reader value = all.get_block();
     const std::lock_guard lock(mutex_);
-    // One made here that is not known has ended.
+    // A value made here that is not known has ended.
     const bool wanted = name.maker == 0 || (passes_on && name.maker != node_);
     if (!wanted && !shared_.contains(name)) continue;
     try {
@@ -382,7 +382,8 @@ void replicas::end_job() noexcept {
   }
 }
 
-/// From a replica to the variable of static storage that was made after it, which all others mean.
+/// Passes a value on from a replica to the variable of static storage that was made after it, and
+/// that all others mean.
 void replicas::pass_on(const shared_base& from, shared_base& to) noexcept {
   std::vector<std::byte> bytes;
   try {

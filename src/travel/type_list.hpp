@@ -9,7 +9,8 @@ namespace cleave::detail {
 template <class Type>
 class type_list {
 public:
-  /// The last that its constructor does. `next`: its own, which leads on from it.
+  /// Enters a type; the last thing that its constructor does. `next` is the type's own, which leads
+  /// on from it.
   void enter(const Type& entered, const Type*& next) noexcept {
     next = newest_.load(std::memory_order_relaxed);
     // release: partner of first().
@@ -18,7 +19,7 @@ public:
   }
   // acquire: partner of enter().
   const Type* first() const noexcept { return newest_.load(std::memory_order_acquire); }
-  /// The one that entered last of those for which that holds, or null.
+  /// The type that entered last of those for which is() returns true, or null.
   template <class Is>
   const Type* find(Is is) const noexcept {
     for (const Type* t = first(); t != nullptr; t = t->next())

@@ -11,7 +11,7 @@ export CLEAVE_COSCHED_POLICY=block CLEAVE_COSCHED_FREE_SPIN=0 CLEAVE_COSCHED_REP
 few_late() {  # WHAT
   local late waits
   late=$(counted ended_late) waits=$(counted waits)
-  ((late <= 1 + waits / 1000)) || fail "$1: $late of $waits waits ended by the net"
+  ((late <= 1 + waits / 1000)) || fail "$1: $late of $waits waits ended late"
   echo "$1: $(cat "$work/report")"
 }
 for mpi in "${mpis[@]}"; do

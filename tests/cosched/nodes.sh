@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # labels: slow once
-# Jobs on two nodes: the same results bit for bit as without cosched, hardly a wait ends by the net, and who waits for another node
+# Jobs on two nodes: the same results bit for bit as without cosched, hardly a wait ends late, and who waits for another node
 # takes no CPU time.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
@@ -55,12 +55,12 @@ with_cosched=0 hung_with_cosched=0  # MPICH's jobs
 # Open MPI's launcher warns when a node is quick.
 quiet() { ! grep -v 'plm:rsh: Warning: setpgid' "$work/err"; }
 
-# few_late WHAT: it waited and slept, and hardly a wait ended by the net.
+# few_late WHAT: it waited and slept, and hardly a wait ended late.
 few_late() {
   local late waits sleeps others
   late=$(counted ended_late) waits=$(counted waits) sleeps=$(counted sleeps) others=$(counted by_other_nodes)
   # One may: on a busy machine who rings can be off its CPU for as long as the net waits.
-  ((late <= 1 + waits / 1000)) || fail "$1: $late of $waits waits ended by the net"
+  ((late <= 1 + waits / 1000)) || fail "$1: $late of $waits waits ended late"
   ((sleeps > 0)) || fail "$1: no sleep"
   ((others > 0)) || fail "$1: no sleep was ended by another node"
   echo "$1: $(cat "$work/report")"

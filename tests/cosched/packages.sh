@@ -55,7 +55,7 @@ same() {
       [[ $got == "$expected" ]] || fail "$mpi, $name, $ranks ranks, $policy: '$got' $(cat "$work/err"), expected '$expected'"
       (($(counted sleeps) > 0)) || fail "$mpi, $name, $ranks ranks, $policy: no sleeps"
       (($(counted ended_late) * 1000 <= $(counted waits))) ||
-        fail "$mpi, $name, $ranks ranks, $policy: waits ended by the net: $(cat "$work/report")"
+        fail "$mpi, $name, $ranks ranks, $policy: waits ended late: $(cat "$work/report")"
       echo "$mpi, $name, $ranks ranks, $policy: $(cat "$work/report")"
     done
   done

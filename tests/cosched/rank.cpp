@@ -61,7 +61,7 @@ void on_each(F run) {
 class ring : public testing::TestWithParam<policy> {};
 
 // A message goes round: each rank waits until it comes. A lost wake-up would be seen as a wait that
-// ended by the net, and take 200 ms.
+// ended late, and take 200 ms.
 TEST_P(ring, no_wake_up_is_lost) {
   job j;
   ASSERT_TRUE(j.complete());

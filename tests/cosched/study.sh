@@ -31,10 +31,10 @@ for mpi in "${mpis[@]}"; do
   for mode in plain ${ways//,/ }; do
     grep -q "\"mode\": \"$mode\"" "$json" || fail "$mpi: no $mode"
   done
-  # Under cosched ranks sleep, and hardly any is woken by the net. One may: on a busy machine who rings can be off its CPU for long.
+  # Under cosched ranks sleep, and hardly any wakes late. One may: on a busy machine who rings can be off its CPU for long.
   ((sleeps = $(grep -oP '"sleeps": \K[0-9]+' "$json" | paste -sd+)))
   ((late = $(grep -oP '"ended_late": \K[0-9]+' "$json" | paste -sd+)))
-  ((sleeps > 0 && late <= 1 + sleeps / 1000)) || fail "$mpi: $late of $sleeps sleeps ended by the net"
+  ((sleeps > 0 && late <= 1 + sleeps / 1000)) || fail "$mpi: $late of $sleeps sleeps ended late"
   grep -q '"goal": ' "$json" || fail "$mpi: no goals"
   # Six ranks in each timeline; those of bsp say when they communicated.
   (($(grep -c '"ran": \[' "$json") == 6 * timelines)) || fail "$mpi: not six ranks in each timeline"

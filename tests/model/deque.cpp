@@ -200,12 +200,12 @@ private:
     if (last && i != 0 && broken != fault::group_not_rung) workers[0].box.ring(news);
   }
   [[gnu::noinline]] void respond(unsigned i) {  // worker::answer
-    using cleave::detail::outcome;
+    using cleave::detail::search_end;
     if ((workers[i].box.take_signals() & (asked | parked)) == 0) return;
     auto find = [&](const scope* wanted, std::uint32_t, bool) {
       if (i == 0 && (wanted == nullptr ? !ready.empty() : ready.holds(wanted, 0)))
-        return outcome::given;
-      return wanted == nullptr ? outcome::nothing : outcome::not_mine;
+        return search_end::given;
+      return wanted == nullptr ? search_end::nothing : search_end::not_mine;
     };
     auto make = [&](unsigned) { return reinterpret_cast<request>(ready.steal()); };
     cleave::detail::serve_askers(workers[i].self(), find, make, [] { return false; });

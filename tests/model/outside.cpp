@@ -148,7 +148,7 @@ struct worker {
   void serve() {  // worker::serve
     auto find = [&](const scope*, std::uint32_t, bool) {
       const bool any = to_give != nullptr && !to_give->handed;
-      return any ? cleave::detail::outcome::given : cleave::detail::outcome::nothing;
+      return any ? cleave::detail::search_end::given : cleave::detail::search_end::nothing;
     };
     auto make = [&](unsigned) -> request {
       if (failures > 0) return --failures, 0;

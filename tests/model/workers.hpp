@@ -96,13 +96,13 @@ struct worker {
   }
 
   [[gnu::noinline]] void serve() {  // worker::serve
-    using cleave::detail::outcome;
+    using cleave::detail::search_end;
     task* from = nullptr;
     auto find = [&](const scope* wanted, std::uint32_t, bool) {
       bool mine = false;
       from = oldest(wanted, mine);
-      if (!mine) return outcome::not_mine;
-      return from == nullptr ? outcome::nothing : outcome::given;
+      if (!mine) return search_end::not_mine;
+      return from == nullptr ? search_end::nothing : search_end::given;
     };
     auto make = [&](unsigned asker) -> request {
       if (from->failures > 0 && from->taken == from->fails_at) return --from->failures, 0;

@@ -70,9 +70,9 @@ public:
   /// A part of anything that node computes: it may have none to give yet.
   std::optional<net::task> part_of(net::address node) {
     std::optional<net::task> part;
-    send(node, net::treq{++last_request_, {}});
+    send(node, net::task_request{++last_request_, {}});
     soon([&] {
-      if (!part && came<net::none>()) send(node, net::treq{++last_request_, {}});
+      if (!part && came<net::none>()) send(node, net::task_request{++last_request_, {}});
       return part || (part = came<net::task>()).has_value();
     });
     return part;
@@ -115,11 +115,11 @@ net::task task_for(std::uint64_t request, net::task_key key, Work work,
 
 /// How that task ended, with a value.
 template <class Work>
-net::rslt result_of(net::task_key key, typename detail::task_of<Work>::result_type value,
-                    net::bytes shared = no_values()) {
+net::task_result result_of(net::task_key key, typename detail::task_of<Work>::result_type value,
+                           net::bytes shared = no_values()) {
   detail::task_of<Work> t{Work{}};
   t.result.emplace(std::move(value));
-  net::rslt m{key, net::ending::value, {}, std::move(shared)};
+  net::task_result m{key, net::ending::value, {}, std::move(shared)};
   detail::byte_writer w(m.result);
   detail::put_outcome(t, *detail::wire_of<Work>(), w);
   return m;
@@ -143,17 +143,17 @@ TEST(by_hand, a_request_for_a_part_of_a_task_that_ends_is_answered) {
   loopback network(2, {});
   hand zero(network, 0);
   test_node one(network, 1, 1, patient());
-  const auto asked = zero.next<net::treq>();
+  const auto asked = zero.next<net::task_request>();
   ASSERT_TRUE(asked);
   zero.send(1, task_for(asked->request, {9, 1}, silent{}));
   ASSERT_TRUE(soon([] { return begun.load(); }));
-  zero.send(1, net::treq{1, {9, 1}});
+  zero.send(1, net::task_request{1, {9, 1}});
   zero.until_heard(1);
   may_end = true;
   const auto none = zero.next<net::none>();
   ASSERT_TRUE(none);
   EXPECT_EQ(none->request, 1u);
-  EXPECT_TRUE(zero.next<net::rslt>());
+  EXPECT_TRUE(zero.next<net::task_result>());
 }
 
 // ---- a task that ends, and another one in its place
@@ -240,14 +240,14 @@ TEST(by_hand, a_part_that_comes_after_its_whole_is_not_run_by_who_waits_for_anot
   EXPECT_TRUE(soon([] { return busy_begun.load(); }));
   const auto first = one.part_of(0);
   first_is_away = true;
-  std::optional<net::treq> asked;
-  do asked = one.next<net::treq>();
+  std::optional<net::task_request> asked;
+  do asked = one.next<net::task_request>();
   while (first && asked && asked->wanted != first->key);
   network.hold(true);  // both are heard in one step
   if (first) one.send(0, result_of<part>(first->key, 1));
   if (asked) one.send(0, task_for(asked->request, {7, 1}, intruder{}));
   network.hold(false);
-  const auto refused = one.next<net::rslt>();
+  const auto refused = one.next<net::task_result>();
   EXPECT_TRUE(soon([] { return waits_again.load(); }));
   may_end = true;
   root.join();
@@ -294,7 +294,7 @@ TEST(by_hand, a_task_that_could_not_be_fed_is_fed_to_another) {
   const auto first = one.part_of(0), second = one.part_of(0);
   for (const auto& part : {first, second}) {
     EXPECT_TRUE(part);
-    if (part) one.send(0, net::rslt{part->key, net::ending::refused, {}, no_values()});
+    if (part) one.send(0, net::task_result{part->key, net::ending::refused, {}, no_values()});
   }
   one.until_heard(0);
   auto& meeting = zero.pool()->meeting;
@@ -359,10 +359,10 @@ TEST(by_hand, a_bound_is_passed_on_by_a_node_that_does_not_know_it) {
   loopback network(3, {});
   hand zero(network, 0), two(network, 2);
   test_node one(network, 1, 1, patient());
-  std::optional<net::treq> asked;
+  std::optional<net::task_request> asked;
   EXPECT_TRUE(soon([&] {  // it may ask the other one first
-    if (const auto first = two.came<net::treq>()) two.send(1, net::none{first->request, 0});
-    return asked || (asked = zero.came<net::treq>()).has_value();
+    if (const auto first = two.came<net::task_request>()) two.send(1, net::none{first->request, 0});
+    return asked || (asked = zero.came<net::task_request>()).has_value();
   }));
   ASSERT_TRUE(asked);
   zero.send(1, task_for(asked->request, {9, 1}, between{}));
@@ -370,9 +370,9 @@ TEST(by_hand, a_bound_is_passed_on_by_a_node_that_does_not_know_it) {
   const auto part = two.part_of(1);
   ASSERT_TRUE(part);
   two.send(1, result_of<away>(part->key, 5, improved));
-  ASSERT_TRUE(two.next<net::rack>());
+  ASSERT_TRUE(two.next<net::result_receipt>());
   may_end = true;
-  const auto result = zero.next<net::rslt>();
+  const auto result = zero.next<net::task_result>();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->how, net::ending::value);
   detail::byte_reader r(result->shared, home.values);
@@ -435,7 +435,7 @@ TEST(by_hand, data_that_could_not_be_had_are_asked_for_again) {
   loopback network(2, {});
   hand zero(network, 0);
   test_node one(network, 1, 1, patient());
-  const auto asked = zero.next<net::treq>();
+  const auto asked = zero.next<net::task_request>();
   ASSERT_TRUE(asked);
   zero.send(1, task_for(asked->request, {9, 1}, looks_until_it_is_there{cleave::published<int>(7)},
                         home.values));
@@ -446,7 +446,7 @@ TEST(by_hand, data_that_could_not_be_had_are_asked_for_again) {
   net::published there{first->id, true, {}};
   ASSERT_TRUE(home.values.put_published({1, first->id}, there.contents));
   zero.send(1, there);  // also where nobody has asked again, so that the task ends
-  const auto result = zero.next<net::rslt>();
+  const auto result = zero.next<net::task_result>();
   EXPECT_TRUE(second);
   ASSERT_TRUE(result);
   detail::task_of<looks_until_it_is_there> t{looks_until_it_is_there{}};

@@ -19,12 +19,12 @@ bytes some(std::size_t n) {
 
 std::vector<message> samples() {
   const task_key key{300, 1ULL << 40};
-  const std::vector<message_body> bodies = {treq{~0ULL, key},
-                                            treq{1, {}},
+  const std::vector<message_body> bodies = {task_request{~0ULL, key},
+                                            task_request{1, {}},
                                             task{2, key, 3, 4, some(300), some(3)},
                                             none{5, 6},
-                                            rslt{key, ending::error, some(10), some(0)},
-                                            rack{key},
+                                            task_result{key, ending::error, some(10), some(0)},
+                                            result_receipt{key},
                                             heartbeat{9, 8, true, {4, 3, 2}, {key, {1, 2}}},
                                             heartbeat{},
                                             leave{true},
@@ -54,7 +54,7 @@ TEST(Message, ComesBackAsItWas) {
 
 // The wire is the same on every machine: these bytes are what version 1 is.
 TEST(Message, HasItsBytes) {
-  const bytes b = encode({0x0807060504030201U, 0x11, 0x22, treq{300, {5, 6}}});
+  const bytes b = encode({0x0807060504030201U, 0x11, 0x22, task_request{300, {5, 6}}});
   const std::vector<int> expected = {1, 0, 1, 2,    3, 4, 5, 6, 7, 8, 0x11, 0,    0, 0, 0,
                                      0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,    0xac, 2, 5, 6};
   ASSERT_EQ(b.size(), expected.size());
@@ -83,10 +83,10 @@ TEST(Message, IsRejectedWhenItGoesOn) {
 
 TEST(Message, SaysWhatIsWrong) {
   message back;
-  bytes b = encode({1, 2, 3, rack{{4, 5}}});
+  bytes b = encode({1, 2, 3, result_receipt{{4, 5}}});
   b[1] = std::byte{200};
   EXPECT_STREQ(decode(b, back), "unknown kind of message");
-  EXPECT_STREQ(decode(encode({1, 0, 3, rack{}}), back), "no incarnation");
+  EXPECT_STREQ(decode(encode({1, 0, 3, result_receipt{}}), back), "no incarnation");
   b = encode({1, 2, 3, leave{}});
   b.back() = std::byte{2};
   EXPECT_STREQ(decode(b, back), "flag that is neither 0 nor 1");

@@ -96,44 +96,44 @@ struct Protocol : testing::Test {
 };
 
 TEST_F(Protocol, AnswersARequestOnce) {
-  hear(treq{1, {}});
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
+  hear(task_request{1, {}});
   EXPECT_EQ(core.calls, calls{"ask 0 for 0"});
   n.answered(now, 0, {9, 1, 3, {}});
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   ASSERT_EQ(sent<task>().size(), 1U);
   EXPECT_EQ(sent<task>()[0].key.task, 9U);
   EXPECT_TRUE(sent<none>().empty());
 }
 
 TEST_F(Protocol, AnswersARequestThatALaterOneHasOvertaken) {
-  for (const std::uint64_t request : {1, 2, 100, 99, 100}) hear(treq{request, {}});
+  for (const std::uint64_t request : {1, 2, 100, 99, 100}) hear(task_request{request, {}});
   EXPECT_EQ(core.calls, (calls{"ask 0 for 0", "ask 1 for 0", "ask 2 for 0", "ask 3 for 0"}));
 }
 
 TEST_F(Protocol, TakesANoneFromWhoWasAskedOnly) {
   n.starving(now, 4, 0);
-  ASSERT_EQ(sent<treq>().size(), 1U);
-  n.receive(now, 3, {5, 33, me, none{sent<treq>()[0].request, 0}});
-  EXPECT_EQ(sent<treq>().size(), 1U);  // it still waits for the answer
+  ASSERT_EQ(sent<task_request>().size(), 1U);
+  n.receive(now, 3, {5, 33, me, none{sent<task_request>()[0].request, 0}});
+  EXPECT_EQ(sent<task_request>().size(), 1U);  // it still waits for the answer
 }
 
 TEST_F(Protocol, RunsATaskOnceHoweverOftenItComes) {
   n.starving(now, 4, 0);
-  const task one{sent<treq>().at(0).request, {9, 1}, 1, 3, {}, {}};
+  const task one{sent<task_request>().at(0).request, {9, 1}, 1, 3, {}, {}};
   hear(one);
   hear(one);
   n.finished(now, 1, {ending::value, {}});
-  hear(rack{{9, 1}});
+  hear(result_receipt{{9, 1}});
   n.starving(now, 4, 0);
   forget();
   hear(one);
   EXPECT_EQ(core.calls, calls{});
-  EXPECT_TRUE(sent<rslt>().empty());
+  EXPECT_TRUE(sent<task_result>().empty());
 }
 
 TEST_F(Protocol, SaysNoneAfterAMillisecond) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   pass(instant(999));
   EXPECT_TRUE(sent<none>().empty());
   pass(instant(1));
@@ -143,7 +143,7 @@ TEST_F(Protocol, SaysNoneAfterAMillisecond) {
 
 TEST_F(Protocol, WaitsForAWorkerThatHasTakenARequestOn) {
   core.unclaimed = false;
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   pass(instant(50'000));
   EXPECT_TRUE(sent<none>().empty());
   n.answered(now, 0, {9, 1, 3, {}});
@@ -152,48 +152,48 @@ TEST_F(Protocol, WaitsForAWorkerThatHasTakenARequestOn) {
 
 TEST_F(Protocol, SaysNoneAtOnceWithoutWork) {
   core.is.busy = 0;
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   EXPECT_EQ(sent<none>().size(), 1U);
   EXPECT_TRUE(core.calls.empty());
 }
 
 TEST_F(Protocol, AResultWithoutItsBoundIsAnError) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   const task_key key = sent<task>()[0].key;
   forget();
   core.merge_fails = true;
-  hear(rslt{key, ending::value, {}, bytes(3)});
+  hear(task_result{key, ending::value, {}, bytes(3)});
   EXPECT_EQ(core.calls, (calls{"merge 3", "fail 9"}));
 }
 
 TEST_F(Protocol, MergesTheBoundThenTheResultOnce) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   const task_key key = sent<task>()[0].key;
   forget();
-  hear(rslt{{key.task, key.attempt + 1}, ending::value, {}, {}});
+  hear(task_result{{key.task, key.attempt + 1}, ending::value, {}, {}});
   EXPECT_TRUE(core.calls.empty());
-  hear(rslt{key, ending::value, {}, bytes(3)});
-  hear(rslt{key, ending::value, {}, bytes(3)});
+  hear(task_result{key, ending::value, {}, bytes(3)});
+  hear(task_result{key, ending::value, {}, bytes(3)});
   EXPECT_EQ(core.calls, (calls{"merge 3", "complete 9"}));
-  EXPECT_EQ(sent<rack>().size(), 3U);  // a late one too need not be sent again
+  EXPECT_EQ(sent<result_receipt>().size(), 3U);  // a late one too need not be sent again
 }
 
 TEST_F(Protocol, GivesAgainWhatALostThiefHad) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   const task_key key = sent<task>()[0].key;
   forget();
   n.peer_lost(now, 2);
   EXPECT_EQ(core.calls, calls{"again 9"});
-  hear(rslt{key, ending::value, {}, {}});
+  hear(task_result{key, ending::value, {}, {}});
   EXPECT_EQ(core.calls, calls{"again 9"});
 }
 
 TEST_F(Protocol, SaysWithHowManyNodesATaskWasLost) {
   for (unsigned losses = 1; losses <= losses_to_stay; ++losses) {
-    hear(treq{losses, {}});
+    hear(task_request{losses, {}});
     n.answered(now, 0, {9, 1, 3, {}, core.last_losses});
     n.peer_lost(now, 2);
     EXPECT_EQ(core.last_losses, losses);
@@ -208,9 +208,9 @@ struct ProtocolAmongTheDying : Protocol {
 
   void SetUp() override {
     n.peer_found(now, 3, distance::same_site);
-    n.receive(now, 3, {5, third, me, treq{1, {}}});
+    n.receive(now, 3, {5, third, me, task_request{1, {}}});
     n.answered(now, 0, {8, 1, 3, {}});
-    hear(treq{1, {}});
+    hear(task_request{1, {}});
     n.answered(now, 0, {9, 1, 3, {}});
     key = sent<task>()[1].key;
   }
@@ -226,7 +226,7 @@ struct ProtocolAmongTheDying : Protocol {
     ASSERT_EQ(sent<cancel>().size(), 1U);
     EXPECT_EQ(sent<cancel>()[0].key, key);
     forget();
-    hear(rslt{key, ending::value, {}, {}});  // it lives after all
+    hear(task_result{key, ending::value, {}, {}});  // it lives after all
     EXPECT_TRUE(core.calls.empty());
   }
   /// For a request for a part of it to be answered, if it is at all.
@@ -237,11 +237,11 @@ struct ProtocolAmongTheDying : Protocol {
 TEST_F(ProtocolAmongTheDying, TakesAllBackFromWhoIsLikelyToBeLost) {
   n.peer_lost(now, 3);
   n.starving(now, 4, 9);
-  EXPECT_EQ(sent<treq>().back().wanted, key);
+  EXPECT_EQ(sent<task_request>().back().wanted, key);
   pass(enough() / 4);
-  hear(none{sent<treq>().back().request, 0});  // it lives
+  hear(none{sent<task_request>().back().request, 0});  // it lives
   pass(enough() / 4);
-  EXPECT_GT(sent<treq>().size(), 1U);
+  EXPECT_GT(sent<task_request>().size(), 1U);
   EXPECT_TRUE(sent<cancel>().empty());
   pass(enough());
   expect_taken_back();
@@ -301,7 +301,7 @@ struct ProtocolOfTheRoot : testing::Test {
     beat();
   }
   void beat() { n.receive(now, 2, {5, 22, 11, heartbeat{++last, 0, false, {2, 1, 0}, {}}}); }
-  void ask() { n.receive(now, 2, {5, 22, 11, treq{++last, {}}}); }
+  void ask() { n.receive(now, 2, {5, 22, 11, task_request{++last, {}}}); }
   /// A worker splits a task of this depth for a request: whether it is given.
   bool gives(std::uint64_t id, std::uint64_t depth) {
     ask();
@@ -334,7 +334,7 @@ TEST_F(ProtocolOfTheRoot, GivesWhatTakesAMoment) {
     EXPECT_FALSE(gives(1, 0));
     n.answered(now, 0, {id, 1, 1, {}});
     const task_key key{id, n.given().at(id).attempt};
-    n.receive(now, 2, {5, 22, 11, rslt{key, ending::value, {}, {}}});
+    n.receive(now, 2, {5, 22, 11, task_result{key, ending::value, {}, {}}});
   }
   EXPECT_TRUE(gives(9, 0));  // eight in a row took no time
 }
@@ -346,29 +346,29 @@ TEST_F(ProtocolOfTheRoot, GivesAPartOfATaskWhateverItTakes) {
   lose_one();
   n.starving(now, 5, 0);
   n.receive(now, 2, {5, 22, 11, task{2, {9, 2}, 1, 3, {}, {}}});
-  n.receive(now, 2, {5, 22, 11, treq{++last, {9, 2}}});
+  n.receive(now, 2, {5, 22, 11, task_request{++last, {9, 2}}});
   n.answered(now, 0, {10, 1, 0, {}});
   EXPECT_EQ(n.given().count(10), 1U);
 }
 
 TEST_F(ProtocolAmongTheDying, GivesWhatItWouldLoseItself) {
   n.peer_lost(now + n.how().heartbeat_every * 10, 3);
-  hear(treq{2, {}});
+  hear(task_request{2, {}});
   n.answered(now, 0, {10, 1, 0, {}});
   EXPECT_EQ(n.given().count(10), 1U);
 }
 
 TEST_F(Protocol, DoesNotTakeARefusalForALoss) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}, 1});
   const task_key key = sent<task>()[0].key;
-  hear(rslt{key, ending::refused, {}, {}});
+  hear(task_result{key, ending::refused, {}, {}});
   EXPECT_EQ(core.calls.back(), "again 9");
   EXPECT_EQ(core.last_losses, 1U);
 }
 
 TEST_F(Protocol, TakesSilenceForALoss) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   forget();
   pass(n.how().lost_after - n.how().heartbeat_every);
@@ -378,7 +378,7 @@ TEST_F(Protocol, TakesSilenceForALoss) {
 }
 
 TEST_F(Protocol, TakesAPartOfALongMessageForALifeSign) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   forget();
   for (int i = 0; i < 3; ++i) {
@@ -391,7 +391,7 @@ TEST_F(Protocol, TakesAPartOfALongMessageForALifeSign) {
 }
 
 TEST_F(Protocol, GivesAgainWhatTwoHeartbeatsMiss) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   const task_key key = sent<task>()[0].key;
   forget();
@@ -412,14 +412,14 @@ TEST_F(Protocol, CancelsWhatNobodyWaitsFor) {
 
 TEST_F(Protocol, RunsATaskAndSendsItsResultUntilItIsAcknowledged) {
   n.starving(now, 4, 0);
-  ASSERT_EQ(sent<treq>().size(), 1U);
+  ASSERT_EQ(sent<task_request>().size(), 1U);
   hear(task{1, {9, 1}, 1, 3, {}, {}});
   EXPECT_EQ(core.calls, (calls{"merge 0", "start at 4 1"}));
   n.finished(now, 1, {ending::value, bytes(2)});
   pass(n.how().resend_after);
-  ASSERT_EQ(sent<rslt>().size(), 2U);
-  EXPECT_EQ(sent<rslt>()[0].shared, (bytes{std::byte{7}}));
-  hear(rack{{9, 1}});
+  ASSERT_EQ(sent<task_result>().size(), 2U);
+  EXPECT_EQ(sent<task_result>()[0].shared, (bytes{std::byte{7}}));
+  hear(result_receipt{{9, 1}});
   EXPECT_TRUE(n.held().empty());
 }
 
@@ -432,35 +432,35 @@ TEST_F(Protocol, SendsALargeResultAgainWhenItCouldBeThere) {
       {ending::value, bytes(static_cast<std::size_t>(takes.count()) * n.how().slowest_link)});
   for (int i = 0; i < 4; ++i) {
     pass(takes / 4);
-    EXPECT_EQ(sent<rslt>().size(), 1U);
+    EXPECT_EQ(sent<task_result>().size(), 1U);
   }
   pass(n.how().resend_after);
-  EXPECT_EQ(sent<rslt>().size(), 2U);
+  EXPECT_EQ(sent<task_result>().size(), 2U);
 }
 
 TEST_F(Protocol, RefusesALateTaskThatNobodyWants) {
   n.starving(now, 4, 0);
   n.satisfied(now, 4);
   hear(task{1, {9, 1}, 1, 3, {}, {}});
-  ASSERT_EQ(sent<rslt>().size(), 1U);
-  EXPECT_EQ(sent<rslt>()[0].how, ending::refused);
+  ASSERT_EQ(sent<task_result>().size(), 1U);
+  EXPECT_EQ(sent<task_result>()[0].how, ending::refused);
 }
 
 TEST_F(Protocol, TakesBackOnlyWhatIsRunning) {
   n.starving(now, 4, 0);
   hear(task{1, {9, 1}, 1, 3, {}, {}});
   forget();
-  hear(treq{1, {9, 1}});
+  hear(task_request{1, {9, 1}});
   EXPECT_EQ(core.calls, calls{"ask 0 for 1"});
   n.finished(now, 1, {ending::value, {}});
-  hear(treq{2, {9, 1}});
+  hear(task_request{2, {9, 1}});
   EXPECT_EQ(sent<none>().size(), 1U);
-  hear(treq{3, {}});  // another request is not held up
+  hear(task_request{3, {}});  // another request is not held up
   EXPECT_EQ(core.calls.back(), "ask 1 for 0");
 }
 
 TEST_F(Protocol, AsksExactlyTheThiefForAPart) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   const task_key key = sent<task>()[0].key;
   n.peer_found(now, 3, distance::same_host);
@@ -468,14 +468,14 @@ TEST_F(Protocol, AsksExactlyTheThiefForAPart) {
   n.starving(now, 4, 9);
   ASSERT_EQ(network.sent.size(), 1U);
   EXPECT_EQ(network.sent[0].first, 2U);
-  EXPECT_EQ(sent<treq>()[0].wanted, key);
+  EXPECT_EQ(sent<task_request>()[0].wanted, key);
 }
 
 TEST_F(Protocol, NeverAsksTheAskerBack) {
   core.is.busy = 0;
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.starving(now, 4, 0);
-  EXPECT_TRUE(sent<treq>().empty());
+  EXPECT_TRUE(sent<task_request>().empty());
 }
 
 TEST_F(Protocol, CancelsOrphans) {
@@ -486,19 +486,19 @@ TEST_F(Protocol, CancelsOrphans) {
 }
 
 TEST_F(Protocol, IgnoresWhatWasMeantForAnEarlierProcess) {
-  hear(treq{1, {}}, other, 10);
+  hear(task_request{1, {}}, other, 10);
   EXPECT_TRUE(core.calls.empty());
   EXPECT_TRUE(sent<none>().empty());
   EXPECT_EQ(sent<heartbeat>().size(), 1U);  // its sender learns better
 }
 
 TEST_F(Protocol, RefusesAnotherProgram) {
-  n.receive(now, 2, {6, other, me, treq{1, {}}});
+  n.receive(now, 2, {6, other, me, task_request{1, {}}});
   EXPECT_TRUE(core.calls.empty());
   ASSERT_EQ(sent<reject>().size(), 1U);
   EXPECT_EQ(network.lines.at(0), "node 2 runs another program: refused");
   n.starving(now, 4, 0);
-  EXPECT_TRUE(sent<treq>().empty());
+  EXPECT_TRUE(sent<task_request>().empty());
 }
 
 TEST_F(Protocol, SaysOnceThatItIsRefused) {
@@ -506,7 +506,7 @@ TEST_F(Protocol, SaysOnceThatItIsRefused) {
   hear(reject{"other sources"});
   EXPECT_EQ(network.lines, calls{"node 2 refuses this one: other sources"});
   n.starving(now, 4, 0);
-  EXPECT_TRUE(sent<treq>().empty());
+  EXPECT_TRUE(sent<task_request>().empty());
 }
 
 TEST_F(Protocol, RefusesAnotherVersion) {
@@ -520,26 +520,26 @@ TEST_F(Protocol, RefusesAnotherVersion) {
   n.receive(now, 2, m);
   EXPECT_EQ(sent<reject>().size(), 2U);
   n.starving(now, 4, 0);
-  EXPECT_TRUE(sent<treq>().empty());
+  EXPECT_TRUE(sent<task_request>().empty());
 }
 
 TEST_F(Protocol, GivesAgainWhatAProcessHadWhoseSuccessorRunsAnotherProgram) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   forget();
-  n.receive(now, 2, {6, 33, 0, treq{1, {}}});
+  n.receive(now, 2, {6, 33, 0, task_request{1, {}}});
   EXPECT_EQ(core.calls, calls{"again 9"});
 }
 
 TEST_F(Protocol, SaysThatItGoesToNodesOfAnotherProgramToo) {
-  n.receive(now, 2, {6, other, me, treq{1, {}}});
+  n.receive(now, 2, {6, other, me, task_request{1, {}}});
   n.leave(now, now);
   ASSERT_EQ(sent<cleave::net::leave>().size(), 1U);
   EXPECT_TRUE(sent<cleave::net::leave>()[0].gone);
 }
 
 TEST_F(Protocol, DoesNotAnswerANodeOfAnotherProgramThatGoes) {
-  n.receive(now, 2, {6, other, me, treq{1, {}}});
+  n.receive(now, 2, {6, other, me, task_request{1, {}}});
   forget();
   n.receive(now, 2, {6, other, me, cleave::net::leave{true}});
   n.leave(now, now);
@@ -706,19 +706,19 @@ TEST_F(Protocol, LeavesWhenNothingIsLeft) {
   core.is.busy = 1;
   n.leave(now, now + instant(10'000'000));
   n.starving(now, 5, 0);
-  EXPECT_TRUE(sent<treq>().empty());
+  EXPECT_TRUE(sent<task_request>().empty());
   core.is.busy = 0;
   n.finished(now, 1, {ending::value, {}});
   n.tick(now);
   EXPECT_EQ(n.member(), membership::draining);  // its result may still be lost
-  hear(rack{{9, 1}});
+  hear(result_receipt{{9, 1}});
   n.tick(now);
   EXPECT_EQ(n.member(), membership::left);
   EXPECT_TRUE(sent<leave>().back().gone);
 }
 
 TEST_F(Protocol, LeavesAtTheDeadline) {
-  hear(treq{1, {}});
+  hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   n.leave(now, now + instant(500));
   pass(instant(500));
@@ -729,7 +729,7 @@ TEST_F(Protocol, GivesUpAnAnswerThatDoesNotCome) {
   n.starving(now, 4, 0);
   n.peer_found(now, 3, distance::far);
   pass(n.how().give_up_after + instant(1));
-  EXPECT_GE(sent<treq>().size(), 2U);
+  EXPECT_GE(sent<task_request>().size(), 2U);
   hear(task{1, {9, 1}, 1, 3, {}, {}});  // late, and welcome
   EXPECT_EQ(core.calls.back(), "start at 4 1");
 }
@@ -749,17 +749,17 @@ TEST_F(Protocol, AsksAtOnceWhoSaysThatItBeganToCompute) {
   hear(heartbeat{2, 0, false, {2, 0, 0}, {}});
   n.starving(now, 0, 0);
   pass(instant(50'000));
-  EXPECT_TRUE(sent<treq>().empty());
+  EXPECT_TRUE(sent<task_request>().empty());
   now += instant(1);  // between two looks
   hear(heartbeat{3, 0, false, {2, 1, 0}, {}});
-  EXPECT_EQ(sent<treq>().size(), 1U);
+  EXPECT_EQ(sent<task_request>().size(), 1U);
 }
 
 TEST_F(Protocol, CountsSilenceOnlySinceThereIsSomethingBetween) {
   n.peer_found(now, 2, distance::far);
   pass(10 * n.how().lost_after);  // it had no reason to say anything
   n.starving(now, 4, 0);
-  ASSERT_EQ(sent<treq>().size(), 1U);
+  ASSERT_EQ(sent<task_request>().size(), 1U);
   pass(n.how().lost_after - n.how().heartbeat_every);
   EXPECT_EQ(n.peers().at(2).nothing_until, instant{});
   pass(3 * n.how().heartbeat_every);

@@ -28,8 +28,8 @@
 
 namespace {
 
-// On a terminal: how much is done, and how long the rest will take if it takes as long as what was
-// done.
+// Shows on a terminal how much is done, and how long the rest will take if it takes as long as what
+// was done.
 class progress_line {
 public:
   void operator()(int done, int all) {
@@ -50,8 +50,8 @@ private:
   clock::time_point begin_ = clock::now();
 };
 
-// The same where runs differ in length: what is next, and the time left as it was forecast. Where
-// there is no terminal, a line now and then.
+// Shows what is next, and the time left as it was forecast, where runs differ in length. Where
+// there is no terminal, it prints a line now and then.
 class forecast_line {
 public:
   void planned(const std::string& text) {
@@ -76,7 +76,7 @@ private:
   clock::time_point next_;
 };
 
-// Before what takes long: `name` with .json and .html will be written there.
+// Called before what takes long: `name` with .json and .html will be written there.
 void check_folder(const std::string& folder, const std::string& name) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -124,7 +124,7 @@ void print_table(const study::measured& m) {
     if (!s.missing.empty()) fmt::print("{}: not found, looked for {}\n", s.name, s.missing);
 }
 
-// Whether figures were met or changed is not said of a machine that was busy.
+// Says that the machine was busy. Then it is not said whether figures were met or changed.
 void print_disturbance(const std::string& reason, const std::string& of = "") {
   if (!reason.empty()) fmt::print("DISTURBED: {}{}: these figures compare nothing\n", of, reason);
 }

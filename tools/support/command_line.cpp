@@ -27,7 +27,7 @@ namespace {
 
 using words = std::vector<std::string>;
 
-// Throws usage_error, which begins with `name`.
+// The word as a number. Throws usage_error, which begins with `name`.
 int whole_number(const std::string& name, const std::string& word, int low, int high) {
   int n = 0;
   const char* end = word.data() + word.size();
@@ -38,7 +38,7 @@ int whole_number(const std::string& name, const std::string& word, int low, int 
   return n;
 }
 
-// The same.
+// The word, if it is one of these. Throws usage_error, which begins with `name`.
 std::string one_of(const std::string& name, const std::string& word, const words& of) {
   if (std::find(of.begin(), of.end(), word) == of.end())
     throw usage_error(fmt::format("{}: expected one of {}, got {}", name, fmt::join(of, ", "),
@@ -47,15 +47,15 @@ std::string one_of(const std::string& name, const std::string& word, const words
 }
 
 struct entry {
-  std::string name;  // of an argument
+  std::string name;  // an argument's name
   bool required = false;
-  std::string word;            // as given, of what is given once
-  words list;                  // of what may be given more often
+  std::string word;            // the word that was given, for what is given once
+  words list;                  // the words, for what may be given more often
   std::function<void()> take;  // throws usage_error
   CLI::Option* option = nullptr;
 };
 
-// Of "--output,-o" the first.
+// The first of several names: "--output" of "--output,-o".
 std::string first_of(const std::string& names) { return names.substr(0, names.find(',')); }
 
 std::string what_is_wrong(const CLI::Option& option) {
@@ -71,9 +71,9 @@ std::string what_is_wrong(const CLI::Option& option) {
 constexpr const char* no_output = "cannot write to standard output";
 
 int failed(const std::string& program) noexcept {
-  // Most errors are those of all nodes. The first one says them; a launcher ends the job as soon as
-  // one has ended. Who is still there after that has one of its own, unless it is a mistake of the
-  // user.
+  // Most errors are those of all nodes. The first node says them; a launcher ends the job as soon
+  // as one node has ended. A node that is still there after that has an error of its own, unless it
+  // is a mistake of the user.
   cleave::net::let_first_rank_end();
   std::string text = "unknown error";
   int status = 1;
@@ -83,14 +83,14 @@ int failed(const std::string& program) noexcept {
   } catch (const input_error& e) {
     text = e.what(), status = 2, names_file = true;
   } catch (const usage_error& e) {
-    if (!cleave::is_first_node()) return 2;  // their arguments are the same
+    if (!cleave::is_first_node()) return 2;  // the other nodes' arguments are the same
     text = e.what(), status = 2;
-  } catch (const std::invalid_argument& e) {  // a malformed CLEAVE_WORKERS
+  } catch (const std::invalid_argument& e) {  // CLEAVE_WORKERS may be malformed
     text = e.what(), status = 2;
   } catch (const std::bad_alloc&) { text = "out of memory"; } catch (const std::exception& e) {
     text = e.what();
   } catch (...) {}
-  if (std::ferror(stdout) != 0) text = no_output, status = 1;  // whoever noticed it
+  if (std::ferror(stdout) != 0) text = no_output, status = 1;  // whatever noticed it
   if (status == 2 && !cleave::net::tells_mistakes()) return status;
   if (names_file) std::fprintf(stderr, "%s\n", text.c_str());
   else std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
@@ -103,10 +103,10 @@ void flush_output() {
 
 namespace {
 
-// Also where main() does not end by a check of its own: an answer that nobody has got is no
-// success.
+// Checks the output also where main() does not end by a check of its own: an answer that nobody has
+// got is no success.
 void check_output_at_exit() {
-#ifdef __GLIBC__  // an exit() by what exit() calls goes on with the rest, and its status counts
+#ifdef __GLIBC__  // exit() within exit() goes on with the rest, and its status counts
   static bool once = false;
   if (std::exchange(once, true)) return;
   on_exit(
@@ -208,7 +208,7 @@ struct command_line::parser {
   void take_rest() {
     *rest = app->remaining();
     const bool plain = !rest->empty();
-    if (plain && !after_dashes.empty()) rest->push_back("--");  // the program's own
+    if (plain && !after_dashes.empty()) rest->push_back("--");  // this "--" is the program's own
     rest->insert(rest->end(), after_dashes.begin(), after_dashes.end());
     if (rest->empty())
       throw usage_error(fmt::format("{}: expected a program, got nothing", rest_name));
@@ -217,7 +217,7 @@ struct command_line::parser {
           fmt::format("unknown option {} (--help lists them)", in_quotes(rest->front())));
   }
 
-  // CLI11 takes a negative number for an option it does not know: here it is an argument.
+  // Takes negative numbers as arguments; CLI11 takes one for an option that it does not know.
   void place_extras() {
     words extras = app->remaining();
     if (commands.empty()) extras.insert(extras.end(), after_dashes.begin(), after_dashes.end());
@@ -242,7 +242,8 @@ command_line::command_line(command_line& program, const std::string& name, const
     : parser_(std::make_unique<parser>(program.program() + " " + name,
                                        std::make_shared<CLI::App>(about, name))) {
   program.parser_->app->add_subcommand(parser_->app)->group("Commands");
-  program.parser_->app->require_subcommand(0, 1);  // the name of another is then an argument
+  // The name of another command is then an argument.
+  program.parser_->app->require_subcommand(0, 1);
   program.parser_->commands.push_back(parser_.get());
 }
 command_line::~command_line() = default;
@@ -342,7 +343,7 @@ void command_line::parse(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     if (cleave::is_first_node()) fmt::print("{}\n", e.what());
     std::exit(0);
-  } catch (const CLI::ArgumentMismatch& e) {  // it begins with the option's name
+  } catch (const CLI::ArgumentMismatch& e) {  // the error's text begins with the option's name
     const std::string text = e.what(), name = text.substr(0, text.find(':'));
     const CLI::App* in = &app;
     for (const parser* c : parser_->commands)

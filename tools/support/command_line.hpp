@@ -15,21 +15,21 @@
 
 namespace apps {
 
-// An argument or an option that cannot be used: what it is, and what was expected.
+// An argument or an option cannot be used. The text says which one, and what was expected.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Inside a catch block: says on one line what went wrong. Returns the exit status: 2 if the input
-// was to blame, otherwise 1.
+// Called inside a catch block: says on one line what went wrong. Returns the exit status: 2 if the
+// input was to blame, otherwise 1.
 int failed(const std::string& program) noexcept;
 
-// Throws std::runtime_error if what was printed did not get out.
+// Flushes standard output. Throws std::runtime_error if what was printed did not get out.
 void flush_output();
 
-// To be called before anything is opened; parse() does so. Descriptors 0 to 2 that are closed get
-// no file and no socket later, and a process that ends with status 0 although what it has printed
-// did not get out says so and ends with 1.
+// Called before anything is opened; parse() does so. Descriptors 0 to 2 that are closed get no file
+// and no socket later, and a process that ends with status 0 although what it has printed did not
+// get out says so and ends with 1.
 void begin_program();
 
 // Variables are set by parse() and must outlive it; those of options that are not given keep their
@@ -42,19 +42,19 @@ public:
   // must be given.
   command_line(command_line& program, const std::string& name, const std::string& about);
   ~command_line();
-  // It also does something if none of its commands is given.
+  // The program also does something if none of its commands is given.
   void make_command_optional();
   command_line(const command_line&) = delete;
   command_line& operator=(const command_line&) = delete;
 
-  // Arguments, in their order.
+  // These add arguments, in their order.
   void number(const std::string& name, int& to, int low, int high, const std::string& help);
   void choice(const std::string& name, std::string& to, std::vector<std::string> of,
               const std::string& help);
   void text(const std::string& name, std::string& to, const std::string& help);
   void optional_text(const std::string& name, std::string& to, const std::string& help);
 
-  // The rest of the line, at least one word: a program to start, with its own arguments.
+  // Adds the rest of the line, at least one word: a program to start, with its own arguments.
   void rest(const std::string& name, std::vector<std::string>& to);
 
   void flag(const std::string& names, bool& to, const std::string& help);
@@ -63,26 +63,26 @@ public:
   void option_choice(const std::string& names, std::string& to, std::vector<std::string> of,
                      const std::string& help);
   void option_number(const std::string& names, int& to, int low, int high, const std::string& help);
-  // Several, with commas between them or each after the option's name.
+  // Adds an option with several values, with commas between them or each after the option's name.
   void option_list(const std::string& names, const std::string& value, std::vector<std::string>& to,
                    const std::string& help);
   void option_numbers(const std::string& names, std::vector<int>& to, int low, int high,
                       const std::string& help);
-  // Two, as --compare OLD NEW.
+  // Adds an option with two values, as in --compare OLD NEW.
   void option_pair(const std::string& names, const std::string& values,
                    std::vector<std::string>& to, const std::string& help);
 
-  // Ends the process after --help. Throws usage_error.
+  // Reads the command line. Ends the process after --help. Throws usage_error.
   void parse(int argc, char** argv);
 
   const std::string& program() const;
   // Whether parse() found it; by its longest name.
-  // Of a command, after parsing: whether it is the one that was given.
+  // Called for a command after parsing: whether it is the one that was given.
   bool parsed() const;
   bool is_given(const std::string& name) const;
-  // How many arguments and options it has so far.
+  // How many arguments and options were added so far.
   std::size_t added() const;
-  // What parse() found of those from number `first` on, with the values; flags have none.
+  // What parse() found of the options from number `first` on, with the values; flags have none.
   std::vector<std::pair<std::string, std::optional<std::string>>> given(std::size_t first) const;
 
 private:

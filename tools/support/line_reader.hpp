@@ -42,9 +42,10 @@ public:
   // `name` stands for the file in messages.
   line_reader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
-  // False at the end. Line ends of any kind and trailing blanks are dropped.
+  // Reads the next line. False at the end of the file. Line ends of any kind and trailing blanks
+  // are dropped.
   bool next() {
-    constexpr std::size_t longest = 1 << 20;  // so that no file without line ends fills the memory
+    constexpr std::size_t longest = 1 << 20;  // a file without line ends must not fill the memory
     constexpr int end_of_file = std::istream::traits_type::eof();
     text_.clear();
     line_++;
@@ -110,7 +111,7 @@ private:
   int line_ = 0;
 };
 
-// Throws input_error when there is nothing to read.
+// Opens a file. Throws input_error when there is nothing to read.
 inline std::ifstream open_input(const std::string& name) {
   errno = 0;
   std::ifstream in(name, std::ios::binary);

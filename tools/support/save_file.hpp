@@ -13,7 +13,7 @@ namespace apps {
 void save_file(const std::string& file, const std::function<void(std::ostream&)>& write);
 void save_file(const std::string& file, const std::string& text);
 
-// Before long work: throws std::invalid_argument if there cannot be such a file.
+// Called before long work: throws std::invalid_argument if there cannot be such a file.
 void require_writable(const std::string& file);
 
 }  // namespace apps

@@ -21,7 +21,7 @@ namespace cleave::detail {
 #endif
 
 extern const char CLEAVE_BUILT_WITH;
-/// Refers to it, in every program.
+/// Makes every program refer to the name that it was built with.
 [[gnu::used]] inline const char* const library_must_be = &CLEAVE_BUILT_WITH;
 
 }  // namespace cleave::detail

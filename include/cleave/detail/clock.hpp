@@ -6,7 +6,7 @@
 /// The cheapest clock that the processor has.
 namespace cleave::detail {
 
-/// Some 20 cycles.
+/// Reads the clock, which takes some 20 cycles.
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   return __builtin_ia32_rdtsc();
@@ -19,7 +19,7 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
-/// About so many; exact enough to tell short from long.
+/// About how many ticks a microsecond has: exact enough to tell short from long.
 inline std::uint64_t ticks_per_microsecond() noexcept {
 #if defined(__aarch64__)
   std::uint64_t frequency;

@@ -39,7 +39,7 @@ struct frame {
   frame* outer;
   std::uintptr_t tag;      // a frame_type, plus the flags below; written afresh at each push
   std::uint32_t index;     // position in the worker's list of seen frames; only valid when seen
-  std::uint32_t unlisted;  // of work: what here.unlisted was at its push
+  std::uint32_t unlisted;  // in a work frame: here.unlisted at its push
 
   static constexpr std::uintptr_t seen = 1;   // the worker's slow path knows this frame
   static constexpr std::uintptr_t given = 2;  // a part of it was given away
@@ -57,8 +57,8 @@ struct frame {
 /// A frame that has work to give. `part` is the last part given, linked to those given before it;
 /// only valid when the tag says `given`, so that a push need not write it.
 ///
-/// It may be given only while every step made since its push and not undone yet is on the list:
-/// going back to it would leave any other done. Frames and steps nest, so that is so exactly
+/// The frame may be given only while every step made since its push and not undone yet is on the
+/// list: going back to it would leave any other done. Frames and steps nest, so that is so exactly
 /// while here.unlisted is what it was at the push.
 struct work_frame : frame {
   task* part;
@@ -84,7 +84,7 @@ struct alignas(64) local {
   std::uintptr_t construct = 0;   // where on the stack the last divisible construct began
   std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
   std::uint32_t unlisted = 0;     // steps done and not undone yet that are on no list of frames
-  std::uint64_t floating = 0;     // of a worker: task::floating of the task that it is in
+  std::uint64_t floating = 0;     // on a worker: task::floating of the task that it is in
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };

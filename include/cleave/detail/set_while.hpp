@@ -4,7 +4,7 @@
 
 namespace cleave::detail {
 
-/// A flag of this thread is set while it lives.
+/// Keeps a flag of this thread set while this object lives.
 class [[nodiscard]] set_while {
 public:
   explicit set_while(bool& flag) noexcept : flag_(flag), before_(std::exchange(flag, true)) {}

@@ -27,7 +27,7 @@ struct scope {
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  /// Only while nothing is below it.
+  /// Called only while nothing is below this scope.
   void put_below(scope* up) noexcept {
     if (parent != up) parent = up;  // others may read it
     if (up == nullptr) {
@@ -47,7 +47,8 @@ struct scope {
   std::atomic<bool> stopped{false};
 
 protected:
-  /// For destructors: it is marked no more. Who forgets that makes stopped() slow.
+  /// Called by the destructors: the scope is marked no more. A destructor that forgets this makes
+  /// stopped() slow.
   void end() noexcept {
     if (stopped.load(std::memory_order_relaxed)) [[unlikely]]
       forget_mark();
@@ -66,8 +67,9 @@ inline bool is_within(const scope* s, const scope* wanted, std::uint32_t depth) 
 /// True if s or anything above it was cancelled.
 bool stopped(const scope* s) noexcept;
 
-/// The same where the program is told of it. stop() marks first and rings later, so who was told
-/// rings itself: every later poll of this thread throws, while what it works for is cancelled.
+/// stopped(), for what the program is told. stop() marks first and rings later, so the thread that
+/// was told rings itself: every later poll of this thread throws, while what it works for is
+/// cancelled.
 bool told_stopped(const scope* s) noexcept;
 
 /// Marks a scope cancelled and tells all workers. Any thread.
@@ -91,30 +93,32 @@ struct scope_frame : frame {
   scope_frame& operator=(const scope_frame&) = delete;
 };
 
-/// A piece of work that was given away. The owner of the frame it came from frees it, at the join.
+/// A piece of work that was given away. The owner of the frame that it came from frees it, at the
+/// join.
 struct task : scope {
   static constexpr std::uint32_t begun = 0, finished = 1;
   static constexpr unsigned nobody = ~0u;
-  /// Who frees it: whoever joins it, the task itself (of a group), or who speaks for other nodes.
-  enum class kept : std::uint8_t { by_owner, by_itself, by_proxy };
+  /// Says who frees a task: the one that joins it, the task itself (in a group), or the one that
+  /// speaks for other nodes.
+  enum class kept : std::uint8_t { by_owner, by_itself, by_other_nodes };
 
   task() noexcept : scope(nullptr) {}
   virtual ~task() { end(); }
   virtual void execute() noexcept = 0;  // runs the work, keeps its result or its exception
 
-  worker* owner = nullptr;   // who waits; null: a thread that is no worker, or nobody
-  unsigned runner = nobody;  // whose mailbox it was handed to
+  worker* owner = nullptr;   // the worker that waits; null: another thread, or nobody
+  unsigned runner = nobody;  // the worker whose mailbox it was handed to
   task* before = nullptr;    // the part of the same frame given before this one; or a list's next
   kept is_kept = kept::by_owner;
   const wire_type* wire = nullptr;  // how it leaves the process; null: it does not
   std::uint32_t generation = 0;     // how often it was divided from the root
   std::size_t depth = 0;    // bytes of stack from the root's construct to where it was divided
   std::uint64_t ticks = 0;  // before it runs: when it was made; then: how long it ran, 0: not known
-  /// The floating-point environment that it computes in (machine/floating_point.hpp); 0: that of
-  /// the worker that runs it.
+  /// The floating-point environment that the task computes in (machine/floating_point.hpp); 0: that
+  /// of the worker that runs it.
   std::uint64_t floating = 0;
-  std::uint32_t made_by = 0;   // of one from another node: the worker there
-  std::uint32_t made_at = 0;   // and that node's address plus one; 0: this node
+  std::uint32_t made_by = 0;   // for one from another node: the worker there
+  std::uint32_t made_at = 0;   // the maker's node's address plus one; 0: this node
   const char* name = nullptr;  // in traces; null: none
   std::exception_ptr error;
   std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
@@ -126,12 +130,12 @@ struct task : scope {
 /// sleeps: begin, look as often as it likes, end.
 class message_watch {
 public:
-  /// False if another one watches, or it cannot be done.
+  /// Begins to watch. Returns false if another worker watches, or watching is impossible.
   virtual bool begin_watch() noexcept = 0;
-  /// Receives what has come. Whether there was something. Does not block.
+  /// Receives what has come. Returns whether there was something. Does not block.
   virtual bool look() noexcept = 0;
-  /// It will look again after something short. If that takes a millisecond or more, the thread that
-  /// sleeps looks.
+  /// Says that the worker will look again after something short. If that takes a millisecond or
+  /// more, the thread that sleeps looks.
   virtual void keep_watch() noexcept = 0;
   virtual void end_watch() noexcept = 0;
 
@@ -144,15 +148,15 @@ struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
   ~group_scope() { end(); }
 
-  worker* const owner;                    // who waits; null: a thread that is no worker
-  local* const thread = &here;            // that made it
+  worker* const owner;                    // the worker that waits; null: another thread
+  local* const thread = &here;            // the thread that made the group
   std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
-  // Owner only: where its deque holds none of its tasks below; and the group that had tasks there
-  // before this one.
+  // Owner only: the place in its deque below which there are no tasks of this group.
   mutable std::int64_t lowest = (std::numeric_limits<std::int64_t>::max)();
+  // Owner only: the group that had tasks in the deque before this one.
   group_scope* filled_before = nullptr;
-  std::uint64_t path = 0;               // of a profile: the longest to the end of one of them
-  message_watch* from_nodes = nullptr;  // if what other nodes send can make tasks of it ready
+  std::uint64_t path = 0;               // in a profile: where the longest of its tasks ends
+  message_watch* from_nodes = nullptr;  // null unless other nodes' messages make its tasks ready
 };
 
 /// A task of a group. The last thing its execution does is to count itself off.
@@ -160,26 +164,26 @@ struct group_task : task {
   explicit group_task(group_scope& g) noexcept {
     put_below(&g), is_kept = kept::by_itself, floating = here.floating;
   }
-  std::uint64_t path = 0;  // of a profile: it begins there, if not later
+  std::uint64_t path = 0;  // in a profile: the least position at which it begins
 };
 
 /// Makes a task ready, for this worker or any other; runs it at once on a thread that is no worker.
 void spawn(group_task& t);
-/// Any thread, while the one that made the group lives.
+/// Cancels the group. Any thread may call it while the one that made the group lives.
 void cancel(group_scope& g) noexcept;
-/// Has a worker run a task that is counted as pending already. Of a group that a worker made. Any
-/// thread.
+/// Has a worker run a task that is counted as pending already, in a group that a worker made. Any
+/// thread may call it.
 void make_ready(group_task& t) noexcept;
-/// Of a profile: how far along the longest path the calling worker is; 0 in other runtimes.
+/// How far along the longest path of a profile the calling worker is; 0 in other runtimes.
 std::uint64_t path_position() noexcept;
 /// Helps with the group's tasks until none is left; with nothing else. Only for the thread that
 /// made the group.
 void wait(group_scope& g) noexcept;
-/// If more tasks than that are ready on this worker, runs one of the group here. Whoever makes many
-/// tasks calls it after each, so that they stay in its caches. Only for the thread that made the
-/// group.
+/// If more than `if_more` tasks are ready on this worker, runs one of the group here. Whoever makes
+/// many tasks calls it after each, so that they stay in its caches. Only for the thread that made
+/// the group.
 void help(group_scope& g, std::int64_t if_more) noexcept;
-/// Runs one that is ready, on whichever worker. False if there is none.
+/// Runs a task of the group that is ready, on whichever worker. Returns false if there is none.
 bool help(group_scope& g) noexcept;
 /// Whether the calling thread made the group, and is not in a task of it.
 bool is_mine(const group_scope& g) noexcept;
@@ -203,7 +207,7 @@ template <class Work>
 struct task_of : task {
   using result_type = value_of<std::remove_cvref_t<decltype(std::declval<Work&>().run())>>;
 
-  /// Of what make() returns, in its place: nothing is moved that could be lost by an exception.
+  /// Puts what make() returns into its place: nothing is moved that could be lost by an exception.
   template <class Make>
     requires std::is_invocable_r_v<Work, Make&>
   explicit task_of(Make&& make) : work(make()) {}

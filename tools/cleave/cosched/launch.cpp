@@ -35,11 +35,11 @@ fs::path found_in_path(const std::string& program) {
   return {};
 }
 
-/// Open MPI's own launcher, and not srun for one.
+/// Whether this is Open MPI's own launcher, and not srun for one.
 bool is_orterun(const std::string& launcher) {
   std::error_code error;
   const std::string name = fs::canonical(found_in_path(launcher), error).filename();
-  // Told by a parameter which variables to pass, it accepts no others.
+  // If a parameter tells it which variables to pass, it accepts no others.
   return (name == "orterun" || name == "prterun") &&
          std::getenv("OMPI_MCA_mca_base_env_list") == nullptr;
 }
@@ -141,13 +141,13 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
   std::vector<std::string> words = what.command;
   if (is_orterun(program)) {
-    // To other nodes it passes only what it is told to; MPICH's passes everything.
+    // Open MPI's launcher passes to other nodes only what it is told to; MPICH's passes everything.
     std::vector<std::string> passed;
     for (const char* variable :
          {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
           "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"})
       if (std::getenv(variable) != nullptr) passed.insert(passed.end(), {"-x", variable});
-    // Each program of several has options of its own.
+    // If there are several programs, each has options of its own.
     for (std::size_t at = 0; at < words.size(); ++at)
       if (at == 0 || words[at] == ":") {
         words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, passed.begin(),

@@ -19,11 +19,11 @@ struct job {
 // Which MPI a launcher belongs to, by where its name in the PATH leads: openmpi, mpich, or nothing.
 std::string mpi_of(const std::string& launcher);
 
-// Where the libraries can be, for a command in that folder: as built, and as installed.
+// The folders where the libraries can be, for a command in that folder: as built, and as installed.
 std::vector<std::filesystem::path> library_folders(const std::filesystem::path& command);
 
 // Becomes the job's launcher, with the library for its MPI from the first of these folders that has
-// it. Returns never; throws apps::usage_error if it cannot be started.
+// it. Never returns; throws apps::usage_error if it cannot be started.
 [[noreturn]] void launch(const job& what, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace cosched

@@ -85,7 +85,7 @@ channel listen_at(const std::string& path, channel& lock) {
   struct stat of_path {};
   if (lstat(path.c_str(), &of_path) == 0 && !S_ISSOCK(of_path.st_mode))
     refuse(path, "expected a socket or nothing there");
-  unlink(path.c_str());  // left by a daemon that was killed
+  unlink(path.c_str());  // a daemon that was killed has left it
   channel listener = new_socket();
   const mode_t before = umask(0177);  // before anybody can open it
   const int bound =

@@ -22,25 +22,25 @@ public:
   }
 
   int descriptor() const noexcept { return descriptor_; }
-  // False if the other side is gone, or does not read what it is sent. Never blocks.
+  // Sends a message. False if the other side is gone, or does not read what it is sent. Never
+  // blocks.
   bool send(const nlohmann::json& message) const;
-  // Blocks until there is one. Nothing if the other side is gone, it was no JSON object, or a
-  // daemon says nothing for 10 s.
+  // Blocks until there is a message. Returns nothing if the other side is gone, the message was no
+  // JSON object, or a daemon says nothing for 10 s.
   std::optional<nlohmann::json> receive() const;
-  // Who is at the other side, by the kernel's word.
+  // The user at the other side, by the kernel's word.
   uid_t user() const;
 
 private:
   int descriptor_;
 };
 
-// Where the daemon of this user is: $CLEAVE_GANG_SOCKET, $XDG_RUNTIME_DIR/cleave-gang, or
-// /run/cleave-gang for root.
-// Throws apps::usage_error if there is no such place.
+// The path of this user's daemon: $CLEAVE_GANG_SOCKET, $XDG_RUNTIME_DIR/cleave-gang, or
+// /run/cleave-gang for root. Throws apps::usage_error if there is no such place.
 std::string default_socket();
 
 // The daemon's end, mode 600. Throws apps::usage_error if another daemon serves it or it cannot be
-// made. `lock` is held as long as it is served.
+// made. `lock` is held as long as the socket is served.
 channel listen_at(const std::string& path, channel& lock);
 // A client's end. Throws apps::usage_error if no daemon is there, another user's, or one that has
 // taken nobody in for 10 s.

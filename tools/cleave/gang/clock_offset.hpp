@@ -17,12 +17,13 @@ using moment = std::chrono::nanoseconds;  // on a node's monotonic clock
 class clock_offset {
 public:
   struct estimate {
-    moment offset{};      // add it to this node's time: the other's
-    moment error{};       // at most
-    moment round_trip{};  // the longest of the last ones
+    moment offset{};      // added to this node's time it gives the other's
+    moment error{};       // the offset's largest error
+    moment round_trip{};  // the longest of the last round trips
   };
 
-  // It left here at `sent`, came there at `received`, left there at `returned`, came here at `now`.
+  // Takes a ping in: it left here at `sent`, came there at `received`, left there at `returned`,
+  // and came here at `now`.
   void add(moment sent, moment received, moment returned, moment now) {
     const moment round_trip = (now - sent) - (returned - received);
     if (round_trip < moment(0) || now < sent) return;
@@ -30,7 +31,7 @@ public:
     if (samples_.size() > most) samples_.pop_front();
   }
 
-  // Nothing before the first answer.
+  // The estimate at that moment; nothing before the first answer.
   std::optional<estimate> at(moment now) const {
     if (samples_.empty()) return std::nullopt;
     estimate best;

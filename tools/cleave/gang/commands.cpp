@@ -68,7 +68,7 @@ bool commands::given() const { return parts_->gang.parsed(); }
 
 int commands::run() {
   parts& p = *parts_;
-  cleave::net::separate();  // started by a launcher on many nodes, each has errors of its own
+  cleave::net::separate();  // if a launcher starts it on many nodes, each has errors of its own
   if (p.remote.parsed()) return remote(p.launched);
   p.job_to_run.socket_given = !p.socket.empty();
   if (p.socket.empty()) p.socket = default_socket();

@@ -15,7 +15,8 @@ public:
   explicit commands(apps::command_line& program);
   ~commands();
 
-  // After parsing: whether it was one of them, and then its exit status.
+  // Called after parsing: given() tells whether it was one of these commands; then run() returns
+  // its exit status.
   bool given() const;
   int run();
 

@@ -13,7 +13,7 @@
 namespace gang {
 namespace {
 
-// Throws std::runtime_error if there is no answer.
+// Asks the daemon. Throws std::runtime_error if there is no answer.
 nlohmann::json ask(const std::string& socket, const nlohmann::json& what) {
   const channel daemon = connect_to(socket);
   daemon.send(what);
@@ -22,7 +22,7 @@ nlohmann::json ask(const std::string& socket, const nlohmann::json& what) {
   return *reply;
 }
 
-// All jobs and nodes: an answer may be one part of them.
+// Asks for all jobs and nodes, of which one answer may be a part.
 nlohmann::json ask_for_all(const std::string& socket) {
   auto all = ask(socket, {{"do", "ps"}});
   while (all.contains("next")) {

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of all threads; nothing where the kernel keeps no such lists.
+// Adds the children of all threads of a process; nothing where the kernel keeps no such lists.
 void add_children_of(pid_t process, std::vector<pid_t>& to) {
   std::error_code error;
   for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
@@ -35,9 +35,9 @@ std::vector<pid_t> listed_descendants() {
   return found;
 }
 
-// By the kernel's lists of children, which are quick to read: all of /proc takes milliseconds where
-// there are thousands of processes. They may lack some while others end, and are whole when all are
-// stopped. Some kernels have none.
+// The descendants by the kernel's lists of children, which are quick to read: all of /proc takes
+// milliseconds where there are thousands of processes. The lists may lack some while others end,
+// and are whole when all are stopped. Some kernels have none.
 class signals : public freezer {
 public:
   std::string kind() const override { return "signals"; }
@@ -46,7 +46,7 @@ public:
   void go() override { begin(SIGCONT); }
   void finish() override {
     if (!has_lists_) signal_descendants(signal_, sent_);
-    else if (signal_ == SIGSTOP) send();  // those that go on were found when they were stopped
+    else if (signal_ == SIGSTOP) send();  // processes that go on were found when they were stopped
   }
 
 private:
@@ -55,8 +55,8 @@ private:
     sent_.clear();
     send();
   }
-  // Those that stop may have had children meanwhile. Those that go on have them all the time, and
-  // were all stopped when they were listed.
+  // Sends the signal. Processes that stop may have had children meanwhile, so they are listed
+  // again. Those that go on have children all the time, and were all stopped when they were listed.
   void send() {
     bool more;
     do {
@@ -96,7 +96,8 @@ private:
   std::string file_, stop_, go_;
 };
 
-// Which cgroup this process is in, of the hierarchy with this controller; "": of version 2.
+// The cgroup that this process is in, in the hierarchy with this controller; "" stands for version
+// 2.
 std::string own_cgroup(const std::string& controller) {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {  // 6:freezer:/path
@@ -119,9 +120,9 @@ std::unique_ptr<freezer> make_cgroup(const std::string& kind) {
     const fs::path parent = mount / fs::path(own).relative_path();
     const fs::path folder = parent / fmt::format("cleave-gang-{}", getpid());
     std::error_code error;
-    // Who moves a process must be allowed to write where it comes from too.
+    // A process that moves another must be allowed to write where that one comes from, too.
     if (access((parent / "cgroup.procs").c_str(), W_OK) != 0) continue;
-    rmdir(folder.c_str());  // left by a killed process of the same number
+    rmdir(folder.c_str());  // a killed process of the same number may have left it
     if (!fs::create_directory(folder, error)) continue;
     if (access((folder / file).c_str(), W_OK) == 0)
       return std::make_unique<cgroup>(kind, folder, file, second ? "1" : "FROZEN",
@@ -142,7 +143,7 @@ std::unique_ptr<freezer> freezer::make(const std::string& kind) {
   throw apps::usage_error(fmt::format("--stop-by: there is no {} here for this user", kind));
 }
 
-// By /proc/PID/stat, where the name before it may contain anything.
+// Reads /proc/PID/stat, where the name before the number may contain anything.
 pid_t parent_of(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;
@@ -173,7 +174,7 @@ std::vector<pid_t> descendants() {
 }
 
 void signal_descendants(int signal, std::set<pid_t> sent) {
-  // Who does not stop for it may have children for ever.
+  // Processes that do not stop for the signal may have children for ever.
   constexpr int most_times = 8;
   bool more = true;
   for (int i = 0; more && (signal == SIGSTOP || i < most_times); ++i) {

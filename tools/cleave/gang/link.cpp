@@ -26,7 +26,7 @@ constexpr std::string_view ping = "gang-ping", pong = "gang-pong";
 constexpr moment ping_first = 15ms, ping_every = 200ms;
 constexpr std::size_t first_pings = 8;
 constexpr moment longest_trip = 5s;
-constexpr auto others_join = 3s;  // after a relay has begun, all have found it by then
+constexpr auto others_join = 3s;  // after a relay has begun, all find it within this time
 constexpr std::size_t most_heard = 1 << 16;
 
 nats::endpoint endpoint_of(const peers::name& who) {
@@ -159,7 +159,7 @@ private:
     }
   }
 
-  // Returns when the next one is.
+  // Pings the leader if it is time; returns when the next ping is due.
   moment ping_if_due() {
     peers::name leader;
     {
@@ -200,7 +200,7 @@ private:
   void deliver(heard one) {
     {
       const std::lock_guard lock(mutex_);
-      if (heard_.size() >= most_heard) return;  // the daemon hangs; later ones say it again
+      if (heard_.size() >= most_heard) return;  // the daemon hangs; later messages say it again
       heard_.push_back(std::move(one));
     }
     tell_daemon();
@@ -224,12 +224,12 @@ private:
   const peers::name self_;
   const channel event_;
   std::atomic<bool> over_{false}, joined_{false};
-  connections_made made_;  // by the thread
+  connections_made made_;  // only the thread touches it
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<nats::connection> by_;
   std::vector<heard> heard_;
-  std::string refused_;  // why it will never be joined; "": it may
+  std::string refused_;  // why the relay will never be joined; "": it may be
   std::vector<std::pair<std::string, std::string>> to_say_;
   followed leader_;
 

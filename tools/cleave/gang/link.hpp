@@ -11,9 +11,9 @@
 
 namespace gang {
 
-// It has a thread of its own, which alone sends and receives, and answers pings at once: however
-// busy the daemon is, clocks are measured well. All functions never block and are called by one
-// thread.
+// A link has a thread of its own, which alone sends and receives, and answers pings at once:
+// however busy the daemon is, clocks are measured well. No function blocks; one thread calls all of
+// them.
 class link {
 public:
   // Joins with a key file, or tries again for as long as it takes if nobody answers there. Throws
@@ -22,22 +22,22 @@ public:
   virtual ~link() = default;
 
   virtual const peers::name& self() const = 0;
-  // Readable when there is something new.
+  // A descriptor that is readable when there is something new.
   virtual int descriptor() const = 0;
   virtual bool is_joined() const = 0;
 
   struct heard {
     peers::name from;
-    std::string topic;  // "": it has gone
+    std::string topic;  // "": the sender has gone
     std::string text;
   };
   // What has come since the last call. Throws apps::usage_error if the key was refused meanwhile.
   virtual std::vector<heard> take() = 0;
   virtual void say(std::string_view topic, std::string text) = 0;
 
-  // From now on this one's clock is measured.
+  // From this call on the clock of `leader` is measured.
   virtual void follow(const peers::name& leader) = 0;
-  // Of its clock; nothing before the first answer.
+  // How far the leader's clock is ahead; nothing before the first answer.
   virtual std::optional<clock_offset::estimate> ahead() const = 0;
 };
 

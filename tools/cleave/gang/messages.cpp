@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_name = 80, most_turns = 8;
-// Far beyond any clock, and no sum of a few overflows.
+// The latest moment: it is far beyond any clock, and no sum of a few such moments overflows.
 constexpr std::int64_t latest = std::int64_t{1} << 60;
 
 void bound(bool holds) {
@@ -43,8 +43,8 @@ turn turn_in(const json& j) {
   return t;
 }
 
-// The object, if it is of this version. No field is a fraction, and one of 9e300 does not fit into
-// an integer.
+// The object in a text, if it is of this version. No field is a fraction, and one of 9e300 does not
+// fit into an integer.
 json object_in(std::string_view text) {
   const auto whole = [](int, json::parse_event_t, json& value) {
     bound(!value.is_number_float());

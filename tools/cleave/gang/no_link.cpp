@@ -1,4 +1,4 @@
-// Where there is no nats.c: a daemon is alone.
+// Where there is no nats.c, a daemon is alone.
 #include <stdexcept>
 
 #include "gang/link.hpp"

@@ -9,10 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr moment say_every = 200ms, say_least = 20ms, gone_after = 1s;
-constexpr moment listen_first = 3 * say_every;  // then all who are there have been heard
+constexpr moment listen_first = 3 * say_every;  // after this time all who are there have been heard
 constexpr moment orders_last = 3s, orders_known = 4 * orders_last;
-// A turn is announced so long before it begins, besides the longest way there and back.
-constexpr moment least_ahead = 8ms, most_ahead = 400ms, unknown_trip = 20ms;
 constexpr std::size_t told_again = 6;
 constexpr std::size_t longest_announcement = 30 << 10;
 
@@ -42,7 +40,8 @@ bool peers::add_order(moment now, order o) {
   return true;
 }
 
-// It is said again for a while, perhaps by one who was forgotten meanwhile.
+// Whether an order is new. It is said again for a while, perhaps by a daemon that was forgotten
+// meanwhile.
 bool peers::is_new(moment now, const name& from, const order& o) {
   if (obeyed_.size() >= 2 * most_nodes && !obeyed_.count(from))
     obeyed_.erase(
@@ -62,7 +61,7 @@ void peers::hear(moment now, const name& from, const here& h) {
   heard& of = at != others_.end() ? at->second : others_[from];
   if (at == others_.end()) {
     of.since = of.counted_in = now;
-    due_.changed = true;  // it shall know of this one at once
+    due_.changed = true;  // the new node shall know of this one at once
   }
   of.last = h;
   of.at = now;
@@ -109,25 +108,27 @@ void peers::follow(moment now, const name& leader) {
   if (leader == following_.leader) return;
   following_.leader = leader;
   due_.changed = true;
-  if (!leads()) {  // it is known from its beginning
+  if (!leads()) {  // all turns of the new leader are new to this daemon
     others_[leader].last_turn = 0;
     lead_.ring = turns();
     return;
   }
-  // It goes on from where the one before has stopped.
+  // The ring goes on from where the last leader has stopped.
   lead_.told.clear();
-  lead_.last_turns.clear();  // of when it led before
+  lead_.last_turns.clear();  // turns from an earlier time as leader are left out
   if (!following_.plan.turns().empty()) {
     const turn& last = following_.plan.turns().back();
     lead_.told = last.jobs;
     lead_.last_at = last.at;
-    // Said anew, for all who listen to this one only. By its clock it may be from before the boot.
+    // The last turn is said anew, for all who listen to this leader only. By this node's clock it
+    // may be from before the boot.
     lead_.last_turns.push_back({++lead_.number, std::max(last.at, moment(0)), last.jobs});
   }
   lead_.slice_end = std::max(now, lead_.last_at) + slice();
 }
 
-// Few turns are announced and have not begun: the last ones fit into one message.
+// The slice is long enough that few turns are announced and have not begun: the last ones fit into
+// one message.
 moment peers::slice() const { return std::max<moment>(slice_, ahead_of_time() / 3); }
 
 moment peers::ahead_of_time() const {
@@ -140,7 +141,7 @@ moment peers::ahead_of_time() const {
   return std::min<moment>(least_ahead + trip, most_ahead);
 }
 
-// All jobs into the ring: those that run by what was announced last before others.
+// Places all jobs in the ring: those that run by what was announced last before others.
 void peers::place_jobs() {
   const auto all = jobs();
   const auto find = [&](const job_id& id) {
@@ -273,7 +274,8 @@ std::vector<peers::job> peers::jobs() const {
     for (const part& p : parts) {
       job& j = all.try_emplace(p.id(), job{p.user, p.job, p.command}).first->second;
       if (p.version >= j.version) j.paused = p.paused, j.version = p.version;
-      if (p.job.starts_with(machine + ".")) j.command = p.command;  // others have a launcher's part
+      // Parts on other nodes have a launcher's command.
+      if (p.job.starts_with(machine + ".")) j.command = p.command;
       j.nodes.insert(machine);
     }
   };

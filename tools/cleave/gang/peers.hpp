@@ -30,38 +30,39 @@ public:
 
   peers(name self, std::chrono::milliseconds slice);
 
-  // What this node has of jobs now.
+  // Tells what this node has of jobs.
   void set_parts(std::vector<part> parts);
-  // Whether messages go through: from then on it listens.
+  // Tells whether messages go through: from then on this daemon listens.
   void set_joined(moment now, bool joined);
-  // Told to all for a while. False if there are too many at once.
+  // Adds an order, which is told to all for a while. False if there are too many at once.
   bool add_order(moment now, order o);
-  // Told with the next word.
+  // Tells how late keepers were; it is said with the next `here`.
   void set_late(lateness late) { late_ = late; }
 
   void hear(moment now, const name& from, const here& h);
-  // `ahead`: of the leader's clock. Without it nothing is known of when its turns are.
+  // `ahead`: how far the leader's clock is ahead. Without it nothing is known of when its turns
+  // are.
   void hear(moment now, const name& from, const announcement& a,
             std::optional<clock_offset::estimate> ahead);
-  // It has gone, by the relay's word.
+  // This daemon has gone, by the relay's word.
   void gone(const name& who);
 
   // Does what is due. Returns when something is due next, if nothing is heard before.
   moment step(moment now, std::optional<clock_offset::estimate> ahead);
 
-  // What is to be said to all, once.
+  // What is to be said to all; each returns it once.
   std::optional<here> say_here();
   std::optional<announcement> say_announcement();
-  // What others have asked of this node's parts, once.
+  // What others have asked of this node's parts; each order is returned once.
   std::vector<order> take_orders();
 
   const plan& announced() const { return following_.plan; }
-  // Whom it follows: itself, if it leads.
+  // The daemon that this one follows: itself, if it leads.
   const name& leader() const { return following_.leader; }
   bool leads() const { return following_.leader == self_; }
   std::uint32_t slice_ms() const;
 
-  // For lists.
+  // What a list shows of a node.
   struct node {
     name who;
     bool self = false;
@@ -72,7 +73,7 @@ public:
     std::string user, name, command;
     bool paused = false;
     std::uint64_t version = 0;
-    node_set nodes{};  // machines
+    node_set nodes{};  // the machines that have a part of it
     job_id id() const { return name + " " + user; }
   };
   std::vector<job> jobs() const;
@@ -81,11 +82,11 @@ private:
   struct heard {
     here last;
     moment at{}, since{};
-    moment counted_in{};          // when it said so last, as a leader
-    std::uint64_t last_turn = 0;  // of its turns
+    moment counted_in{};          // when it last said, as a leader, that it counts this daemon in
+    std::uint64_t last_turn = 0;  // the number of its last turn
   };
   struct obeyed {
-    moment at{};  // it was heard last
+    moment at{};  // when it was heard last
     std::uint64_t number = 0;
   };
 
@@ -100,8 +101,8 @@ private:
   moment slice() const;
 
   struct orders_of_all {
-    std::vector<std::pair<moment, order>> said;  // until then they are said
-    std::vector<order> asked;                    // by others
+    std::vector<std::pair<moment, order>> said;  // until when each order is said
+    std::vector<order> asked;                    // what others have asked
     std::uint64_t last = 0;
   };
   struct following {
@@ -111,14 +112,14 @@ private:
   };
   // What this node is to say, and when.
   struct saying {
-    bool changed = false;  // there is something new
+    bool changed = false;  // whether there is something new to say
     bool here = false, announcement = false;
     moment here_at{}, said_at{}, announce_at{};
   };
-  // As a leader.
+  // What this daemon knows as a leader.
   struct leading {
     turns ring;
-    std::vector<job_id> told;  // who runs by its last announcement
+    std::vector<job_id> told;  // the jobs that run by its last announcement
     std::uint64_t number = 0;
     std::deque<turn> last_turns;
     moment last_at{}, slice_end{};
@@ -129,8 +130,8 @@ private:
   std::vector<part> parts_;
   orders_of_all orders_;
   std::map<name, heard> others_;
-  std::map<name, obeyed> obeyed_;  // the last order of each, also when it has gone
-  std::optional<moment> joined_;   // since then
+  std::map<name, obeyed> obeyed_;  // the last order of each daemon, also when that has gone
+  std::optional<moment> joined_;   // since when messages go through
   following following_;
   lateness late_;
   bool may_lead_ = false;

@@ -10,7 +10,7 @@
 namespace gang {
 namespace {
 
-// As the kernel has it: libraries before glibc 2.41 do not.
+// The kernel's struct, which libraries before glibc 2.41 do not have.
 struct attributes {
   std::uint32_t size = sizeof(attributes), policy = SCHED_OTHER;
   std::uint64_t flags = 0;

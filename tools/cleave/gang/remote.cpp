@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* job_variable = "CLEAVE_GANG_JOB";
 constexpr const char* keeper_variable =
-    "CLEAVE_GANG_KEEPER";  // its process and its daemon's socket
+    "CLEAVE_GANG_KEEPER";  // the keeper's process and its daemon's socket
 
 // Where launchers look for what takes the place of ssh.
 constexpr const char* agents[] = {"OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent",
@@ -40,14 +40,14 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// For a shell, whichever it is.
+// Quotes a word for a shell, whichever it is.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
 }
 
-// Its launchers use that manager's own way, by the same variables.
+// Whether a batch manager is there: launchers use that manager's own way, by the same variables.
 bool has_manager() {
   const bool grid_engine = !variable("JOB_ID").empty() && !variable("SGE_ROOT").empty();
   return grid_engine || !variable("SLURM_JOB_ID").empty() || !variable("LSB_JOBID").empty() ||
@@ -71,10 +71,11 @@ void set_environment(const job_settings& job, const std::string& name, bool join
   if (!joined) return;
   const fs::path agent = own_program().parent_path() / "cleave-gang-remote";
   std::string shell = job.remote_shell;
-  if (shell.empty()) shell = variable("CLEAVE_GANG_SHELL");  // in a job of the gang: as that one's
+  // In a job of the gang, the shell is that job's.
+  if (shell.empty()) shell = variable("CLEAVE_GANG_SHELL");
   for (const char* const of : agents)
     if (const std::string before = variable(of); shell.empty() && before != agent.string())
-      shell = before.substr(0, before.find(" : "));  // Open MPI takes the first that is there
+      shell = before.substr(0, before.find(" : "));  // Open MPI takes the first agent that is there
   const auto set = [](const char* of, const std::string& value) {
     if (value.empty()) unsetenv(of);
     else setenv(of, value.c_str(), 1);
@@ -89,13 +90,13 @@ void set_environment(const job_settings& job, const std::string& name, bool join
 void keep_signals_from_launchers() {
   for (const char* const of :
        {"OMPI_MCA_ess_base_forward_signals", "PRTE_MCA_ess_base_forward_signals"})
-    setenv(of, "none", 0);  // unless the user has said something
+    setenv(of, "none", 0);  // set unless the user has said something
 }
 
 std::vector<std::string> remote_command(const std::vector<std::string>& shell,
                                         const std::vector<std::string>& inside,
                                         const std::vector<std::string>& arguments) {
-  constexpr std::string_view with_value = "BbcDEeFIiJLlmOopQRSWw";  // of ssh
+  constexpr std::string_view with_value = "BbcDEeFIiJLlmOopQRSWw";  // ssh's options with a value
   std::size_t host = 0;
   while (host < arguments.size() && arguments[host].starts_with('-')) {
     const std::string& option = arguments[host++];
@@ -125,7 +126,7 @@ int remote(const std::vector<std::string>& arguments) {
   inside.insert(inside.end(), {"run", "--job", job, "--all", "--remote-shell", shell});
   if (const auto stop_by = variable("CLEAVE_GANG_STOP_BY"); !stop_by.empty())
     inside.insert(inside.end(), {"--stop-by", stop_by});
-  // As ssh's server would run it.
+  // The command runs as ssh's server would run it.
   inside.insert(inside.end(), {"--", "/bin/sh", "-c", R"(exec "${SHELL:-/bin/sh}" -c "$0")"});
   const auto command = remote_command(words_of(shell), inside, arguments);
   std::vector<char*> words;

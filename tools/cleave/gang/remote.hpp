@@ -9,18 +9,18 @@
 
 namespace gang {
 
-// The job of that daemon that this process is in; "" if it is in none, whatever it has inherited.
+// The job of that daemon in which this process is; "" if it is in none, whatever it has inherited.
 std::string job_around(const std::string& socket);
 
-// In the job's first process, a child of its keeper. `joined`: launchers of Open MPI, PRRTE and
-// Hydra reach other nodes through `remote`. What was set before, or ssh, is what it uses.
+// Called in the job's first process, a child of its keeper. `joined`: launchers of Open MPI, PRRTE
+// and Hydra reach other nodes through `remote`. `remote` uses what was set before, or ssh.
 void set_environment(const job_settings& job, const std::string& name, bool joined);
-// There too, of a job that is stopped by signals: Open MPI's mpirun and PRRTE would forward SIGCONT
-// to nodes that they have not reached yet, and give up.
+// Called there too, for a job that is stopped by signals: Open MPI's mpirun and PRRTE would forward
+// SIGCONT to nodes that they have not reached yet, and give up.
 void keep_signals_from_launchers();
 
-// As ssh: options, a host, and a command for that host's shell. Becomes the remote shell; returns
-// the exit status if it cannot. Throws apps::usage_error.
+// Takes what ssh takes: options, a host, and a command for that host's shell. Becomes the remote
+// shell; returns the exit status if it cannot. Throws apps::usage_error.
 int remote(const std::vector<std::string>& arguments);
 
 // The words that `remote` becomes. Throws apps::usage_error if there is no host or no command.

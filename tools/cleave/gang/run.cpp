@@ -36,12 +36,13 @@ using cleave::machine::is_ignored;
 
 // How long a job has to end by itself, after SIGTERM.
 constexpr std::chrono::seconds patience{3};
-// Whether a process of a stopped job has had a child nevertheless: a moment later, and then now and
-// then. And whether one was missed that is to go on for good, because others ended meanwhile: once.
+// When the keeper looks again whether a process of a stopped job has had a child nevertheless: a
+// moment later, and then now and then. It looks once whether a process was missed that is to go on
+// for good, because others ended meanwhile.
 constexpr std::chrono::milliseconds first_look_again{20}, look_again_each{1000};
-// Whether a daemon is there again.
+// How often a job alone looks whether a daemon is there again.
 constexpr std::chrono::milliseconds between_looks{200};
-// A daemon says something each second. One that says nothing for so long does not run.
+// A daemon says something each second. One that says nothing for this long does not run.
 constexpr std::chrono::seconds longest_silence{5};
 
 // queued --- its turn ---> running <--- turns ---> stopped
@@ -49,14 +50,14 @@ constexpr std::chrono::seconds longest_silence{5};
 //   each --- it shall end ---> ending
 enum class phase { queued, running, stopped, alone, ending };
 
-// What its user ignores (nohup) is no sign.
+// Adds signals, except those that the user ignores (nohup): they are no sign.
 void add_handled(sigset_t& set, std::initializer_list<int> signals) {
   for (const int s : signals)
     if (!is_ignored(s)) sigaddset(&set, s);
 }
 
-// All that the terminal or a batch system may send to the whole process group: whoever dies of one
-// while the job is frozen leaves it frozen.
+// All signals that the terminal or a batch system may send to the whole process group: a keeper
+// that dies of one while the job is frozen leaves it frozen.
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -87,7 +88,7 @@ int status_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// `name`: "" for a new one, which the daemon names.
+// The request to the daemon. `name`: "" for a new job, which the daemon names.
 nlohmann::json request_for(const job_settings& job, const std::string& name) {
   nlohmann::json request{{"do", "run"},
                          {"command", shortened(fmt::format("{}", fmt::join(job.command, " ")))}};
@@ -95,7 +96,7 @@ nlohmann::json request_for(const job_settings& job, const std::string& name) {
   return request;
 }
 
-// What is left of a job when its first process has ended.
+// Ends what is left of a job when its first process has ended.
 void end_rest(freezer& by) {
   by.go();
   by.finish();
@@ -106,10 +107,11 @@ void end_rest(freezer& by) {
     else signal_descendants(SIGKILL), usleep(10'000);
 }
 
-// Throws nothing: nobody may be there to read it.
+// Says a line; throws nothing, as nobody may be there to read it.
 void say(const std::string& line) { std::fprintf(stderr, "cleave: %s\n", line.c_str()); }
 
-// As its job has: a shell ends a script only if what it waited for has died of Ctrl-C.
+// Dies of Ctrl-C, as its job has: a shell ends a script only if what it waited for has died of
+// Ctrl-C.
 void die_interrupted() {
   signal(SIGINT, SIG_DFL);
   sigset_t set;
@@ -121,8 +123,8 @@ void die_interrupted() {
 // What the daemon has made of a job.
 struct accepted {
   std::string name;
-  bool joined = false;       // to other nodes
-  bool job_control = false;  // of its terminal
+  bool joined = false;       // the daemon is joined to other nodes
+  bool job_control = false;  // whether a shell stops and continues its process group
 };
 
 // Invariants: only the keeper (or its parent, when the keeper is gone) stops and continues the job.
@@ -163,7 +165,7 @@ private:
   void told(const std::optional<nlohmann::json>& message) {
     if (!message) {
       be_alone("is gone");
-    } else if (phase_ == phase::alone) {  // the answer of another daemon
+    } else if (phase_ == phase::alone) {  // this is the answer of another daemon
       if (!message->contains("job")) return not_taken_in(*message);
       plan_.clear();
       phase_ = phase::running;
@@ -172,7 +174,7 @@ private:
     } else if (message->contains("end")) {
       end(SIGTERM, true);
     } else if (message->contains("error")) {
-      held_.is = held_.is && held_.asked_again;  // it was paused already, and is to stay so
+      held_.is = held_.is && held_.asked_again;  // a job that was paused already is to stay so
     } else if (message->contains("plan")) {
       plan_.clear();
       for (const auto& c : message->at("plan"))
@@ -201,7 +203,7 @@ private:
     say(fmt::format("the gang's daemon {}: the job goes on by itself", why));
   }
 
-  // Asks to be taken in, under the name that the job has on other nodes, too.
+  // Asks a daemon to take the job in, under the name that it has on other nodes, too.
   void look_for_daemon() {
     to_.next_try = now() + between_looks;
     try {
@@ -209,10 +211,10 @@ private:
       auto request = request_for(job_, as_.name);
       request["joined"] = as_.joined;
       to_.connected = to_.daemon.send(request);
-    } catch (const apps::usage_error&) {}  // not yet
+    } catch (const apps::usage_error&) {}  // no daemon is there yet
   }
 
-  // What is due by the plan is done, once.
+  // Does what is due by the plan, once.
   void follow_plan() {
     const moment at = now();
     while (plan_.size() > 1 && plan_[1].at <= at) plan_.erase(plan_.begin());
@@ -239,7 +241,7 @@ private:
     look_again_at_ = stopped ? now() + look_again_each : moment::max();
   }
 
-  // Until the next change, or until those that shall end are looked at again.
+  // The time until the next change, or until processes that shall end are looked at again.
   std::optional<timespec> time_to_wait() const {
     moment until = moment::max();
     const moment at = now();
@@ -252,7 +254,7 @@ private:
     if (deadline_) until = std::min(until, at + std::chrono::milliseconds(100));
     if (until == moment::max()) return std::nullopt;
     constexpr long second = 1'000'000'000;
-    // It is over, if this process was stopped itself: in a job in a job.
+    // The moment is over, if this process was stopped itself: in a job in a job.
     const long left = static_cast<long>(std::max(until - at, moment(0)).count());
     return timespec{left / second, left % second};
   }
@@ -279,7 +281,7 @@ private:
     held_.is = false;
   }
 
-  // It continues, so that it can end; if it has to, it is killed after a while.
+  // Ends the job: continues it, so that it can end; if it has to, it is killed after a while.
   void end(int signal, bool has_to) {
     if (phase_ == phase::queued) {
       by_.remove();
@@ -291,7 +293,7 @@ private:
     phase_ = phase::ending;
     if (signal == 0) return;
     ends_ = true;
-    if (status_) signal_descendants(signal);  // its first process has ended before the others
+    if (status_) signal_descendants(signal);  // the first process has ended before the others
     else kill(first_, signal);
     if (has_to && !deadline_) deadline_ = now() + patience;
   }
@@ -325,7 +327,7 @@ private:
     const auto signal = static_cast<int>(of.ssi_signo);
     switch (signal) {
       case SIGINT:
-      case SIGQUIT: end(0, false); break;  // from the terminal: the job has it too
+      case SIGQUIT: end(0, false); break;  // the terminal sends it to the job, too
       case SIGTERM:
       case SIGHUP:
         if (const bool has_to = getppid() != parent_; has_to || !is_ignored(signal))
@@ -335,7 +337,7 @@ private:
       case SIGTTIN:
       case SIGTTOU: stopped_by_terminal(); break;
       case SIGCONT: continued_by_terminal(); break;
-      default: break;  // for the job, which has it too
+      default: break;  // other signals are for the job, which has them too
     }
     int status = 0;
     pid_t ended;
@@ -345,32 +347,34 @@ private:
     return job_.all && rest && !ends_ ? std::nullopt : status_;
   }
 
-  // The terminal reaches its process group only, and launchers' ranks may have groups of their own.
+  // Stops the whole job: the terminal reaches its process group only, and launchers' ranks may have
+  // groups of their own.
   void stopped_by_terminal() {
     if (!as_.job_control || !expects_word()) return;
     held_.asked_again = std::exchange(held_.is, true);
     ask("pause");
   }
   void continued_by_terminal() {
-    if (phase_ == phase::stopped) by_.stop(), by_.finish();  // until it has a turn
+    // The job stays stopped until it has a turn.
+    if (phase_ == phase::stopped) by_.stop(), by_.finish();
     if (!std::exchange(held_.is, false)) return;
     if (phase_ == phase::alone || phase_ == phase::running) by_.go(), by_.finish();
     if (expects_word()) ask("resume");
   }
   void ask(const char* what) { to_.daemon.send({{"do", what}, {"job", as_.name}}); }
 
-  // The daemon that it has turns from.
+  // The daemon that the job has turns from.
   struct connection {
     channel daemon;
     bool connected = true;
     moment heard = now();
-    moment next_try{};    // to be taken in by another one
-    std::string refused;  // by one, because of that
+    moment next_try{};    // when to look for another daemon
+    std::string refused;  // why another daemon did not take the job in
   };
-  // By its terminal.
+  // Whether the user holds the job, by its terminal.
   struct held {
     bool is = false;
-    bool asked_again = false;  // which has asked for that before
+    bool asked_again = false;  // the job was held already when a pause was last asked for
   };
 
   freezer& by_;
@@ -378,18 +382,18 @@ private:
   const job_settings& job_;
   const accepted as_;
   const pid_t parent_ = getppid();
-  const scheduling scheduling_ = own_scheduling();  // as the user has asked for the job
+  const scheduling scheduling_ = own_scheduling();  // as the user wants the job to be scheduled
   std::vector<change> plan_;
   phase phase_ = phase::queued;
   pid_t first_ = 0;
   std::optional<int> status_;  // how the first process has ended, once it has
-  bool ends_ = false;          // by a signal: what the first process leaves behind, too
+  bool ends_ = false;          // a signal ends it, with what the first process leaves behind
   moment look_again_at_ = moment::max();
   held held_;
   std::optional<moment> deadline_;
 };
 
-// In the keeper, from then on. It ends the job if its parent dies.
+// Makes this process the keeper from then on. It ends the job if its parent dies.
 [[noreturn]] void become_keeper(freezer& by, channel daemon, const job_settings& job,
                                 const accepted& as, pid_t parent) {
   prctl(PR_SET_NAME, "gang-keeper");
@@ -402,8 +406,8 @@ private:
   _exit(keeper(by, std::move(daemon), job, as).keep(signals.descriptor()));
 }
 
-// In the keeper's parent: passes on what asks for an end, and returns the job's status. If the
-// keeper is killed, it continues and ends what the keeper may have left stopped.
+// Runs in the keeper's parent: passes on what asks for an end, and returns the job's status. If the
+// keeper is killed, the parent continues and ends what the keeper may have left stopped.
 int guard(pid_t keeper, int signals) {
   for (;;) {
     signalfd_siginfo of{};
@@ -434,16 +438,16 @@ int run(const job_settings& job) {
   const accepted as{reply->at("job").get<std::string>(), reply->value("joined", false),
                     has_job_control()};
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  signal(SIGCHLD, SIG_DFL);  // its parent may have ignored it
+  signal(SIGCHLD, SIG_DFL);  // this process's parent may have ignored SIGCHLD
   const sigset_t set = handled_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const channel signals(signalfd(-1, &set, SFD_CLOEXEC));
   const pid_t self = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) become_keeper(*by, std::move(daemon), job, as, self);
-  daemon = channel();  // the keeper's alone: its end is the job's
+  daemon = channel();  // the keeper alone has it: the connection ends with the job
   const int status = guard(child, signals.descriptor());
-  // The keeper blocks it, and dies of it only if its job has.
+  // The keeper blocks SIGINT, and dies of it only if its job has.
   const bool interrupted = was_interrupted(status);
   if ((WIFSIGNALED(status) && !interrupted) || waitpid(-1, nullptr, WNOHANG) >= 0) end_rest(*by);
   if (interrupted) die_interrupted();

@@ -7,11 +7,11 @@
 namespace gang {
 
 struct job_settings {
-  std::string socket;         // the daemon's
-  bool socket_given = false;  // by --socket: it is the same on other nodes
-  std::string stop_by;        // freezer.hpp
-  std::string name;           // of the job that this is a part of; "": a new one
-  bool all = false;           // it ends with its last process, not with its first
+  std::string socket;         // the daemon's socket
+  bool socket_given = false;  // --socket names it: it is the same on other nodes
+  std::string stop_by;        // the kind of freezer (freezer.hpp)
+  std::string name;           // the job that this is a part of; "": a new one
+  bool all = false;           // the job ends with its last process, not with its first
   std::string remote_shell;   // what reaches other nodes; "": what was set before, or ssh
   std::vector<std::string> command;
 };

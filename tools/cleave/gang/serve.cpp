@@ -29,12 +29,12 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-// Of jobs and nodes in one answer, which is one packet.
+// The most text about jobs and nodes in one answer, which is one packet.
 constexpr std::size_t most_letters = 48 << 10;
-// So that keepers know that it runs.
+// The daemon says something this often, so that keepers know that it runs.
 constexpr auto between_words = 1s;
 
-// Who that is on this machine. Another machine knows people by name only.
+// The name of a user on this machine. Another machine knows people by name only.
 std::string name_of(uid_t user) {
   const passwd* const entry = getpwuid(user);
   return entry != nullptr && is_printable(entry->pw_name) ? entry->pw_name
@@ -46,7 +46,7 @@ std::string name_of(uid_t user) {
 struct client {
   channel to;
   std::string user;
-  std::string job{};  // "": none
+  std::string job{};  // "": the client has no job
   std::string command{};
   std::vector<change> told{};
   moment told_at{};
@@ -55,7 +55,7 @@ struct client {
   job_id id() const { return part{user, job, {}}.id(); }
 };
 
-// "" if it has no such text.
+// The text of that name in a message; "" if there is none.
 std::string text_of(const json& message, const char* name) {
   const auto found = message.find(name);
   return found != message.end() && found->is_string() ? found->get<std::string>() : "";
@@ -66,7 +66,7 @@ std::int64_t number_of(const json& message, const char* name) {
   return found != message.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
-// What it says from then on.
+// The part of a keeper's plan that holds from then on.
 std::vector<change> from(std::vector<change> all, moment now) {
   while (all.size() > 1 && all[1].at <= now) all.erase(all.begin());
   return all;
@@ -142,7 +142,7 @@ public:
     else if (user == 0) clients_.push_back({std::move(to), "root"});
   }
 
-  // What has come from those of `polled`, which are the first clients in their order.
+  // Reads what has come from the clients in `polled`, which are the first ones in their order.
   void read(const std::vector<pollfd>& polled, std::size_t first) {
     auto c = clients_.begin();
     for (std::size_t i = first; i < polled.size(); ++i, ++c) {
@@ -223,7 +223,7 @@ private:
     if (const auto a = peers_.say_announcement()) link_->say(turns_topic, encode(*a));
   }
 
-  // False if somebody has gone meanwhile.
+  // Tells keepers what has changed. False if somebody has gone meanwhile.
   bool tell_keepers() {
     const moment at = now();
     bool all = true;
@@ -257,7 +257,7 @@ private:
     if (!from.to.send(reply)) from.gone = true;
   }
 
-  // From a keeper: what it has done, and when.
+  // Notes what a keeper has done, and when.
   void note(const client& from, const json& message) {
     const auto due = number_of(message, "due"), at = number_of(message, "at");
     if (due > 0) late_.add((at - due) / 1000);
@@ -285,13 +285,14 @@ private:
     if (name.empty()) name = new_name();
     from.job = name;
     from.command = shortened(text_of(message, "command"));
-    for (const peers::job& j : peers_.jobs())  // its other parts may be paused
+    for (const peers::job& j : peers_.jobs())  // the job's other parts may be paused
       if (j.id() == from.id() && !standing_.count(j.id()))
         standing_[j.id()] = {j.paused, j.version};
     return {{"job", name}, {"joined", link_ != nullptr}};
   }
 
-  // Others may know numbers that are not in the file: it was removed, or users have chosen them.
+  // A name for a new job. Others may know numbers that are not in the file: it was removed, or
+  // users have chosen them.
   std::string new_name() {
     const std::string prefix = link_ != nullptr ? self_.machine + "." : "";
     for (const peers::job& j : peers_.jobs()) {
@@ -304,7 +305,7 @@ private:
     return prefix + std::to_string(last_job_.next());
   }
 
-  // A user may leave out this node's name.
+  // Finds a user's job by its name, in which this node's name may be left out.
   std::optional<peers::job> find(const std::string& user, const std::string& name) const {
     std::optional<peers::job> found;
     for (const std::string& full : {name, self_.machine + "." + name})
@@ -335,13 +336,15 @@ private:
     return link_ == nullptr || peers_.add_order(now(), o);
   }
 
-  // A part that ends, as when its user interrupts it, cannot end the others while they are paused.
+  // Resumes a job of which a part ends, as when its user interrupts it: that part cannot end the
+  // others while they are paused.
   void resume(const client& part) {
     for (const peers::job& j : peers_.jobs())
       if (j.id() == part.id() && j.paused) tell_all(j, "resume", part.user);
   }
 
-  // Its own user's word, by the kernel's; or another's, by the word of that daemon.
+  // Obeys an order of the job's own user, or of root. The kernel says who that is, or the daemon
+  // there.
   void obey(const order& o) {
     if (o.by != o.user && o.by != "root") return;
     const job_id id = part{o.user, o.job, {}}.id();
@@ -376,8 +379,8 @@ private:
             {"changes", n.last.late.counted}};
   }
 
-  // All jobs and then all nodes, from the `first` of them on: as many as fit. "next" is the first
-  // one that is missing, if any is.
+  // Lists all jobs and then all nodes, from number `first` of them on: as many as fit. "next" is
+  // the first one that is missing, if any is.
   json list(std::size_t first) const {
     json reply{{"slice_ms", peers_.slice_ms()}, {"jobs", json::array()}};
     std::size_t number = 0, letters = 0;
@@ -396,13 +399,13 @@ private:
     return reply;
   }
 
-  link* const link_;  // null: this node alone
+  link* const link_;  // null: this node is alone
   const peers::name self_;
   peers peers_;
   const uid_t own_user_;
   const std::string own_name_;
   std::list<client> clients_;
-  std::map<job_id, stands> standing_;  // of this node's parts
+  std::map<job_id, stands> standing_;  // the states of this node's parts
   statistic late_;
   std::ofstream log_;
   last_number last_job_;
@@ -432,7 +435,7 @@ int serve(const serve_settings& what) {
   fmt::print("serves {}{}\n", what.socket,
              to_others != nullptr ? " as " + to_others->self().machine : ""),
       std::fflush(stdout);
-  moment accepts_from{};  // it has failed: too many are open
+  moment accepts_from{};  // when accept() is tried again after it has failed, as too many are open
   for (moment next = d.settle();;) {
     const bool accepts = now() >= accepts_from;
     if (!accepts) next = std::min(next, accepts_from);

@@ -11,7 +11,7 @@ namespace gang {
 struct serve_settings {
   std::string socket;
   std::chrono::milliseconds slice{100};
-  std::string join;  // a key file; "": this node alone
+  std::string join;  // a key file; "": this node is alone
   std::string log;   // a file for all that keepers do, a line of JSON each; "": none
 };
 

@@ -24,16 +24,16 @@ using node_set = std::set<std::string>;
 enum class state { waiting, running, paused };
 
 // Invariants:
-// 1. Of jobs that share a node at most one runs.
-// 2. Whoever waits shares a node with one that runs and stands before it.
-// 3. Whoever has run stands behind all who have waited: everybody's turn comes.
-// Who runs follows from the order alone, so nothing has to be kept in step with it. Owned by the
-// daemon's only thread.
+// 1. At most one of the jobs that share a node runs. 2. Whoever waits shares a node with one that
+// runs and stands before it. 3. Whoever has run stands behind all who have waited: everybody's turn
+// comes. Who runs follows from the order alone, so nothing has to be kept in step with it. Owned by
+// the daemon's only thread.
 class turns {
 public:
-  static constexpr std::size_t most_together = 64;  // jobs in one turn: it is told in one message
+  // Jobs in one turn, which is told in one message.
+  static constexpr std::size_t most_together = 64;
 
-  // A new job, the last in the ring; or where it is by now.
+  // Places a new job last in the ring; one that is there keeps its place.
   void place(const job_id& job, node_set nodes) {
     for (auto* list : {&ring_, &paused_})
       for (entry& e : *list)
@@ -48,7 +48,7 @@ public:
     std::erase_if(ring_, is), std::erase_if(paused_, is);
   }
 
-  // The slice is over: those that ran go to the end.
+  // The slice is over: the jobs that ran go to the end.
   void next() {
     const auto ran = running();
     const auto is = [&](const entry& e) {
@@ -59,11 +59,11 @@ public:
     std::erase_if(ring_, is);
     ring_.insert(ring_.end(), last.begin(), last.end());
   }
-  // Both return whether it changed anything: the job is there, and in the other state.
+  // Both return whether they changed anything: whether the job is there, and in the other state.
   bool pause(const job_id& job) { return move(job, ring_, paused_); }
   bool resume(const job_id& job) { return move(job, paused_, ring_); }
 
-  // In the ring's order.
+  // The jobs that run, in the ring's order.
   std::vector<job_id> running() const {
     std::vector<job_id> jobs;
     node_set taken;
@@ -78,14 +78,14 @@ public:
   }
   // Whether the end of the slice would change anything.
   bool contended() const { return ring_.size() > running().size(); }
-  // Of all that are there, in no order.
+  // All jobs that are there, in no order.
   std::vector<job_id> jobs() const {
     std::vector<job_id> all;
     for (const auto* list : {&ring_, &paused_})
       for (const entry& e : *list) all.push_back(e.job);
     return all;
   }
-  // Of a job that is there.
+  // The state of a job that is there.
   state of(const job_id& job) const {
     const auto is = [&](const entry& e) { return e.job == job; };
     if (std::any_of(paused_.begin(), paused_.end(), is)) return state::paused;

@@ -24,7 +24,7 @@ using cleave::detail::machine_model;
 using cleave::detail::recorded_graph;
 using cleave::detail::schedule;
 
-// Seconds, of microseconds.
+// Microseconds made seconds.
 double seconds(double microseconds) { return 1e-6 * microseconds; }
 
 struct kind {
@@ -33,7 +33,7 @@ struct kind {
   double time = 0;
 };
 
-// Those that take the longest first.
+// The kinds of subtasks; those that take the longest come first.
 std::vector<kind> kinds_of(const recorded_graph& g) {
   std::vector<kind> kinds;
   for (const std::string& name : g.names) kinds.push_back({name});

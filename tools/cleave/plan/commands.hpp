@@ -11,11 +11,12 @@ namespace plan {
 
 class commands {
 public:
-  // Adds it to the program's commands.
+  // Adds `plan` to the program's commands.
   explicit commands(apps::command_line& program);
   ~commands();
 
-  // After parsing: whether it was given, and then its exit status.
+  // Called after parsing: given() tells whether it was this command; then run() returns its exit
+  // status.
   bool given() const;
   int run();
 

@@ -47,7 +47,7 @@ void check(natsStatus s, const std::string& what) {
   if (s != NATS_OK) throw failure(fmt::format("{}: {}", what, nats::last_words(s)));
 }
 
-// The site of whoever has sent it; empty if it is no subject of Cleave's.
+// The site of whoever has sent a message; empty if it is no subject of Cleave's.
 std::string sender_of(std::string_view subject) {
   std::vector<std::string_view> tokens;
   while (tokens.size() < 6) {
@@ -60,10 +60,10 @@ std::string sender_of(std::string_view subject) {
   return is_token(site) ? std::string(site) : std::string();
 }
 
-// What threads of nats.c touch: they may come late, so it is never freed.
+// What threads of nats.c touch. They may come late, so it is never freed.
 struct events {
   std::function<void(const std::string&)> say;
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards what follows
   std::condition_variable changed;
   bool ending = false;
   std::set<std::string> said;
@@ -116,7 +116,7 @@ private:
     nats_bridge& of;
     nats_connection up, down;
     std::optional<nats::pulse> up_pulse, down_pulse;
-    std::mutex mutex;  // of what follows
+    std::mutex mutex;  // guards what follows
     std::condition_variable ended;
     int running = 0;  // threads of nats.c that may look at this
     std::set<std::string> sites;
@@ -166,7 +166,7 @@ private:
     for (const std::string& url : to.urls) try {
         return nats::dial(to, url, how);
       } catch (const nats::key_refused&) {
-        refused = url;  // another one may be newer
+        refused = url;  // another server may know of a newer key
       } catch (const std::exception& e) { failed = e.what(); }
     if (refused.empty()) throw failure(fmt::format("{}: {}", what, failed));
     throw nats::key_refused(
@@ -181,14 +181,15 @@ private:
     hook* const h = own.release();
     const std::lock_guard lock(l.mutex);
     l.subscriptions.emplace_back(s);
-    // If it has ended already nobody says when its thread has: that hook stays for ever, unarmed.
+    // If the subscription has ended already, nobody says when its thread has: that hook stays for
+    // ever, unarmed.
     check(natsSubscription_SetOnCompleteCB(s, hook::on_end, h), filter);
     ++l.running;
     h->armed = true;
     natsSubscription_SetPendingLimits(s, -1, most_pending);
   }
 
-  // From others to this site.
+  // Passes a message from others to this site.
   static void pass_down(life& l, natsMsg* m) {
     const char* const subject = natsMsg_GetSubject(m);
     const std::string sender = sender_of(subject);
@@ -196,14 +197,14 @@ private:
     l.of.meet(l, sender);
     natsConnection_Publish(l.down.get(), subject, natsMsg_GetData(m), natsMsg_GetDataLength(m));
   }
-  // From this site to others.
+  // Passes a message from this site to others.
   static void pass_up(life& l, natsMsg* m) {
     natsConnection_Publish(l.up.get(), natsMsg_GetSubject(m), natsMsg_GetData(m),
                            natsMsg_GetDataLength(m));
   }
 
-  // What is said to a site goes upwards once the site has been heard: before that nobody knows of
-  // anybody there. What is said within this site does not come by.
+  // Notes that a site was heard. What is said to a site goes upwards once it has been heard: before
+  // that nobody knows of anybody there. What is said within this site does not come by.
   void meet(life& l, const std::string& site) {
     {
       const std::lock_guard lock(l.mutex);
@@ -214,7 +215,7 @@ private:
     } catch (const failure& e) { events_.say_once(fmt::format("bridge: {}", e.what())); }
   }
 
-  // What goes wrong is said once, until it is joined again.
+  // Joins the sites for ever. What goes wrong is said once, until they are joined again.
   void keep() {
     bool said = false, said_refused = false;
     auto pause = first_pause;
@@ -237,7 +238,7 @@ private:
     }
   }
 
-  // Until one of the connections ends.
+  // Joins the sites until one of the connections ends.
   void live() {
     life l(*this);
     l.up = connect(upstream_, "the relay above");

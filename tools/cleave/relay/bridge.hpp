@@ -1,7 +1,7 @@
 // What joins a site's relay to another one. It dials out, as a client of both servers, and passes
-// on: upwards what this site says to others, downwards what others say to it. The other server
-// lets it speak for its site only: that is why it is no leaf-node connection, which a server before
-// 2.14 believes whatever it says.
+// on: upwards what this site says to others, downwards what others say to it. The other server lets
+// the bridge speak for its site only: that is why it is no leaf-node connection, which a server
+// before 2.14 believes whatever it says.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ public:
   virtual ~bridge() = default;  // blocks for as long as one attempt to connect, 2 s
 };
 
-// Tries for ever, in a thread of its own. `say` is given lines for people, in any thread.
+// Makes a bridge, which tries for ever, in a thread of its own. `say` is given lines for people, in
+// any thread.
 std::unique_ptr<bridge> make_bridge(cleave::net::nats::access upstream,
                                     cleave::net::nats::access own,
                                     std::function<void(const std::string&)> say);

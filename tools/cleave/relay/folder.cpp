@@ -34,7 +34,7 @@ using nlohmann::json;
   throw std::runtime_error(fmt::format("'{}': {}", what.string(), std::strerror(errno)));
 }
 
-// For its owner alone; all of it or nothing.
+// Writes a file that its owner alone may read; all of it or nothing.
 void write(const fs::path& file, const std::string& text) {
   cleave::machine::saved_file to(file.string(), cleave::machine::saved_file::kind::secret);
   to.write(text);
@@ -65,7 +65,7 @@ std::vector<member> members_of(const json& all) {
   return members;
 }
 
-// The folder is its owner's alone.
+// Checks that the folder is its owner's alone.
 void check_mode(const fs::path& folder) {
   struct stat s {};
   if (stat(folder.c_str(), &s) != 0 || !S_ISDIR(s.st_mode)) refuse(folder, "no folder");
@@ -212,7 +212,7 @@ std::string server_configuration(const configuration& c) {
   const std::string &site = c.site, to_site = fmt::format("cleave.to.{}.>", site),
                     from_site = fmt::format("cleave.to.*.*.*.{}.>", site),
                     all_of_site = fmt::format("cleave.all.{}.>", site);
-  if (!c.bridge_key.empty())  // it may not speak for this site's own machines
+  if (!c.bridge_key.empty())  // the bridge may not speak for this site's own machines
     text += c.upstream ? user(c.bridge_key, {to_site, "cleave.all.>"}, {from_site, all_of_site},
                               {from_site, all_of_site})
                        : user(c.bridge_key, {}, {}, {});

@@ -21,12 +21,13 @@ struct member {
 
 struct configuration {
   std::string site;
-  std::vector<std::string> hosts;  // names and addresses under which machines reach it
+  std::vector<std::string> hosts;  // the names and addresses under which machines reach it
   std::string listen;              // the address it listens on
   int port = 0;
-  bool plain = false;      // no TLS; on 127.0.0.1 only
-  bool upstream = false;   // joins another relay, with upstream.cleave
-  std::string bridge_key;  // public; by which its bridge to the other knows itself to the server
+  bool plain = false;     // without TLS; only on 127.0.0.1
+  bool upstream = false;  // the relay joins another one, with upstream.cleave
+  // The public key by which its bridge to the other relay shows itself to the server.
+  std::string bridge_key;
   std::vector<member> members, revoked;
 };
 
@@ -36,22 +37,22 @@ using cleave::net::nats::is_token;
 // The reserved name of a relay in its key file.
 inline constexpr auto relay_name = "relay";
 
-// $XDG_CONFIG_HOME/cleave/relay, or that in ~/.config.
+// The usual folder: $XDG_CONFIG_HOME/cleave/relay, or ~/.config/cleave/relay without that variable.
 std::filesystem::path default_folder();
 
-// All of these throw apps::usage_error, one line that begins with the folder or file, if it is not
-// what was expected, and std::runtime_error if it cannot be written.
+// The functions that follow throw apps::usage_error, one line that begins with the folder or file,
+// if it is not what was expected, and std::runtime_error if it cannot be written.
 
 // Makes the folder, whole or not at all: `c` and a certificate authority.
 void make_folder(const std::filesystem::path& folder, const configuration& c);
-bool is_folder(const std::filesystem::path& folder);  // a relay's
+bool is_folder(const std::filesystem::path& folder);  // whether this is a relay's folder
 configuration read_folder(const std::filesystem::path& folder);
-// relay.json and nats-server.conf.
+// Writes relay.json and nats-server.conf.
 void write_folder(const std::filesystem::path& folder, const configuration& c);
-// server.crt and server.key for the names that it has now.
+// Writes server.crt and server.key for the names in `c`.
 void write_certificate(const std::filesystem::path& folder, const configuration& c);
 
-// Who reads the folder to change it holds this. Blocks.
+// A process that reads the folder to change it holds this. Making one blocks.
 class changing {
 public:
   explicit changing(const std::filesystem::path& folder);
@@ -68,10 +69,10 @@ std::string server_configuration(const configuration& c);
 
 // All that a key file needs but the key.
 access access_to(const std::filesystem::path& folder, const configuration& c);
-// The same for a process beside the relay.
+// All that a key file needs but the key, for a process beside the relay.
 access access_from_here(const std::filesystem::path& folder, const configuration& c);
 
-// Whether it may be in a certificate and a URL: a name or an address.
+// Whether a text may be in a certificate and a URL: a name or an address.
 bool is_host(const std::string& text);
 
 }  // namespace relay

@@ -46,13 +46,13 @@ std::string name_of_host() {
   return site.empty() ? "site" : site;
 }
 
-// This machine's address as others see it: the one from which it would send to far away. Nothing
-// is sent.
+// This machine's address as others see it: the one from which the machine would send to far away.
+// Nothing is sent.
 std::string own_address() {
   const channel to(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET, address.sin_port = htons(9);
-  inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);  // of nobody: RFC 5737
+  inet_pton(AF_INET, "192.0.2.1", &address.sin_addr);  // an address that nobody has: RFC 5737
   socklen_t size = sizeof address;
   auto* const any = reinterpret_cast<sockaddr*>(&address);
   char text[INET_ADDRSTRLEN] = "";
@@ -62,8 +62,8 @@ std::string own_address() {
   return text;
 }
 
-// Nobody listens there, and it is none of those that the system gives to whoever asks for any, so
-// that it is likely to be free after a restart too.
+// A port at which nobody listens, and none of those that the system gives to whoever asks for any,
+// so that it is likely to be free after a restart too.
 int free_port(const std::string& listen) {
   const bool old = listen.find(':') == std::string::npos;
   sockaddr_storage address{};
@@ -85,7 +85,7 @@ int free_port(const std::string& listen) {
   throw apps::usage_error(fmt::format("--listen: '{}': {}", listen, std::strerror(errno)));
 }
 
-// What the command line says, over what the folder says.
+// Puts what the command line says over what the folder says.
 void change(configuration& c, const wanted& w) {
   if (!w.hosts.empty()) c.hosts = w.hosts;
   for (const auto& host : c.hosts)
@@ -110,7 +110,7 @@ configuration new_configuration(const wanted& w, const std::string& site) {
   if (!w.listen.empty() && w.listen != "0.0.0.0" && w.listen != "::") c.hosts = {w.listen};
   else c.hosts = {c.plain ? loopback : own_address()};
   c.port = 4222;
-  c.bridge_key = make_nkey().public_key;  // nobody's, until it runs
+  c.bridge_key = make_nkey().public_key;  // nobody has it until the bridge runs
   change(c, w);
   return c;
 }
@@ -129,7 +129,7 @@ auto find(std::vector<member>& members, const std::string& name) {
 
 int serve(const wanted& w) {
   const fs::path folder = folder_of(w.folder);
-  find_server();  // before anything is made
+  find_server();  // if there is none, nothing has been made yet
   if (!w.site.empty() && !is_token(w.site))
     throw apps::usage_error(
         fmt::format("--site: '{}': expected letters, digits, _ and -, at most 64", w.site));
@@ -166,7 +166,7 @@ int invite(const std::string& given, const std::string& name, bool for_relay, st
   if (output.empty()) output = name + ".cleave";
   std::string who;
   {
-    read_folder(folder);  // is one
+    read_folder(folder);  // throws if it is no relay's folder
     const changing now(folder);
     configuration c = read_folder(folder);
     if (find(c.members, name) != c.members.end())
@@ -201,7 +201,7 @@ int invite(const std::string& given, const std::string& name, bool for_relay, st
 int revoke(const std::string& given, const std::string& name) {
   const fs::path folder = folder_of(given);
   {
-    read_folder(folder);  // is one
+    read_folder(folder);  // throws if it is no relay's folder
     const changing now(folder);
     configuration c = read_folder(folder);
     const auto found = find(c.members, name);

@@ -1,4 +1,4 @@
-// Who may join a relay, and how the relay itself is set up.
+// The commands that set up a relay, and say who may join it.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ struct wanted {
   bool plain = false;
 };
 
-// Each returns an exit status. They throw apps::usage_error or std::invalid_argument if the input
-// is to blame, with one line, and then have changed nothing.
+// Each of these returns an exit status. They throw apps::usage_error or std::invalid_argument if
+// the input is to blame, with one line, and then have changed nothing.
 
 // Makes the folder if there is none, and runs its relay until interrupted.
 int serve(const wanted& w);
 // Makes the key file `output` (default: NAME.cleave). When it returns, a running relay takes it.
 int invite(const std::string& folder, const std::string& name, bool for_relay, std::string output);
-// When it returns, whoever used the key is cut off.
+// Takes a key back. When it returns, whoever used the key is cut off.
 int revoke(const std::string& folder, const std::string& name);
 
 }  // namespace relay

@@ -54,7 +54,8 @@ std::string spelled(std::vector<unsigned char> bytes) {
   return text;
 }
 
-constexpr unsigned char seed_kind = 18 << 3, user_kind = 20 << 3;  // first letters: S, U
+// Their first letters are S and U.
+constexpr unsigned char seed_kind = 18 << 3, user_kind = 20 << 3;
 
 std::string text_of(const bio& from) {
   const char* begin = nullptr;
@@ -87,8 +88,8 @@ void add(const certificate& to, X509* issuer, int kind, const std::string& value
   check(e != nullptr && X509_add_ext(to.get(), e.get(), -1) == 1, value.c_str());
 }
 
-// Without extensions and signature.
-certificate make_certificate(const private_key& key, const std::string& name) {
+// Makes a certificate without extensions and signature.
+certificate make_certificate(const private_key& key, const std::string& name, long years) {
   certificate c(X509_new());
   constexpr long day = 24L * 60 * 60;
   std::uint64_t serial = 0;
@@ -97,7 +98,7 @@ certificate make_certificate(const private_key& key, const std::string& name) {
   X509_set_version(c.get(), X509_VERSION_3);
   ASN1_INTEGER_set_uint64(X509_get_serialNumber(c.get()), serial >> 1 | 1);
   X509_gmtime_adj(X509_getm_notBefore(c.get()), -day);  // clocks may differ
-  X509_gmtime_adj(X509_getm_notAfter(c.get()), 20L * 365 * day);
+  X509_gmtime_adj(X509_getm_notAfter(c.get()), years * 365 * day);
   X509_set_pubkey(c.get(), key.get());
   const auto* const bytes = reinterpret_cast<const unsigned char*>(name.c_str());
   check(X509_NAME_add_entry_by_txt(X509_get_subject_name(c.get()), "CN", MBSTRING_UTF8, bytes, -1,
@@ -143,7 +144,7 @@ nkey make_nkey() {
 
 identity make_authority(const std::string& site) {
   const private_key key = p256();
-  const certificate c = make_certificate(key, "Cleave site " + site);
+  const certificate c = make_certificate(key, "Cleave site " + site, authority_years);
   add(c, c.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
   add(c, c.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
   add(c, c.get(), NID_subject_key_identifier, "hash");
@@ -156,7 +157,7 @@ identity make_server(const identity& authority, const std::vector<std::string>& 
   const private_key signer(PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr));
   check(issuer != nullptr && signer != nullptr, "reading the authority's files");
   const private_key key = p256();
-  const certificate c = make_certificate(key, "Cleave relay");
+  const certificate c = make_certificate(key, "Cleave relay", relay_years);
   add(c, issuer.get(), NID_basic_constraints, "critical,CA:FALSE");
   add(c, issuer.get(), NID_key_usage, "critical,digitalSignature");
   add(c, issuer.get(), NID_ext_key_usage, "serverAuth");

@@ -1,5 +1,5 @@
 // What proves who somebody is: nkeys (Ed25519, as NATS writes them) of machines and relays, and the
-// certificates by which machines know a relay. Made with OpenSSL's library.
+// certificates by which machines know a relay. OpenSSL's library makes them.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace relay {
 
 struct nkey {
-  std::string public_key;  // "U...", may be known
-  std::string seed;        // "SU...", a secret
+  std::string public_key;  // begins with U; may be known
+  std::string seed;        // begins with SU; is a secret
 };
 
 // Each of these throws std::runtime_error if OpenSSL fails.
@@ -19,9 +19,12 @@ struct identity {
   std::string certificate, key;  // PEM; the key is a secret
 };
 
-// A certificate authority of its own: P-256, valid for 20 years.
+// How long certificates are valid, in years.
+inline constexpr long authority_years = 20, relay_years = 20;
+
+// Makes a certificate authority for a site: P-256.
 identity make_authority(const std::string& site);
-// A server's certificate for these names and addresses, signed by it, valid as long.
+// Makes a server's certificate for these names and addresses, which `authority` signs.
 identity make_server(const identity& authority, const std::vector<std::string>& hosts);
 
 bool is_address(const std::string& host);  // IPv4 or IPv6, not a name

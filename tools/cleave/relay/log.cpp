@@ -10,11 +10,11 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::size_t most_strangers = 10'000;
-constexpr int most_keys = 10;  // unknown ones of one address that are named
+constexpr int most_keys = 10;  // how many unknown keys of one address are named
 constexpr auto again_after = std::chrono::hours(1);
 
-// What is between `before` and the next `after`; the rest if there is no such. Nothing without
-// `before`.
+// The text between `before` and the next `after`; the rest if there is no `after`, and nothing if
+// there is no `before`.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   const auto at = text.find(before);
   if (at == text.npos) return {};
@@ -22,13 +22,14 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find(after));
 }
 
-// "127.0.0.1:53258", "[::1]:53258"
+// Takes the port off an address like "127.0.0.1:53258" or "[::1]:53258".
 std::string_view without_port(std::string_view address) {
   return address.substr(0, address.rfind(':'));
 }
 
-// Without what the client says of itself, which the server puts in front: "NAME" - TEXT. It may
-// say anything, also what looks like the server's own words; quotes in it have a backslash.
+// The text without what the client says of itself, which the server puts in front: "NAME" - TEXT.
+// The client may say anything, also what looks like the server's own words; quotes in it have a
+// backslash.
 std::string_view after_quoted(std::string_view text) {
   if (!text.starts_with('"')) return text;
   std::size_t end = 1;
@@ -118,7 +119,7 @@ std::string log::refused(std::string_view address, std::string_view what,
 log::heard log::read(std::string_view line, std::chrono::steady_clock::time_point now) {
   const auto level = between(line, "] ", " ").empty() ? ""sv : between(line, " [", "]");
   const auto at = line.find("] ", line.find(" ["));
-  if (level.size() != 3 || at == line.npos) return {std::string(line)};  // a crash of the server
+  if (level.size() != 3 || at == line.npos) return {std::string(line)};  // the server has crashed
   const std::string_view text = line.substr(at + 2);
   if (level == "INF") {
     if (text == "Server is ready") return {"", event::ready};

@@ -19,19 +19,19 @@ public:
     event what = event::none;
   };
 
-  // Whose key is whose, from now on.
+  // Tells the log which keys the relay knows.
   void know(const configuration& c);
-  // One line, without its end.
+  // Reads one line, without its end.
   heard read(std::string_view line, std::chrono::steady_clock::time_point now);
 
 private:
   struct refusals {
     std::chrono::steady_clock::time_point said;
-    long times = 0;  // since then
+    long times = 0;  // how often it has happened since then
   };
 
   std::string name_of(const std::string& key) const;
-  // "" if it was said within the last hour.
+  // What is to be said of a stranger; "" if it was said within the last hour.
   std::string once(const std::string& who, const std::string& why,
                    std::chrono::steady_clock::time_point now, const std::string& more = "");
   std::string refused(std::string_view address, std::string_view what,
@@ -39,7 +39,7 @@ private:
 
   std::map<std::string, std::string> names_, revoked_;
   std::map<std::string, refusals> refused_;
-  std::map<std::string, int> keys_;  // unknown ones, of each address
+  std::map<std::string, int> keys_;  // how many unknown keys each address has tried
   bool full_ = false;
 };
 

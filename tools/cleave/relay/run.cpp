@@ -42,7 +42,8 @@ using std::chrono::steady_clock;
 constexpr auto longest_end = std::chrono::seconds(5);
 constexpr auto longest_reload = std::chrono::seconds(10);
 
-// What nobody reads now is lost: nats-server must not wait for it. Any thread.
+// Says a line. What nobody reads at once is lost: nats-server must not wait for it. Any thread may
+// call it.
 void say(const std::string& line) {
   static const int to = sites::descriptor_for(STDERR_FILENO);
   std::string text = "cleave relay: " + line + "\n";
@@ -51,10 +52,10 @@ void say(const std::string& line) {
 
 struct server {
   pid_t pid = -1;
-  channel log{};  // what it writes
+  channel log{};  // what the server writes
 };
 
-// In the folder; ends with this process, however that ends.
+// Starts the server in the folder; it ends with this process, however that ends.
 server start(const fs::path& folder, const std::string& program, const sigset_t& signals) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -65,7 +66,7 @@ server start(const fs::path& folder, const std::string& program, const sigset_t&
   if (pid < 0) throw std::runtime_error(fmt::format("no process: {}", std::strerror(errno)));
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, 0);  // Ctrl-C is for the relay, which ends it
+    setpgid(0, 0);  // Ctrl-C is for the relay, which ends the server
     sigprocmask(SIG_UNBLOCK, &signals, nullptr);
     if (getppid() == parent && chdir(folder.c_str()) == 0 && dup2(ends[1], STDERR_FILENO) >= 0 &&
         dup2(ends[1], STDOUT_FILENO) >= 0)
@@ -85,7 +86,7 @@ public:
     {
       const changing now(folder_);
       if (!above.name.empty()) keep(above);
-      const auto key = make_nkey();  // of this run, in memory alone
+      const auto key = make_nkey();  // the key of this run, which is in memory alone
       bridge_seed_ = key.seed;
       c_.members = read_folder(folder_).members, c_.revoked = read_folder(folder_).revoked;
       c_.bridge_key = key.public_key;
@@ -132,7 +133,7 @@ private:
     }
   }
 
-  // False at the end of the log: the server has ended.
+  // Reads the log. False at its end: the server has ended.
   bool read_log() {
     char part[4096];
     const auto got = read(server_.log.descriptor(), part, sizeof part);
@@ -180,7 +181,8 @@ private:
         reload_.wanted = true, begin_reload();
         continue;
       }
-      kill(server_.pid, end_.on ? SIGKILL : SIGTERM);  // the second time at once
+      // The second time the server is killed at once.
+      kill(server_.pid, end_.on ? SIGKILL : SIGTERM);
       if (!std::exchange(end_.on, true)) end_.since = steady_clock::now();
     }
   }
@@ -189,11 +191,12 @@ private:
     channel from = gang::accept_from(listener);
     if (from.descriptor() < 0) return;
     reload_.waiting.push_back(
-        std::move(from));  // whatever it says: there is only one thing to ask for
+        std::move(from));  // whatever a client says, there is only one thing to ask for
     reload_.wanted = true, begin_reload();
   }
 
-  // One at a time: the server may take two signals for one. Before it is ready one could end it.
+  // Begins a reload if one is wanted. There is one at a time: the server may take two signals for
+  // one. A signal before the server is ready could end it.
   void begin_reload() {
     if (!ready_ || reload_.on || !std::exchange(reload_.wanted, false)) return;
     try {
@@ -227,7 +230,8 @@ private:
   struct reload {
     bool on = false, wanted = false;
     steady_clock::time_point begun{};
-    std::list<channel> waiting{}, served{};  // by the next one, by this one
+    // The clients that the next reload serves, and this one.
+    std::list<channel> waiting{}, served{};
   };
   struct ending {
     bool on = false;
@@ -268,7 +272,7 @@ std::optional<std::string> reload(const fs::path& folder) {
   channel to;
   try {
     to = gang::connect_to((folder / "control").string());
-  } catch (const apps::usage_error&) {  // does none run? whoever does holds the lock
+  } catch (const apps::usage_error&) {  // perhaps no relay runs: one that runs holds the lock
     const channel lock(open((folder / "control.lock").c_str(), O_RDWR | O_CLOEXEC));
     if (lock.descriptor() < 0 || flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return {};
     return "cannot be reached";

@@ -10,16 +10,18 @@
 
 namespace relay {
 
-// Where nats-server is: in $PATH, or where Debian has it. Throws apps::usage_error.
+// The path of nats-server: in $PATH, or where Debian has it. Throws apps::usage_error if there is
+// none.
 std::string find_server();
 
-// Runs the relay of this folder until SIGTERM or SIGINT; its exit status. Throws apps::usage_error
-// if one runs already. A SIGHUP makes the server read its settings again. `above`: the key with
-// which it joins another relay from now on; without a name, none but what the folder has.
+// Runs the relay of this folder until SIGTERM or SIGINT; returns its exit status. Throws
+// apps::usage_error if one runs already. A SIGHUP makes the server read its settings again.
+// `above`: the key with which it joins another relay from now on; without a name, none but what the
+// folder has.
 int run(const std::filesystem::path& folder, configuration c, const access& above);
 
-// Makes the running relay of the folder read its settings again, and blocks until it has done so:
-// what went wrong, if anything did. Nothing to do if none runs.
+// Makes the running relay of the folder read its settings again, and blocks until it has done so.
+// Returns what went wrong, if anything did. Does nothing if no relay runs.
 std::optional<std::string> reload(const std::filesystem::path& folder);
 
 }  // namespace relay

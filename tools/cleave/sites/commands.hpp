@@ -11,11 +11,12 @@ namespace sites {
 
 class commands {
 public:
-  // Adds them to the program's commands.
+  // Adds these to the program's commands.
   explicit commands(apps::command_line& program);
   ~commands();
 
-  // After parsing: whether it was one of them, and then its exit status.
+  // Called after parsing: given() tells whether it was one of these commands; then run() returns
+  // its exit status.
   bool given() const;
   int run();
 

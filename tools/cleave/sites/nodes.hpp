@@ -5,7 +5,7 @@
 
 namespace sites {
 
-// Returns the exit status. Throws std::invalid_argument, std::runtime_error.
+// Lists the servers. Returns the exit status. Throws std::invalid_argument, std::runtime_error.
 int list(const std::string& where, bool json);
 
 }  // namespace sites

@@ -12,18 +12,19 @@ namespace sites {
 // as it is the same.
 class program_output {
 public:
-  // A descriptor; -1: it is only kept.
+  // `to` is a descriptor; -1: the output is only kept.
   explicit program_output(int to) : to_(to) {}
 
-  // To be written by the calls below. Who adds more than there is room for takes memory.
+  // Adds text, which later calls write. To add more than there is room for takes memory.
   void add(std::string_view text);
   bool has_room() const { return unwritten_.size() < most_unwritten; }
   bool is_written() const { return unwritten_.empty(); }
-  // As much as can be written at once, after waiting for a reader if there is none. Throws
-  // std::runtime_error if it cannot be written.
+  // Writes as much as can be written at once, after waiting for a reader if there is none. Throws
+  // std::runtime_error if it cannot write.
   void write(std::chrono::milliseconds at_most = {});
 
-  // False: it cannot begin again, as the program has written more than is kept of what is shown.
+  // Whether all that is shown is kept. If not, the job cannot begin again: the program has written
+  // more than is kept.
   bool is_kept() const { return keeps_; }
   void begin_again() { written_ = 0; }
   // What was written since the job has begun last, if it is kept.
@@ -36,9 +37,9 @@ private:
 
   const int to_;
   bool keeps_ = true;
-  std::string kept_;         // what is shown, or was not to be
-  std::size_t written_ = 0;  // of it since the job has begun last, by the program
-  std::string unwritten_;    // here
+  std::string kept_;         // what is shown, or would be if there were a descriptor
+  std::size_t written_ = 0;  // how much the program has written since the job has begun last
+  std::string unwritten_;    // what this process has still to write
 };
 
 }  // namespace sites

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto ask_again = 300ms;
-constexpr int rounds = 5;            // of the longest wait, at most
-constexpr auto longest_wait = 50ms;  // then signals are looked for
+constexpr int rounds = 5;            // the most `at_most` that are waited in all
+constexpr auto longest_wait = 50ms;  // signals are looked for after each wait
 
 std::string_view text_of(const nats::letter& l) {
   return {reinterpret_cast<const char*>(l.content.data()), l.content.size()};
@@ -60,7 +60,8 @@ std::vector<server> choose(std::vector<server> all, const std::string& program,
   return all;
 }
 
-// Not SIGINT's: what a shell begins in the background ignores it, and scripts send it all the same.
+// The signals that end a command. SIGINT is one even where it is ignored: what a shell begins in
+// the background ignores it, and scripts send it all the same.
 static sigset_t handled_signals() {
   sigset_t handled;
   sigemptyset(&handled);
@@ -109,7 +110,8 @@ std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::
   using clock = attendance::clock;
   std::map<endpoint, offer> found;
   auto end = clock::now() + at_most;
-  const auto latest = clock::now() + rounds * at_most;  // whoever invents names could go on
+  // An attacker that invents names could go on.
+  const auto latest = clock::now() + rounds * at_most;
   auto ask_at = clock::now();
   while (clock::now() < end && !stop.seen()) {
     if (clock::now() >= ask_at) {

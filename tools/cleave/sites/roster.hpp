@@ -1,4 +1,4 @@
-// Who offers what: the servers (`queens --serve`) that answer.
+// The roster of a site: which servers (`queens --serve`) answer, and what they offer.
 #pragma once
 
 #include <chrono>
@@ -33,8 +33,8 @@ public:
   void hear(clock::time_point now, const endpoint& from, const presence& p);
 
   struct totals {
-    unsigned nodes = 0, workers = 0, computing = 0;  // now
-    std::uint64_t tasks = 0;  // that have crossed, to nodes that are gone too
+    unsigned nodes = 0, workers = 0, computing = 0;  // the nodes that are there, and their workers
+    std::uint64_t tasks = 0;  // tasks that have crossed, to nodes that are gone, too
   };
   totals total(clock::time_point now) const;
 
@@ -46,8 +46,8 @@ private:
   std::map<endpoint, heard> nodes_;
 };
 
-// Of those that offer this program, as most workers have it, whoever has least to do comes first;
-// `other_builds`: how many have another one by that name.
+// The servers that offer this program in the build that most workers have; those that have least to
+// do come first. `other_builds`: how many have another build by that name.
 std::vector<server> choose(std::vector<server> all, const std::string& program,
                            unsigned& other_builds);
 
@@ -58,7 +58,7 @@ public:
   ~interruption();
   interruption(const interruption&) = delete;
   interruption& operator=(const interruption&) = delete;
-  // Whether one has come.
+  // Whether such a signal has come.
   bool seen();
 
 private:
@@ -66,7 +66,7 @@ private:
   bool seen_ = false;
 };
 
-// The connection of a command. Throws apps::usage_error if the key is not taken, and
+// Makes the connection of a command. Throws apps::usage_error if the key is not taken, and
 // std::invalid_argument, std::runtime_error.
 std::unique_ptr<connection> connect(const std::string& where);
 
@@ -75,9 +75,9 @@ std::unique_ptr<connection> connect(const std::string& where);
 std::vector<server> ask_around(connection& by, interruption& stop, std::chrono::milliseconds quiet,
                                std::chrono::milliseconds at_most);
 
-// With `ask` a letter `nobody` comes if it is known that nobody listens there.
+// Sends a message. With `ask` a letter `nobody` comes if it is known that nobody listens there.
 void send(connection& by, const endpoint& to, const control& message, bool ask = false);
-// Nothing if it is of no kind of control messages.
+// Reads a letter; nothing if it is no control message.
 std::optional<control> read(const cleave::net::nats::letter& l);
 std::optional<presence> read_presence(const cleave::net::nats::letter& l);
 

@@ -28,16 +28,17 @@ namespace {
 
 using clock = attendance::clock;
 
-constexpr std::chrono::milliseconds quiet = 300ms, at_most = 3s;  // of servers that are asked
+// The waits for answers of servers that are asked.
+constexpr std::chrono::milliseconds quiet = 300ms, at_most = 3s;
 constexpr auto beat_every = 1s;
 constexpr auto start_again = 500ms;
-constexpr auto longest_wait = 50ms;  // then signals are looked for
+constexpr auto longest_wait = 50ms;  // signals are looked for after each wait
 constexpr auto say_goodbye_for = 1s;
 // A server to whom its relay says that it is not there may come back with its connection.
 constexpr auto gone_after = 3s;
 constexpr int lost = 3, interrupted = 130;
 
-// What the job and this command say. Whoever reads it may rest, and what cannot be written is lost:
+// What the job and this command say. Its reader may rest, and what cannot be written is lost:
 // neither ends the job.
 class standard_error {
 public:
@@ -54,14 +55,14 @@ public:
   void write(std::chrono::milliseconds wait = {}) {
     if (!write_some(to_, unwritten_, wait)) unwritten_.clear();
   }
-  // On a terminal: one line that renews itself.
+  // Shows progress on a terminal, in one line that renews itself.
   void show(const std::string& progress) {
     if (!is_terminal_ || !is_written() || progress == shown_) return;
     shown_ = progress;
     unwritten_ = "\r\033[K" + shown_;
     write();
   }
-  // Before something else is written.
+  // Called before something else is written.
   void clear() {
     if (!shown_.empty()) unwritten_ += "\r\033[K";
     shown_.clear();
@@ -110,14 +111,14 @@ private:
 // A job from its submitter's side, until it is over or its root is lost.
 class job {
 public:
-  // `again`: it has begun before.
+  // `again`: the job has begun before.
   job(connection& by, const submission& what, program_output& out, standard_error& errors,
       given_up& gone, bool again)
       : by_(by), what_(what), print_{out, errors}, gone_(gone), again_(again) {}
 
-  // Returns the exit status.
+  // Runs the job; returns the exit status.
   int run(interruption& stop, std::vector<server> candidates);
-  // Why it may begin again; empty: it has ended otherwise.
+  // Why the job may begin again; empty: it has ended otherwise.
   const std::string& lost_because() const { return lost_because_; }
   const std::string& program_hash() const { return root_.at.what.hash; }
   void print_json(int status, clock::time_point begun, int restarts) const;
@@ -143,15 +144,15 @@ private:
   struct printing {
     program_output& out;
     standard_error& errors;
-    bool said_limit = false;  // that a machine's owner allows fewer workers
+    bool said_limit = false;  // a line has said that a machine's owner allows fewer workers
   };
   // The server that has the root.
   struct roots_server {
     server at;
-    bool is_there = true;  // as far as is known
+    bool is_there = true;  // whether it is there, as far as is known
     clock::time_point heard;
-    std::uint64_t have = 0;  // of its parts
-    bool has_more = false;   // than it has said
+    std::uint64_t have = 0;  // how many of its parts have come
+    bool has_more = false;   // this process has more parts than it has told the server
     clock::time_point beat_at;
   };
   struct helpers {
@@ -164,8 +165,8 @@ private:
   printing print_;
   given_up& gone_;
   const bool again_;
-  std::string name_;   // another one at each server that is asked: the last one may have begun
-  std::string topic_;  // what its nodes say
+  std::string name_;   // each server that is asked gets another name: the last one may have begun
+  std::string topic_;  // the topic of what its nodes say
   std::vector<server> candidates_;
   roots_server root_;
   phase is_ = phase::offered;
@@ -199,16 +200,17 @@ void job::on(const nats::refusal& m) {
 
 void job::on(const nats::part& m) {
   is_ = phase::running;
-  root_.has_more = true;  // to say again, if that was lost
+  root_.has_more = true;  // the next beat says it again, if that was lost
   if (m.number != root_.have || !print_.out.has_room() || !print_.errors.has_room())
-    return;  // it comes again, in its order
+    return;  // the part comes again, in its order
   ++root_.have;
   if (m.what == nats::part::of::end) return end(m.status);
   if (m.what == nats::part::of::output) return print_.out.add(m.text);
   print_.errors.add(m.text);
 }
 
-// Whoever reads may be slow, or rest: the server must hear of this process meanwhile.
+// Writes what can be written. The reader may be slow, or rest: the server must hear of this process
+// meanwhile.
 void job::write() {
   if (!print_.out.is_written()) print_.errors.clear();
   print_.errors.write();
@@ -257,8 +259,7 @@ void job::beat() {
 
 void job::look_at_time() {
   const auto now = clock::now();
-  if (!by_.is_up())
-    root_.heard = now, root_.is_there = true;  // it is this machine that nobody hears
+  if (!by_.is_up()) root_.heard = now, root_.is_there = true;  // nobody hears this machine
   if (now >= root_.beat_at || root_.has_more) beat();
   gone_.look_at_time();
   if (now - root_.heard >= what_.patience && is_ == phase::offered) {
@@ -297,7 +298,7 @@ void job::lose(std::string why) {
   lost_because_ = std::move(why);
 }
 
-// Waits for the server to say that it knows, for a moment.
+// Cancels the job, and waits a moment for the server to say that it knows.
 void job::cancel(const char* why) {
   gone_.add(root_.at.at, name_);
   const auto until = clock::now() + say_goodbye_for;
@@ -364,7 +365,8 @@ int job::run(interruption& stop, std::vector<server> candidates) try {
                                  : fmt::format(", but {}", fmt::join(others, ", "))));
 }
 
-// Those that can have the root at first; `other_builds`: how many have another program by its name.
+// The servers that can have the root at first; `other_builds`: how many have another program by its
+// name.
 std::vector<server> suitable(const std::vector<server>& all, const submission& what,
                              unsigned& other_builds) {
   auto chosen = choose(all, what.program, other_builds);
@@ -373,9 +375,10 @@ std::vector<server> suitable(const std::vector<server>& all, const submission& w
   return chosen;
 }
 
-// Those that can have the root of a job that begins again, with the same build. The machine that
-// --root names is the first to be asked, and not the only one: it may be what was lost. Waits for a
-// server as long as one may be silent. None: nobody has come, or this process shall end.
+// The servers that can have the root of a job that begins again, with the same build. The machine
+// that --root names is the first to be asked, and not the only one: it may be what was lost. Waits
+// for a server as long as one may be silent. There are none if nobody has come, or if this process
+// shall end.
 std::vector<server> wait_for_others(connection& by, interruption& stop, const submission& what,
                                     const std::string& hash) {
   auto until = clock::now() + what.patience;
@@ -397,11 +400,11 @@ std::vector<server> wait_for_others(connection& by, interruption& stop, const su
 
 int submit(const submission& what) {
   const auto connected = connect(what.where);
-  interruption stop;  // before that there is nothing to cancel
+  interruption stop;  // before this there is nothing to cancel
   connection& by = *connected;
   unsigned other_builds = 0;
   auto all = ask_around(by, stop, quiet, at_most);
-  // Somebody busy may be slow to answer.
+  // A busy server may be slow to answer.
   if (!stop.seen() && suitable(all, what, other_builds).empty() && !all.empty())
     all = ask_around(by, stop, at_most, at_most);
   if (stop.seen()) return interrupted;

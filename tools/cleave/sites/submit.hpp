@@ -10,9 +10,10 @@ namespace sites {
 struct submission {
   std::string where, program;
   std::vector<std::string> arguments;
-  std::string root;  // the machine where it begins, as site.name; empty: whoever has least to do
+  // The machine where it begins, as site.name; empty: the one that has least to do.
+  std::string root;
   std::chrono::seconds patience;
-  int restarts;  // how often it may begin again, on another server, when that of its root is lost
+  int restarts;  // how often it may begin again, on another server, when its root's server is lost
   bool json;
 };
 

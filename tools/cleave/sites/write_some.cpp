@@ -23,7 +23,7 @@ bool write_some(int to, std::string& text, std::chrono::milliseconds at_most) {
   while (done < text.size()) {
     pollfd reader{to, POLLOUT, 0};
     if (poll(&reader, 1, done == 0 ? static_cast<int>(at_most.count()) : 0) <= 0) break;
-    // There is room for so much in a pipe that is ready.
+    // A pipe that is ready has room for PIPE_BUF bytes.
     const ssize_t n =
         ::write(to, text.data() + done, std::min<std::size_t>(PIPE_BUF, text.size() - done));
     can = n >= 0 || errno == EINTR || errno == EAGAIN;

@@ -26,7 +26,7 @@ double load() {
   return one;
 }
 
-// Seconds of this process and of those that it has waited for, and so on.
+// The CPU seconds of this process and of those that it has waited for, and so on.
 double own_cpu_seconds() {
   double sum = 0;
   for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

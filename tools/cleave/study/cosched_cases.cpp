@@ -62,12 +62,12 @@ private:
   const std::string* mpi_;
 };
 
-// What the goals are about, and nothing else.
+// Adds what the goals are about, and nothing else.
 void add_figures(list& to, const kernels& k, double seconds) {
   const int ranks = k.cg.ranks;
   const names ways = {"plain", "yield", "gang", "two-phase", "adaptive"};
   for (const job& j : {k.cg, k.ft}) to.add("alone", {j}, {"plain", "two-phase", "adaptive"});
-  // A few per cent of a job alone are asked for: twice as many runs.
+  // The goal for a job alone is a few per cent, so there are twice as many runs.
   for (std::size_t i = 0; i < to.all.cells.size(); ++i) to.all.pass.push_back(i);
   for (const job& j : {k.cg, k.ft}) to.add("alone", {j}, {"block"});
   for (int n = 2; n <= 3; ++n)
@@ -127,7 +127,7 @@ void make_last(job& j, double once, double seconds) {
 }
 
 job bsp(int grain, int imbalance, int ranks, int fill, double seconds) {
-  // A step takes what the slowest rank takes: of numbers from 0 to 1, the mean of the largest.
+  // A step takes what the slowest rank takes: the mean of the largest of some numbers from 0 to 1.
   const double largest = static_cast<double>(ranks) / (ranks + 1);
   const double step = 1e-6 * grain * (1 + 0.01 * imbalance * (2 * largest - 1));
   const int steps = std::max(20, static_cast<int>(seconds / step));

@@ -15,17 +15,17 @@ struct job {
   std::vector<std::string> arguments;  // "A" and so on
   int ranks = 2;
   double after = 0;     // seconds after the others begin
-  double expected = 0;  // seconds alone, about; 0: not known
+  double expected = 0;  // about the seconds that it takes alone; 0: not known
 
   std::string name() const;   // program and arguments
-  std::string title() const;  // the same without how often it does what it does
+  std::string title() const;  // the name without how often it does what it does
 };
 
 // How jobs share: `plain` (MPI as it is), `yield` (Open MPI's mpi_yield_when_idle), `gang`, or a
 // policy of cosched.
 struct way {
   std::string mode;
-  int spin = -1;  // microseconds, of two-phase; -1: its own choice. Given, it is never longer.
+  int spin = -1;  // microseconds, for two-phase; -1: its own choice. If given, no spin is longer.
 
   std::string name() const;
 };
@@ -38,26 +38,29 @@ struct cell {
 
   std::string failed;       // why a run failed; what others gave stays
   std::vector<int> passes;  // in which pass each of these runs was: some are run twice in a pass
-  std::vector<std::vector<double>> begins, seconds;  // of each run and job
-  // Of each run, the mean over the jobs of the time that it took, in times of its fair share: what
-  // it would take if the machine were divided evenly, for nothing, among the jobs that run.
+  // When each job began, and what it took, in each run.
+  std::vector<std::vector<double>> begins, seconds;
+  // The mean over the jobs, for each run, of the time that a job took, in times of its fair share:
+  // what it would take if the machine were divided evenly, for nothing, among the jobs that run.
   std::vector<double> fair;
-  std::vector<double> cpu_seconds;       // of each run, all jobs together; not a number: not known
-  std::map<std::string, double> counts;  // of the last run: switches; cosched's report, added up
-  // Runs that were ended at their limit. Their seconds are those until then: it takes longer.
+  std::vector<double> cpu_seconds;  // the sum over all jobs of each run; not a number: not known
+  // What was counted in the last run: switches; cosched's report, added up.
+  std::map<std::string, double> counts;
+  // How many runs were ended at their limit. Their seconds are those until then: they would take
+  // longer.
   int stopped = 0;
 
-  std::string title() const;  // of its jobs
+  std::string title() const;  // what its jobs are
 };
 
-// Who ran when.
+// Which ranks ran when.
 struct timeline {
   way by;
   std::vector<std::string> jobs;
   double step = 0.001;  // seconds
   struct rank {
     int job = 0;
-    std::vector<double> ran;    // which part of each step it had a CPU
+    std::vector<double> ran;    // in which part of each step it had a CPU
     std::vector<double> marks;  // when it began to communicate, in seconds from the first step
   };
   std::vector<rank> ranks;
@@ -65,7 +68,7 @@ struct timeline {
 
 struct measured {
   std::string date, machine, mpi, size;
-  double seconds = 0;  // that a job takes alone, about
+  double seconds = 0;  // about the seconds that a job takes alone
   int cpus = 1, passes = 1;
   int whole = 0;  // passes of which every run is there
   bool interrupted = false, out_of_time = false;
@@ -76,7 +79,7 @@ struct measured {
   std::vector<timeline> timelines;
 };
 
-// Of its runs that were not ended at their limit.
+// The CPU seconds of the cell's runs that were not ended at their limit.
 std::vector<double> known_cpu_seconds(const cell& c);
 
 // The least that these jobs need, in seconds of CPU time: what each takes alone under `block`,
@@ -84,7 +87,7 @@ std::vector<double> known_cpu_seconds(const cell& c);
 double useful_cpu_seconds(const measured& m, const std::vector<job>& jobs);
 
 std::string to_json(const measured& m, bool indented = false);
-// The page, which needs nothing else.
+// The study as a page, which needs nothing else.
 std::string page(const measured& m);
 
 // What each job takes if the machine is divided evenly, at each time, among the jobs that have

@@ -35,7 +35,7 @@ by_pass seconds_of(const cell& c) {
   });
 }
 
-// Of one set of jobs, a cell for each way.
+// The cells of one set of jobs, one for each way.
 struct row {
   std::string part, jobs;
   std::map<std::string, const cell*> by;
@@ -64,7 +64,8 @@ public:
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     all.push_back({goal, r.jobs, mode, limit, at_most, median(values), *least, *most});
   }
-  // Time of this way by the other's; `faster`: the other way round, and at least the limit.
+  // Compares the time of this way with the other's; `faster`: the other way round, and at least the
+  // limit.
   void compare(const std::string& goal, const row& r, const std::string& mode,
                const std::string& other, double limit, bool faster = false) {
     const auto mine = r.by.find(mode), others = r.by.find(other);
@@ -99,7 +100,7 @@ void compare_all(collector& to, const row& r, const std::string& mode) {
     to.compare("beside an outsider, in times of yielding", r, mode, "yield", 1);
     to.compare("beside an outsider, in times of gang", r, mode, "gang", 1);
   }
-  // Less imbalance has less to win than that.
+  // Jobs with less imbalance have less to win than that.
   if (r.part == "bsp" && r.jobs.find("--imbalance 100") != std::string::npos)
     to.compare("imbalanced, times as fast as gang", r, mode, "gang", 1.2, true);
 }

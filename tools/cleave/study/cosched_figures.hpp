@@ -14,13 +14,13 @@ struct figure {
   std::string mode;
   double limit = 1;
   bool at_most = true;  // else at least
-  // Of the passes: the median, and the ends. A pass compares runs of its own only.
+  // The median of the passes, and the ends. A pass compares runs of its own only.
   double measured = 0, least = 0, most = 0;
 
   bool met() const { return at_most ? measured <= limit : measured >= limit; }
 };
 
-// Those that there are runs for.
+// The figures that there are runs for.
 std::vector<figure> figures_of(const measured& m);
 
 }  // namespace study::sharing

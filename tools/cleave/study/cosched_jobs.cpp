@@ -100,7 +100,7 @@ public:
     if (n > 0) said_.append(buffer, static_cast<std::size_t>(n));
     else if (n == 0 || errno != EINTR) open_ = false;
   }
-  // Returns its status, and what it and its descendants used.
+  // Waits for its end; returns its status, and what it and its descendants used.
   std::pair<int, rusage> wait() {
     int status = 0;
     rusage used{};
@@ -110,7 +110,7 @@ public:
   }
 
 private:
-  // The launcher ends its ranks if it is asked to, and has a while for that.
+  // Ends the job. The launcher ends its ranks if it is asked to, and has a while for that.
   void end() {
     kill(-pid_, SIGTERM);
     const auto patience = clock::now() + std::chrono::seconds(5);
@@ -152,8 +152,8 @@ private:
 
 using processes = std::vector<std::unique_ptr<process>>;
 
-// Reads what they say until all of them are as asked for, and returns whether they are: not if the
-// time is over.
+// Reads what jobs say until all of them are as asked for, and returns whether they are: false if
+// the time is over.
 template <class F>
 bool read_until(const processes& all, clock::time_point end, deadline last, F is_done) {
   for (;;) {
@@ -305,7 +305,8 @@ std::vector<ended> run_jobs(const launcher& with, const std::vector<job>& jobs, 
                     [](const process& p) { return p.is_ready(); }))
       throw std::runtime_error("does not get ready");
     const outsider_process beside(outsider);
-    // Late enough for each job of a gang to have a turn before: there they find the time.
+    // The beginning is late enough for each job of a gang to have a turn before: in it the job
+    // finds the time.
     const double turns = by.mode == "gang" ? 0.1 * static_cast<double>(jobs.size()) : 0;
     const double begin = since_1970() + 0.1 + 2 * turns;
     for (std::size_t i = 0; i < jobs.size(); ++i)
@@ -341,7 +342,7 @@ timeline sample(const launcher& with, const std::vector<int>& launchers,
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     found.jobs.push_back(jobs[j].name());
     std::vector<int> ranks;
-    // As in the launcher's list, which is the order of ranks.
+    // The ranks are added as in the launcher's list, which is their order.
     add_below(launchers[j], jobs[j].program + "-" + with.mpi, ranks);
     for (const int pid : ranks) {
       clockid_t clock = 0;

@@ -23,8 +23,8 @@ struct launcher {
                                    const std::filesystem::path& work, std::size_t number) const;
 };
 
-// Throws std::runtime_error that says what is missing. An empty name: the first of Open MPI and
-// MPICH that is here.
+// Finds what there is. Throws std::runtime_error that says what is missing. An empty name: the
+// first of Open MPI and MPICH that is here.
 launcher find_launcher(const std::filesystem::path& cleave, const std::string& mpi);
 
 // `cleave gang serve` in this folder, for as long as it lives.
@@ -42,9 +42,9 @@ private:
 // What a job said when it had ended; or that it had not.
 struct ended {
   double begin = 0, seconds = 0, cpu_seconds = 0;
-  bool stopped = false;                  // at the limit: it takes longer than `seconds`
-  std::vector<double> marks;             // of rank 0's communications, of rank 1's, and so on
-  std::map<std::string, double> counts;  // as cell::counts
+  bool stopped = false;       // ended at the limit: the job takes longer than `seconds`
+  std::vector<double> marks;  // the times of rank 0's communications, of rank 1's, and so on
+  std::map<std::string, double> counts;  // what cell::counts has
 };
 
 // The time that ends the study, whatever it does.
@@ -53,18 +53,18 @@ struct out_of_time : std::runtime_error {
   out_of_time() : std::runtime_error("out of time") {}
 };
 
-// Starts all, lets them begin when all are ready, and waits for their ends. `begun` is called with
-// the processes of the launchers and the time when the first begins, in seconds since 1970, before
-// that time. Jobs that still run so many seconds after that are ended, and said to be stopped.
-// Throws std::runtime_error if one fails or does not get ready, or the study was interrupted, and
-// out_of_time after the deadline; then none is left.
+// Starts all jobs, lets them begin when all are ready, and waits for their ends. `begun` is called
+// with the processes of the launchers and the time when the first begins, in seconds since 1970,
+// before that time. Jobs that still run so many seconds after that are ended, and said to be
+// stopped. Throws std::runtime_error if one fails or does not get ready, or the study was
+// interrupted, and out_of_time after the deadline; then none is left.
 std::vector<ended> run_jobs(
     const launcher& with, const std::vector<job>& jobs, const way& by, bool outsider,
     const std::filesystem::path& work, double limit, deadline last,
     const std::function<void(const std::vector<int>& processes, double begin)>& begun = {});
 
-// Samples who of all ranks has a CPU: `steps` times from `begin` on. The ranks are the processes of
-// that program below each launcher.
+// Samples which of all ranks have a CPU: `steps` times from `begin` on. The ranks are the processes
+// of that program below each launcher.
 timeline sample(const launcher& with, const std::vector<int>& launchers,
                 const std::vector<job>& jobs, double begin, int steps);
 

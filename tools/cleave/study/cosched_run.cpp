@@ -48,7 +48,7 @@ std::string today() {
   return text;
 }
 
-// CG and FT take powers of two, and the smallest FT 64 at most.
+// The ranks of a job: CG and FT take powers of two, and the smallest FT 64 at most.
 int ranks_of(int asked, std::size_t cpus) {
   if (asked == 0) return std::clamp(static_cast<int>(std::bit_floor(cpus)), 2, 64);
   if (std::has_single_bit(static_cast<unsigned>(asked))) return asked;
@@ -100,7 +100,8 @@ void take(cell& c, int pass, const std::vector<ended>& ends) {
   c.cpu_seconds.push_back(stopped ? std::numeric_limits<double>::quiet_NaN() : cpu);
 }
 
-// The mean over the jobs of one run, of time by fair share. By when they really began.
+// The mean over the jobs of one run of time by fair share, which follows from when they really
+// began.
 double by_fair_share(const std::vector<double>& seconds, const std::vector<double>& begins,
                      const std::vector<double>& lengths) {
   const auto fair = fair_seconds(begins, lengths);
@@ -109,13 +110,14 @@ double by_fair_share(const std::vector<double>& seconds, const std::vector<doubl
   return sum / static_cast<double>(seconds.size());
 }
 
-// Known as soon as the jobs were measured alone, and better with each pass.
+// Compares all cells with fair shares, which are known as soon as the jobs were measured alone, and
+// better with each pass.
 void compare_with_fair_shares(std::vector<cell>& cells) {
   for (cell& c : cells) {
     std::vector<double> lengths;
     for (const job& j : c.jobs) lengths.push_back(alone(cells, j));
     c.fair.clear();
-    // With somebody else beside, or of another length, the fair share is not known.
+    // The fair share is not known beside somebody else, or for another length.
     if (c.outsider || *std::min_element(lengths.begin(), lengths.end()) <= 0) continue;
     for (std::size_t i = 0; i < c.seconds.size(); ++i)
       c.fair.push_back(by_fair_share(c.seconds[i], c.begins[i], lengths));
@@ -149,7 +151,7 @@ private:
 
   const std::vector<cell>* cells_;
   std::vector<double> took_;  // each cell's last run; 0: none yet
-  double to_start_;           // of one job
+  double to_start_;           // what it takes to start one job
   double planned_ = 0, did_ = 0;
 };
 
@@ -199,7 +201,7 @@ private:
     return run_jobs(with_, jobs, by, outsider, work_.path(), limit, last_);
   }
 
-  // How long each kernel takes, and a job to start.
+  // Finds how long each kernel takes, and how long a job takes to start.
   double calibrate(kernels& k) {
     double to_start = 0;
     for (job* j : {&k.cg, &k.ft}) {
@@ -222,7 +224,7 @@ private:
                     in_minutes(sum), in_minutes(sum * m_.passes + drawing(k)), k.cg.name(),
                     k.cg.expected, k.ft.name(), k.ft.expected));
   }
-  // Six times three jobs; two of them under plain MPI.
+  // The seconds of the drawings: three jobs six times, two of them under plain MPI.
   double drawing(const kernels& k) const { return draws_ ? 40 * k.cg.expected : 0; }
 
   void measure(const choice& what) {
@@ -273,7 +275,7 @@ private:
     to_->keep(so_far());
   }
 
-  // What was measured, with fair shares.
+  // What was measured so far, with fair shares.
   measured so_far() const {
     measured m = m_;
     m.beside = machine_.so_far();
@@ -332,7 +334,7 @@ private:
 
 measured run(const plan& as_asked, const listener& to) {
   plan asked = as_asked;
-  // What is asked for wrongly is said before all else.
+  // What was asked for wrongly is said before all else.
   asked.what.ranks = ranks_of(asked.what.ranks, cpus_allowed().size());
   (void)cases_of(asked.what, asked.mpi, kernels(true, asked.what.ranks), 1);
   run_on_as_many(asked.what.ranks);

@@ -13,7 +13,7 @@ struct plan {
   std::filesystem::path cleave;  // this command; the programs are beside it
   std::string mpi;               // openmpi or mpich; empty: the first that is here
   choice what;
-  int seconds = 0;     // that a job takes alone, about; 0: 0.2 when quick, else 1.2
+  int seconds = 0;     // about what a job takes alone; 0: 0.2 when quick, else 1.2
   int passes = 0;      // 0: 1 when quick, else 3
   int time_limit = 0;  // seconds; 0: none
 };
@@ -21,19 +21,20 @@ struct plan {
 // A run begins.
 struct step {
   int done = 0, all = 0;
-  double left = 0;  // seconds, about
+  double left = 0;  // about the seconds that are left
   std::string next;
 };
 
-// Who is told, before and between the runs.
+// What the experiment calls before and between the runs.
 struct listener {
-  std::function<void(const std::string&)> planned;  // what is done, and about how long it takes
-  std::function<void(const step&)> begins;          // and once at the end
-  std::function<void(const measured&)> keep;        // what there is so far
+  // Told what is done, and about how long it takes.
+  std::function<void(const std::string&)> planned;
+  std::function<void(const step&)> begins;    // called before each run, and once at the end
+  std::function<void(const measured&)> keep;  // told what there is so far
 };
 
-// On SIGINT, SIGTERM and after the time limit returns what there is by then. Throws
-// std::runtime_error if jobs cannot be started, or nothing was measured yet.
+// Runs the experiment. On SIGINT, SIGTERM and after the time limit it returns what there is by
+// then. Throws std::runtime_error if jobs cannot be started, or nothing was measured yet.
 measured run(const plan& asked, const listener& to);
 
 }  // namespace study::sharing

@@ -11,7 +11,7 @@
 namespace study {
 namespace {
 
-// The seconds that a loop takes on that CPU, from when all `of` them are there.
+// The seconds that a loop takes on that CPU, from when all `of` threads are there.
 double seconds_on(int cpu, std::atomic<int>& there, int of) {
   run_only_on({cpu});
   there++;

@@ -6,7 +6,7 @@
 
 namespace study {
 
-// While it lives. One at a time.
+// Studies end so while one of these lives. There is one at a time.
 class until_interrupted {
 public:
   until_interrupted();
@@ -19,7 +19,7 @@ private:
   }, before_term_{};
 };
 
-// By which signal, for the exit status; 0 if it was not.
+// The signal that has interrupted the study, for the exit status; 0 if there was none.
 int interrupted_by() noexcept;
 inline bool is_interrupted() noexcept { return interrupted_by() != 0; }
 

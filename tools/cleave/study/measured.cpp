@@ -67,7 +67,7 @@ std::string to_json(const measured& m, bool indented) {
 
 namespace {
 
-// Without the library's own name for it, and without what a terminal would not print.
+// An error without the library's own name for it, and without what a terminal would not print.
 std::string in_words(const std::exception& e) {
   std::string text = e.what();
   if (text.starts_with("[json.")) text.erase(0, text.find(']') + 2);

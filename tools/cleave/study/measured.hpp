@@ -14,8 +14,9 @@ struct cell {
   std::string kernel, system;
   int workers = 1;
   std::string arguments, failed;  // `failed` says why; then there are no times
-  std::vector<double> seconds;    // of all rounds of all passes
-  std::vector<double> cycles;     // for each task where the kernel counts tasks, else of a round
+  std::vector<double> seconds;    // the time of each round of each pass
+  // The cycles of a task where the kernel counts tasks, else of a round.
+  std::vector<double> cycles;
   double tasks = 0, work = 0, span = 0;
   std::map<std::string, std::vector<double>> series;
   // Where the time of a round went, from a run with clocks around every task: elapsed, work, api,
@@ -31,12 +32,12 @@ struct system {
 };
 
 struct measured {
-  // Null if there is none.
+  // The cell with these names; null if there is none.
   const cell* find(const std::string& kernel, const std::string& system, int workers) const;
 
   std::string date, machine, size;
   int cpus = 1, passes = 1;
-  bool interrupted = false;  // before all passes were over
+  bool interrupted = false;  // the study ended before all passes were over
   background beside;  // what else the machine did; capacity: before each pass, and after the last
   // Why the figures compare nothing; empty if the machine was quiet.
   std::string disturbance() const { return beside.disturbance(cpus); }
@@ -44,14 +45,14 @@ struct measured {
   std::vector<cell> cells;
 };
 
-double median(std::vector<double> values);  // 0 of none
+double median(std::vector<double> values);  // 0 if there are no values
 double quantile(std::vector<double> values, double part);
 
 // Adds the background of a run on that many CPUs to a study's data.
 void add_to(nlohmann::ordered_json& o, const background& b, int cpus);
-// Indented by one blank for each level, or on one line.
+// The study as JSON, indented by one blank for each level, or on one line.
 std::string to_json(const measured& m, bool indented = false);
-// Throws apps::input_error that names the file.
+// Reads a study. Throws apps::input_error that names the file.
 measured read_json(const std::string& file);
 
 }  // namespace study

@@ -1,6 +1,6 @@
 #include "page.hpp"
 
-// Made by CMake of study.html and of Chart.js.
+// CMake makes these of study.html and of Chart.js.
 extern const char study_template[];
 extern const char chart_library[];
 

@@ -28,8 +28,8 @@ std::string today() {
   return text;
 }
 
-// What a program prints, run on these CPUs alone. Throws std::runtime_error if it fails or takes
-// longer than that.
+// What a program prints that runs on these CPUs alone. Throws std::runtime_error if it fails or
+// takes longer than `limit`.
 std::string output_of(const std::vector<std::string>& command, const std::vector<int>& on,
                       std::chrono::seconds limit) {
   int ends[2];
@@ -125,7 +125,7 @@ bool whole_program(const cell& c) {
 
 }  // namespace
 
-// The order of the page: what a task costs, then whole programs.
+// The kernels in the order of the page: what a task costs, then whole programs.
 const std::vector<std::string> all_kernels = {"spawn", "migrate", "spread", "tree-1", "tree-2",
                                               "fib",   "queens",  "uts",    "skynet", "matmul"};
 
@@ -198,7 +198,7 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
       try {
         take(c, m.systems[of[k]], run_once(c, {}));
       } catch (const std::exception& e) {
-        if (!is_interrupted()) c.failed = e.what();  // or it was interrupted too
+        if (!is_interrupted()) c.failed = e.what();  // an interrupted program may fail, too
       }
       took[k] = std::chrono::duration<double>(clock::now() - begin).count();
     }
@@ -209,13 +209,13 @@ measured run(const plan& what, const std::function<void(int done, int all)>& pro
     if (!whole_program(c)) continue;
     progress(done++, runs);
     if (is_interrupted() || !c.failed.empty() || took[k] > no_clocks_from) continue;
-    // The average of as many rounds as take a twentieth of a second.
+    // The average is of as many rounds as take a twentieth of a second.
     const int rounds = static_cast<int>(std::clamp(0.05 / median(c.seconds), 1.0, 9.0));
     auto with_clocks = [&](const char* option, const char* member,
                            std::map<std::string, double>& to) {
       try {
         to = run_once(c, {option, "--rounds", std::to_string(rounds)}).value(member, to);
-      } catch (const std::exception&) {}  // too slow with clocks: none
+      } catch (const std::exception&) {}  // too slow with clocks: there are no shares
     };
     with_clocks("--account", "shares", c.shares);
     if (c.system == "cleave" && c.workers == 1) with_clocks("--profile", "profile", c.profile);

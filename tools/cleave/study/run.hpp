@@ -9,7 +9,7 @@
 namespace study {
 
 struct plan {
-  std::string folder;                         // of the systems' programs, with systems.json
+  std::string folder;  // the folder of the systems' programs, with systems.json
   std::vector<std::string> kernels, systems;  // empty: all
   std::vector<int> workers;                   // empty: 1, 2, 4, ... and all CPUs
   bool quick = false;
@@ -18,8 +18,9 @@ struct plan {
 
 extern const std::vector<std::string> all_kernels;
 
-// progress(done, all) is called before each run, and when all are done. On SIGINT returns what
-// there is by then. Throws std::runtime_error if there is no system, or nothing yet.
+// Runs the study; progress(done, all) is called before each run, and when all are done. On SIGINT
+// it returns what there is by then. Throws std::runtime_error if there is no system, or nothing
+// yet.
 measured run(const plan& what, const std::function<void(int done, int all)>& progress);
 
 }  // namespace study

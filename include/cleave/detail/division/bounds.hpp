@@ -16,8 +16,8 @@ inline constexpr bool common_type_holds_both = std::is_signed_v<std::common_type
                                                (std::is_unsigned_v<A> && std::is_unsigned_v<B>);
 
 /// The common type of the bounds, if it holds all values of both; else a signed one of 64 bits, if
-/// that does. None holds those of an unsigned type of 64 bits and a signed one: then the common
-/// type, and a negative bound is looked for.
+/// that does. No type holds those of an unsigned type of 64 bits and a signed one: then it is the
+/// common type, and a negative bound is looked for.
 template <class A, class B>
 using index_of =
     std::conditional_t<common_type_holds_both<A, B> || sizeof(std::common_type_t<A, B>) == 8,
@@ -45,8 +45,8 @@ constexpr Int end_of(B last) noexcept {
   return static_cast<Int>(last);
 }
 
-/// How many there are in [from, to), also where the difference of two signed numbers would
-/// overflow.
+/// How many iterations there are in [from, to), also where the difference of two signed numbers
+/// would overflow.
 template <std::integral Int>
 constexpr auto remaining(Int from, Int to) noexcept {
   using count = std::make_unsigned_t<Int>;

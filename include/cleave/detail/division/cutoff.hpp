@@ -8,9 +8,9 @@
 
 /// Where a construct is worth a frame. Calls deep on the stack are short ones: each worker learns
 /// how deep those of less than a few microseconds are, and there a construct runs its sequential
-/// program, for the price of one comparison: no frames, no polls, no steps on the list. Who asks is
-/// answered when that is over; one who waits longer sets the cutoff to 0, and all that begins from
-/// then on can be divided.
+/// program, for the price of one comparison: no frames, no polls, no steps on the list. A worker
+/// that asks is answered when that is over; one that waits longer sets the cutoff to 0, and all
+/// that begins from then on can be divided.
 namespace cleave::detail {
 
 // beyond_cutoff(): whether the caller is so deep that dividing its work would not pay. insisted():
@@ -39,9 +39,9 @@ namespace cleave::detail {
 }
 
 /// Begins to take the time of a construct that can be divided; `at` was the stack pointer where
-/// beyond_cutoff() was asked. 0 on a thread that is no worker.
+/// beyond_cutoff() was asked. Returns 0 on a thread that is no worker.
 [[gnu::noinline, gnu::cold]] std::uint64_t begin_timing(std::uintptr_t at) noexcept;
-/// Ends it.
+/// Ends the timing that began at `since`.
 [[gnu::noinline, gnu::cold]] void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
 
 /// A small closure as a copy, whose address can be passed on while the original stays in registers;

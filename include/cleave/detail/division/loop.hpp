@@ -72,9 +72,9 @@ struct parts {
   }
 };
 
-/// Merges the results of all parts, in program order, onto the first of them. Cold, and of no
-/// variable of the loop: passing an accumulator's address here would keep it in memory for the
-/// whole loop.
+/// Merges the results of all parts, in program order, onto the first of them. The function is cold,
+/// and gets the address of no variable of the loop: passing an accumulator's address here would
+/// keep it in memory for the whole loop.
 template <class Task, class R, class Merge>
 [[gnu::noinline, gnu::cold]] auto merge_parts(task* last, Merge merge) {
   parts rest{last};
@@ -120,16 +120,6 @@ template <std::integral Int, class Body, class Make, class Take>
 template <class F, class... Args>
 using copy_if_free = std::conditional_t<few_words<F> && std::invocable<const F&, Args...>, F, F&>;
 
-/// Iterations that run without a look at the word that others ring. A constant, for which GCC needs
-/// no remainder and vectorises at -O2 too; 16 it would unroll, without vectors.
-///
-/// Nobody can interrupt a body, so a loop looks after each iteration: whatever earlier ones took,
-/// the next may take an hour. A look costs 0.3 to 0.5 ns and rules out vectors: 3 to 10 times what
-/// the smallest bodies take. Those run in strips: bodies that do nothing which the compiler does
-/// not see (may_take_long), while an iteration takes a few nanoseconds. If arithmetic alone makes
-/// the next ones long, the strip is finished first.
-inline constexpr int strip = 64;
-
 /// Whether a body may do what the compiler does not see, and so take long: sleep, wait, poll.
 /// `before` and `after` are here.current as it was read before and after the body: if the body
 /// calls nothing unknown, all compilers know that they are equal. A constant in the end, so that a
@@ -153,7 +143,7 @@ struct block {
   Int at;                // the next iteration
   Int to;                // where to stop, if nothing is seen
   bool strips;           // whether to run strips
-  std::uint32_t signal;  // no news
+  std::uint32_t signal;  // the signals that are no news
 };
 
 /// step(total, i, closures...) for the iterations of a block until there is a signal, or the frame
@@ -205,8 +195,9 @@ template <class... Closures, class R, class Int, class Step, class Frame>
   }
 }
 
-/// The same for bodies of any length, long or a few instructions: go_on(block, frame) runs some of
-/// them. Where requests may not be answered yet, it does not look again at each iteration.
+/// The loop for bodies of any length, long or a few instructions: go_on(block, frame) runs some of
+/// the iterations. Where requests may not be answered yet, it does not look again at each
+/// iteration.
 template <std::integral Int, class GoOn, class Make, class Take>
 [[gnu::always_inline]] inline void paced_loop(Int first, Int last, GoOn&& go_on, Make& make,
                                               Take&& take) {
@@ -241,7 +232,7 @@ template <std::integral Int, class GoOn, class Make, class Take>
 }
 
 /// Runs iterations plainly as long as they are beyond the cutoff. Returns where it stopped. Bodies
-/// that wind search on, in constructs of their own: then it runs to its end.
+/// that wind search on in constructs of their own: with them the loop runs to its end.
 template <bool winds, std::integral Int, class Body>
 [[gnu::always_inline]] inline Int plain_loop(Int first, Int last, Body&& body) {
   if (!beyond_cutoff()) [[unlikely]]
@@ -256,9 +247,10 @@ template <bool winds, std::integral Int, class Body>
   return last;
 }
 
-/// The same for bodies that may be a few instructions: those that may take long are followed by a
-/// look each, others come in blocks of about one pace. Adds to a copy of a small total: the
-/// caller's may be where the caller returns it, and would be stored in each iteration.
+/// Runs iterations plainly, as plain_loop() does, where bodies may be a few instructions: a look
+/// follows each body that may take long, others come in blocks of about one pace. Adds to a copy of
+/// a small total: the caller's may be where the caller returns it, and would be stored in each
+/// iteration.
 template <std::integral Int, class R, class Step>
 [[gnu::always_inline]] inline Int plain_paced_loop(Int first, Int last, R& total, Step&& step) {
   if (!beyond_cutoff()) [[unlikely]]
@@ -280,8 +272,9 @@ template <std::integral Int, class R, class Step>
       break;
     const std::uint64_t now = ticks();
     if (since != 0) {
-      // Far too short: by leaps, as a look is worth some iterations of a short loop.
-      const std::uint64_t whole = pace * ticks_per_microsecond(), took = now - since;
+      // A block that is far too short grows by leaps, as a look is worth some iterations of a short
+      // loop.
+      const std::uint64_t whole = block_microseconds * ticks_per_microsecond(), took = now - since;
       block = 8 * took < whole ? 8 * block : took < whole ? 2 * block : block / 2 + 1;
     }
     since = now;

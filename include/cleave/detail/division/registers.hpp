@@ -23,7 +23,7 @@ template <class T>
 concept few_words = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
                     sizeof(T) <= 6 * sizeof(std::uintptr_t);
 
-/// And needs no memory aligned for it.
+/// A type of few words that needs no memory aligned for it.
 template <class F>
 concept fits_registers = few_words<F> && alignof(F) <= alignof(std::uintptr_t);
 
@@ -57,7 +57,7 @@ struct words_of {
   }
 };
 
-/// f(), out of line. Of a copy: else GCC puts its words together where f is made.
+/// Calls a copy of f out of line: without the copy GCC puts its words together where f is made.
 template <fits_registers F>
 [[gnu::always_inline]] inline void call_in_registers(const F& f) {
   words_of<F>::call_with(f, std::make_index_sequence<words_of<F>::count>());

@@ -16,7 +16,7 @@ concept small_total = std::is_trivially_copyable_v<R> && std::is_copy_constructi
 /// What stands for a type that the caller did not name.
 struct unnamed {};
 
-/// Whether each number of one type is one of the other. Of what is no number: yes, its own
+/// Whether each number of one type is one of the other. It is true for what is no number, whose own
 /// conversions decide.
 template <class From, class To>
 inline constexpr bool keeps_digits = true;
@@ -87,7 +87,8 @@ constexpr decltype(auto) as_term(Term&& term) {
   }
 }
 
-/// Adds one term. Of numbers without `+=`, which says of a short that it may not hold the sum.
+/// Adds one term. Numbers are added without `+=`, which says of a short that it may not hold the
+/// sum.
 template <class R, class Term>
 constexpr void add_term(R& total, Term&& term) {
   if constexpr (std::is_arithmetic_v<R> && std::is_arithmetic_v<std::remove_cvref_t<Term>>) {

@@ -33,7 +33,7 @@ class recorder;
 /// writes it, so it needs no rule of its own. What is not for this node is not made here.
 class distribution final : team_port {
 public:
-  /// `plan`: of the first node; empty: none.
+  /// `plan` is the file of the first node's plan, or empty if there is none.
   distribution(graph_scope& g, team_node& node, std::string plan);
   ~distribution() override;
   distribution(const distribution&) = delete;
@@ -42,11 +42,11 @@ public:
   unsigned rank() const noexcept { return node_.rank; }
   unsigned size() const noexcept { return node_.size; }
 
-  // The owner of the graph.
+  // Only the owner of the graph calls these.
 
-  /// Before there are data: subtasks run where the plan in its file says, or if there is no such
-  /// file this run is recorded there. Blocks until the first node has told which. Throws plan_error
-  /// on all nodes if the file cannot be used.
+  /// Has subtasks run where the plan in its file says; if there is no such file, this run is
+  /// recorded there. Called before there are data. Blocks until the first node has told which.
+  /// Throws plan_error on all nodes if the file cannot be used.
   void open_plan();
 
   /// Throws std::out_of_range if there is no such member.
@@ -56,32 +56,34 @@ public:
     d.number = made_.data++;
     d.home = d.number % size();
   }
-  /// Decides who runs the next subtask, and begins the transfers that it needs. Of `after` those on
-  /// other nodes are replaced by what comes from there. Returns the rank. Throws std::bad_alloc,
-  /// std::out_of_range.
+  /// Decides who runs the next subtask, and begins the transfers that it needs. Subtasks in `after`
+  /// that are on other nodes are replaced by what comes from there. Returns the rank. Throws
+  /// std::bad_alloc, std::out_of_range.
   unsigned place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
                  std::optional<unsigned> asked);
-  /// Has it here, too.
+  /// Brings the datum to node `to`, too.
   void bring(any_datum& d, unsigned to);
-  /// wait(): blocks until all nodes have done what they have to. Afterwards all know the first
-  /// error, and throw it. False if one of them has cancelled the graph. Throws std::logic_error if
-  /// the nodes have made different graphs, `cancelled` if one has left.
+  /// Does what wait() does: blocks until all nodes have done what they have to. Afterwards all know
+  /// the first error, and throw it. Returns false if one of them has cancelled the graph. Throws
+  /// std::logic_error if the nodes have made different graphs, `cancelled` if one has left.
   bool finish();
-  /// It is not used any more: this node does what it has to, or takes no part any more if it
-  /// unwinds. The first one blocks until all have ended it, and writes the plan's file.
+  /// Ends the use of the graph: this node does what it has to or, if it unwinds, takes no part any
+  /// more. On the first node this blocks until all have ended the graph, and writes the plan's
+  /// file.
   void end(bool unwinds) noexcept;
-  /// Of a subtask that receives: it is linked, and may run when its value is here.
+  /// Lets a subtask that receives run when its value is here. Called when the subtask is linked.
   void await_arrival(subtask& s);
 
-  // Any thread.
+  // Any thread may call these.
 
-  /// Calls its function.
+  /// Calls the subtask's function.
   void run(subtask& s);
-  /// What subtasks have sent that others came after leaves now.
+  /// Has everything leave that subtasks have sent because others come after them.
   void flush() noexcept;
-  /// On all nodes.
+  /// Cancels the graph on all nodes.
   void cancel() noexcept;
-  /// A subtask has thrown; within the handler. Other nodes get to know the first one.
+  /// Notes that subtask `number` has thrown; called within the handler. Other nodes get to know the
+  /// first error.
   void note(std::uint64_t number, const std::exception_ptr& e) noexcept;
 
 private:
@@ -90,7 +92,7 @@ private:
   class receive_value;
   enum class kind : std::uint8_t {
     value,
-    timed_value,  // of a graph that is recorded: who sent it, and when
+    timed_value,  // a value with its sender and time, in a graph that is recorded
     absent,
     made,  // to the first node
     done,
@@ -102,7 +104,8 @@ private:
     plan,     // from the first node: what it is
     measured  // to the first node
   };
-  /// Of all that was made so far: which node runs what, with which data; where was waited.
+  /// What goes into the hash of all that was made so far: which node runs what, with which data;
+  /// where was waited.
   enum class entry : std::uint64_t { subtask, copy, plan, wait, end };
   struct hash {
     std::uint64_t value = 0;
@@ -120,11 +123,12 @@ private:
     std::uint32_t datum = 0;
   };
 
-  /// Of who holds a datum: that node alone from then on, if it `writes` it; else that one, too.
+  /// A change of the nodes that hold a datum: from then on `node` alone if it `writes` it; else
+  /// `node`, too.
   struct change {
     std::uint64_t number;
     datum_place* of;
-    std::size_t held_from;  // in holders_.before: those before it
+    std::size_t held_from;  // where the holders before it begin in holders_.before
     unsigned node;
     bool writes;
   };
@@ -170,47 +174,48 @@ private:
   bool receive(std::vector<std::byte> message, std::size_t first) override;
   void look_for_cancelled() noexcept override;
 
-  /// What this node has made: the same on all.
+  /// What this node has made, which is the same on all nodes.
   struct made_here {
     unsigned data = 0;
     unsigned placeless = 0;
     hash all;
   };
-  /// Who held which datum since all have agreed: the same on all nodes.
+  /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {
     std::vector<change> changes;
-    std::vector<unsigned> before;  ///< each change's
+    std::vector<unsigned> before;  ///< the holders before each change
   };
   /// Where the plan comes from, and goes to.
   struct planning {
-    std::string file;                      ///< the first node's; empty: none
-    std::unique_ptr<placement_plan> plan;  ///< that is followed
-    std::unique_ptr<recorder>
-        recording;  ///< of a graph that is recorded; set with the team's mutex
-    std::optional<std::vector<std::byte>> told;    ///< by the first node; with the team's mutex
-    std::vector<std::vector<std::byte>> measured;  ///< of others; with the team's mutex
+    std::string file;                      ///< a file of the first node; empty: none
+    std::unique_ptr<placement_plan> plan;  ///< null: no plan is followed
+    std::unique_ptr<recorder> recording;   ///< null: nothing is recorded; set with the team's mutex
+    /// What the first node has told of the plan. Guarded by the team's mutex.
+    std::optional<std::vector<std::byte>> told;
+    /// What other nodes have measured. Guarded by the team's mutex.
+    std::vector<std::vector<std::byte>> measured;
   };
-  /// As bytes: an exception is never looked at by two threads.
+  /// The first exception, as bytes: no exception is looked at by two threads.
   struct first_failure {
     std::mutex mutex;
-    std::uint64_t number = 0;  ///< of the subtask; 0: none
+    std::uint64_t number = 0;  ///< the subtask that threw; 0: none
     std::vector<std::byte> bytes;
   };
   struct arrivals {
     std::unordered_map<std::uint64_t, receive_value*> awaited;
     std::unordered_map<std::uint64_t, arrived> early;
-    bool released = false;  ///< it is cancelled: nothing is waited for
+    bool released = false;  ///< the graph is cancelled: nothing is waited for
   };
   /// The end of the graph counts as an agreement that nobody waits for.
   struct agreement {
-    std::uint64_t joined = 0;         ///< this node takes part in that one
-    std::uint64_t agreed = 0;         ///< so many are over
-    std::uint64_t last = never;       ///< so many there will be, because then somebody has left
-    std::uint64_t children_done = 0;  ///< in all of them
-    bool was_cancelled = false;       ///< the last one said so
+    std::uint64_t joined = 0;         ///< the number of the last one that this node joined
+    std::uint64_t agreed = 0;         ///< how many agreements are over
+    std::uint64_t last = never;       ///< how many there will be, if somebody has left
+    std::uint64_t children_done = 0;  ///< how often a child was done, over all of them
+    bool was_cancelled = false;       ///< the last one said that the graph is cancelled
     bool differs = false;             ///< somebody has left because not all make the same
-    /// By agreement: what the first of the nodes has made, and of how many it is known. The first
-    /// node's.
+    /// For each agreement: what the first of the nodes has made, and for how many nodes that is
+    /// known. Only the first node keeps it.
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, unsigned>> made_by;
   };
 

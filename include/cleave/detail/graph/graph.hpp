@@ -41,24 +41,24 @@ struct edge {
 /// while it is being made. Whoever takes the last one away makes it ready, or drops it: once.
 struct alignas(std::max_align_t) vertex {
   graph_memory* of = nullptr;
-  std::uint64_t number = 0;                // of the subtask, in program order. Written by the owner
-  std::atomic<edge*> successors{nullptr};  // done(): it is done, and has told those that there were
-  std::atomic<std::uint64_t> path{0};      // of a profile: where it ended
+  std::uint64_t number = 0;                // the place in program order, which the owner writes
+  std::atomic<edge*> successors{nullptr};  // done(): the subtask is done, and has told them
+  std::atomic<std::uint64_t> path{0};      // in a profile: where the subtask ended
   std::atomic<std::uint32_t> unmet{1};
   std::uint32_t size_class = 0;
-  std::uint64_t named_by = 0;  // the last link() that found it. The owner's
+  std::uint64_t named_by = 0;  // the last link() that found it; the owner's
 
   static edge* done() noexcept;
-  /// e.to comes after it. False if it is done; then nothing is kept of e.
+  /// Has e.to come after this vertex. Returns false if this one is done; then nothing is kept of e.
   bool precede(edge& e) noexcept;
 };
 
-/// Which subtask that was. The owner of the graph only, while the graph lives.
+/// Names a subtask, which may be done. Only the owner of the graph uses it, while the graph lives.
 struct vertex_ref {
-  vertex* at = nullptr;      // null: of none, or on another node
-  std::uint64_t number = 0;  // 0: of none
-  unsigned rank = 0;         // of the node that runs it
-  /// Null if it is done. Of a profile, it all the same.
+  vertex* at = nullptr;      // null: no subtask, or one on another node
+  std::uint64_t number = 0;  // 0: no subtask
+  unsigned rank = 0;         // the node that runs the subtask
+  /// The vertex; null if the subtask is done, unless this is a profile.
   vertex* get() const noexcept;
 };
 
@@ -74,8 +74,8 @@ public:
   /// Owner only. Room for a subtask of this size, behind a new vertex. Throws std::bad_alloc.
   void* take(std::size_t size);
   static void give_back(void* subtask) noexcept;
-  /// Owner only. How many should be given back before the next one of the last size is taken, so
-  /// that there need not be more than the thousand that there are already.
+  /// Owner only. How many blocks should be given back before the next one of the last size is
+  /// taken, so that the thousand that there are already are enough.
   std::size_t missing() const noexcept;
 
 private:
@@ -94,25 +94,26 @@ private:
 
 enum class access_mode : std::uint8_t { in, out, inout, add };
 
-/// Who reads and writes a datum, of the subtasks made so far. The owner of the graph only.
+/// The subtasks, of those made so far, that read and write a datum. Only the owner of the graph
+/// uses it.
 ///
-///     writers: of its newest value; several that add. They come after `before`.
-///     readers: of that value. They come after the writers.
+///     writers write its newest value, and are several if they add; they come after `before`.
+///     readers read that value; they come after the writers.
 class datum_uses {
 public:
-  /// One subtask at a time adds. Touched with the graph's `turns_` locked.
+  /// The turn of one subtask at a time to add. It is touched with the graph's `turns_` locked.
   struct turn {
     bool taken = false;
-    subtask *first = nullptr, *last = nullptr;  // of those that are ready but for this
+    subtask *first = nullptr, *last = nullptr;  // a list of those that lack only this turn
   } turn_of;
 
-  /// Room for one more use by this link(); forgets some of those that are done. Throws
+  /// Makes room for one more use by this link(); forgets some uses that are done. Throws
   /// std::bad_alloc.
   void make_room(std::uint64_t link);
-  /// Appends those that a new use must come after, are not done, and were not yet appended by this
-  /// link(). Throws std::bad_alloc.
+  /// Appends the subtasks that a new use must come after, that are not done, and that this link()
+  /// has not appended yet. Throws std::bad_alloc.
   void collect(access_mode mode, std::uint64_t link, std::vector<vertex*>& before) const;
-  /// The new use is there. After make_room().
+  /// Enters the new use. Called after make_room().
   void enter(access_mode mode, vertex_ref by) noexcept;
 
   using list = std::vector<vertex_ref>;
@@ -122,19 +123,19 @@ public:
   list* long_list(access_mode mode) noexcept;
 
 private:
-  /// A list of so many stays as it is: a subtask has room for as many edges.
+  /// A list of this length stays as it is: a subtask has room for as many edges.
   static constexpr std::size_t few = 4;
   const list& newest() const noexcept { return readers_.empty() ? writers_ : readers_; }
   bool goes_on_adding() const noexcept { return adding_ && readers_.empty(); }
 
   list writers_, readers_, before_;
-  std::uint64_t named_by_ = 0;  // the last link() that made room,
-  std::size_t uses_ = 0;        // for so many uses
+  std::uint64_t named_by_ = 0;  // the last link() that made room
+  std::size_t uses_ = 0;        // the uses that it made room for
   bool adding_ = false;
 };
 
-/// Which nodes of a team have the newest value of a datum, and which runs what writes it. The same
-/// on all nodes. The owner of the graph only.
+/// Which nodes of a team have the newest value of a datum, and which runs what writes it. All nodes
+/// keep the same. Only the owner of the graph uses it.
 struct datum_place {
   std::uint32_t number = 0;  // from 0 on
   unsigned home = 0;
@@ -146,7 +147,7 @@ struct datum_place {
 /// What a graph keeps of a datum, besides its value.
 struct any_datum {
   virtual ~any_datum() = default;
-  /// The value, from one node to another. Only of graphs of a team.
+  /// put() and get() carry the value from one node to another, in graphs of a team.
   virtual void put(byte_writer&) const {}
   virtual void get(byte_reader&) {}
   const void* graph = nullptr;
@@ -160,8 +161,8 @@ struct datum_use {
   access_mode mode;
 };
 
-/// Whose home decides where a subtask runs, if nobody says: the first datum that it writes, else
-/// the first one. Null if it has none.
+/// The use whose datum has the home where a subtask runs, if nobody says otherwise: the first one
+/// that writes, else the first one. Null if there is none.
 template <class Use>
 const Use* deciding(std::span<const Use> uses) noexcept {
   for (const Use& u : uses)
@@ -169,13 +170,14 @@ const Use* deciding(std::span<const Use> uses) noexcept {
   return uses.empty() ? nullptr : &uses.front();
 }
 
-/// One call of the user's function. A task of the graph's group from when it is ready.
+/// One call of the user's function. It is a task of the graph's group from when it is ready.
 class subtask : public group_task {
 public:
   explicit subtask(graph_scope& g) noexcept;
   subtask(const subtask&) = delete;
   subtask& operator=(const subtask&) = delete;
-  /// Those that come after it need not wait any more: dropped too, if it has not run.
+  /// Subtasks that come after this one need not wait any more. They are dropped, too, if it has not
+  /// run.
   ~subtask() override;
   void execute() noexcept final;
 
@@ -187,13 +189,13 @@ public:
   static void operator delete(void* at) noexcept { graph_memory::give_back(at); }
 
 protected:
-  /// What it is, and who runs it when it is ready: any worker; who made it ready, at once; any
-  /// worker, and it was pending before it was ready; nobody, as it only joins those before it.
+  /// What a subtask is, and who runs it when it is ready: any worker; who made it ready, at once;
+  /// any worker, and it was pending before it was ready; nobody, as it only joins those before it.
   enum class kind : std::uint8_t { call, send, receive, join };
   subtask(graph_scope& g, kind k) noexcept : subtask(g) { kind_ = k; }
 
   virtual void call() = 0;
-  /// Instead of call(), if one before it has thrown.
+  /// Called instead of call() if a subtask before this one has thrown.
   virtual void skip() noexcept {}
 
 private:
@@ -205,12 +207,12 @@ private:
   static constexpr std::size_t most_inside = 4;
 
   std::array<edge, most_inside> edges_{};
-  std::unique_ptr<edge[]> more_edges_;  // if it comes after more than that
+  std::unique_ptr<edge[]> more_edges_;  // for a subtask that comes after more than that
   std::unique_ptr<datum_uses*[]> adds_to_;
-  std::uint32_t adds_ = 0;   // to so many
-  subtask* next_ = nullptr;  // of those that wait for the same datum
-  bool locked_ = false;      // what it adds to
-  bool completed_ = false;   // those after it have been told
+  std::uint32_t adds_ = 0;   // how many data it adds to
+  subtask* next_ = nullptr;  // the next one that waits for the same datum
+  bool locked_ = false;      // the subtask has its turn at all that it adds to
+  bool completed_ = false;   // the subtasks after it have been told
   kind kind_ = kind::call;
 };
 
@@ -223,27 +225,29 @@ public:
   graph_scope& operator=(const graph_scope&) = delete;
 
 protected:
-  /// Owner only. It runs when all that it must come after is done, which may be now; `after` are
-  /// some of those. Throws std::bad_alloc, and what a poll does.
+  /// Owner only. Runs a subtask when all that it must come after is done, which may be at once;
+  /// `after` is a part of that. Throws std::bad_alloc, and what a poll does.
   vertex_ref enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                    std::span<const vertex_ref> after);
   /// Blocks until all is done, on all nodes. False if the graph was cancelled. Throws the first
   /// error.
   bool finish();
-  /// Blocks until nothing of it is left here. `unwinds`: cancels it.
+  /// Blocks until nothing of the graph is left here. Cancels the graph if it `unwinds`.
   void end(bool unwinds) noexcept;
-  /// Any thread.
+  /// Cancels the graph, on all nodes if it has several. Any thread may call it.
   void cancel_all() noexcept;
 
-  // Of a graph of a team; with one member they do nothing. The owner only.
+  // These serve a graph of a team; with one member they do nothing. Only the owner calls them.
 
-  /// `plan`: a file, or nothing. Throws std::logic_error if the caller is no worker, and what
+  /// `plan` is a file, or empty. Throws std::logic_error if the caller is no worker, and what
   /// distribution::open_plan() does.
   void distribute(team_node& of, const std::string& plan);
-  /// Decides who runs the subtask that is made next, which is `of`. Whether it is this node.
+  /// Decides which node runs the subtask that is made next, which is `of`. Returns whether it is
+  /// this node.
   bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
              std::optional<unsigned> rank, vertex_ref& of);
-  /// It could not be made here, and was placed: wait() throws why, on all nodes. In the handler.
+  /// Says that a subtask was placed here and could not be made: wait() throws why, on all nodes.
+  /// Called in the handler.
   void not_made(std::span<const datum_use> uses, std::span<const vertex_ref> after) noexcept;
   void give_home(any_datum& d) noexcept;
   void home(any_datum& d, unsigned rank) const;
@@ -252,12 +256,12 @@ protected:
 
   graph_memory memory;
   first_error error;
-  std::unique_ptr<distribution> nodes;  // of a graph of a team, if it has several members
+  std::unique_ptr<distribution> nodes;  // null unless a team of several members shares the graph
 
 private:
   friend class subtask;
   friend class distribution;
-  /// Makes it run when that is possible. `number`: in program order.
+  /// Makes a subtask run when that is possible. `number` is its place in program order.
   vertex_ref link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                   std::span<const vertex_ref> after, std::uint64_t number);
   void join(datum_uses::list& all, std::uint64_t number);
@@ -275,7 +279,7 @@ private:
   std::uint64_t made_ = 0;       // the last number
   std::uint64_t links_ = 0;      // calls of link()
   std::vector<vertex*> before_;  // what the subtask that is being made must come after
-  std::mutex turns_;             // of those that add
+  std::mutex turns_;             // guards the turns of subtasks that add
 };
 
 }  // namespace cleave::detail

@@ -73,7 +73,8 @@ struct bare_input : cereal::InputArchive<bare_input, cereal::AllowEmptyClassElis
   template <class T>
   friend void load(bare_input&, cereal::BinaryData<T>&) {}
 };
-/// Of the standard's types that cereal knows, the one that a type is or derives from.
+/// standard_part() finds the standard type, of those that cereal knows, that a type is or derives
+/// from.
 template <class... A>
 std::vector<A...> standard_part(const std::vector<A...>*);
 template <class... A>
@@ -109,7 +110,8 @@ std::variant<A...> standard_part(const std::variant<A...>*);
 template <class A>
 std::optional<A> standard_part(const std::optional<A>*);
 
-/// Cereal would take it for its base, and leave out what it adds.
+/// A type that derives from a standard one: cereal would take it for its base, and leave out what
+/// it adds.
 template <class T>
 concept extends_standard = requires(const T* t) {
   standard_part(t);
@@ -149,7 +151,8 @@ using number_of = typename common_number<decltype(fields_of(std::declval<T&>()))
 template <row_of_numbers T>
 constexpr std::size_t numbers_in = sizeof(T) / sizeof(number_of<T>);
 
-/// Its functions are found for this archive alone: others must not try their constraints.
+/// The archive that writes. Its functions are found for this archive alone: others must not try
+/// their constraints.
 class output_archive : public cereal::OutputArchive<output_archive> {
 public:
   explicit output_archive(byte_writer& w) : OutputArchive(this), bytes_(w) {}
@@ -228,7 +231,7 @@ private:
     std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(value));
   }
 
-  // In place of cereal's, which believe a length and allocate.
+  // These functions take the place of cereal's, which believe a length and allocate.
   template <class T, class A>
     requires(!number<T> && !row_of_numbers<T>)
   friend void load(input_archive& ar, std::vector<T, A>& to) { ar.load_elements(to); }

@@ -36,8 +36,8 @@ concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, long double>;
 /// Objects within objects: a node of a tree and its list are two.
 constexpr int most_nested = 2048;
 
-/// Around the writing or reading of what contains other things: bytes must not decide how much
-/// stack that takes, and what nobody could read is not written.
+/// Lives around the writing or reading of what contains other things: bytes must not decide how
+/// much stack that takes, and what nobody could read is not written.
 template <class Bytes>
 class [[nodiscard]] nested {
 public:
@@ -84,7 +84,7 @@ public:
     put_length(text.size());
     raw(text.data(), text.size());
   }
-  /// What put() appends, after its length: who does not know it can pass over it.
+  /// Appends what put() does, after its length: a reader that does not know it can pass over it.
   template <std::invocable Put>
   void put_block(Put put) {
     const std::size_t at = out_.size();

@@ -64,7 +64,8 @@ constexpr std::size_t initialisers() {
     return initialisers<T, Low, middle>();
   }
 }
-/// The same in braces of their own, after `At` others.
+/// How many initialisers T takes in braces of their own, after `At` others: at least Low, fewer
+/// than High.
 template <class T, std::size_t At, std::size_t Low, std::size_t High>
 constexpr std::size_t braced_initialisers() {
   constexpr std::size_t middle = (Low + High) / 2;

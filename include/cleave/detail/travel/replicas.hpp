@@ -30,21 +30,22 @@ struct value_name {
 void put_name(byte_writer& w, value_name name);
 value_name get_name(byte_reader& r);
 
-/// What a node needs of the network for that; net installs it.
+/// What a node needs of the network for such values; net installs it.
 class carrier {
 public:
   virtual ~carrier() = default;
   /// The bytes of a published datum that another node made. Any thread; blocks. Throws if it
   /// cannot be had.
   virtual std::vector<std::byte> fetch(value_name name) = 0;
-  /// Blocks until that holds. Any thread. Net has workers serve requests meanwhile.
+  /// Blocks until `holds` returns true. Any thread may call it. Net has workers serve requests
+  /// meanwhile.
   virtual void await(const std::function<bool()>& holds) {
     std::unique_lock lock(mutex_);
     told_.wait(lock, holds);
   }
-  /// Has those that wait look again. Any thread.
+  /// Has the threads in await() look again. Any thread may call it.
   virtual void tell() noexcept {
-    { std::lock_guard lock(mutex_); }  // who has looked waits by now
+    { std::lock_guard lock(mutex_); }  // whoever has looked waits by this time
     told_.notify_all();
   }
   /// A worker of this node has improved a shared value. Any thread; must not block.
@@ -61,8 +62,8 @@ private:
 ///       ▲                   │
 ///       └───it failed───────┘
 ///
-/// `value_` is null until it is here, and never changes afterwards. Who finds it absent fetches
-/// it; others wait.
+/// `value_` is null until it is here, and never changes afterwards. The thread that finds it absent
+/// fetches it; others wait.
 class publication {
 public:
   struct functions {
@@ -70,10 +71,10 @@ public:
     std::shared_ptr<const void> (*get)(byte_reader&);
   };
 
-  /// One made here.
+  /// A datum that was made here.
   explicit publication(std::shared_ptr<const void> value) noexcept
       : keep_(std::move(value)), state_(state::arrived), value_(keep_.get()) {}
-  /// One of another node, of which this one knows the name.
+  /// A datum of another node, of which this one knows the name.
   publication(value_name name, const functions& f, replicas& node) noexcept
       : name_(name), functions_(&f), node_(&node) {}
   publication(const publication&) = delete;
@@ -112,18 +113,19 @@ class shared_type {
 public:
   struct functions {
     void (*put)(const shared_base&, byte_writer&);       // the value with its witness
-    bool (*merge)(shared_base&, byte_reader&);           // true: that improved it
+    bool (*merge)(shared_base&, byte_reader&);           // returns true if that improved the value
     std::shared_ptr<shared_base> (*make)(byte_reader&);  // a replica
   };
-  /// Of a type that cannot be serialized: who has improved it has no result for another node.
+  /// The functions of a type that cannot be serialized: a task that has improved such a value has
+  /// no result for another node.
   static const functions of_no_form;
 
-  /// `layout`: a hash of what it is made of.
+  /// `layout` is a hash of what the type is made of.
   shared_type(const std::type_info& value, std::uint64_t layout, const functions& f) noexcept;
   shared_type(const shared_type&) = delete;
   shared_type& operator=(const shared_type&) = delete;
 
-  /// The same in each build of the same source, as wire_type's.
+  /// A number that is the same in each build of the same source, as wire_type's is.
   std::uint64_t id() const noexcept { return id_; }
   const shared_type* next() const noexcept { return next_; }
 
@@ -159,8 +161,9 @@ protected:
   void improved() noexcept {
     if (node_.load(std::memory_order_relaxed) != nullptr) note_improved();
   }
-  /// By the destructor, before anything is destroyed. Blocks while tasks that came from other nodes
-  /// refer to it, as what was cancelled elsewhere may still unwind here; but not for ever.
+  /// Called by the destructor, before anything is destroyed. Blocks while tasks that came from
+  /// other nodes refer to the value, as what was cancelled elsewhere may still unwind here; but not
+  /// for ever.
   void forget() noexcept {
     if (node_.load(std::memory_order_relaxed) != nullptr) leave_node();
   }
@@ -173,12 +176,12 @@ private:
   std::atomic<replicas*> node_{nullptr};
   value_name name_;
   const shared_type* type_ = nullptr;
-  std::uint64_t version_ = 0;        // the node's when it improved last; 0: not since it is known
-  std::uint64_t improved_here_ = 0;  // the same, by a worker of this node
+  std::uint64_t version_ = 0;        // the node's version at the last improvement; 0: none
+  std::uint64_t improved_here_ = 0;  // the node's version when a worker here improved it last
 };
 
-/// What one node holds of such values. All functions may be called by any thread, except where
-/// said.
+/// What one node holds of published data and shared values. All functions may be called by any
+/// thread, except where said.
 ///
 /// Invariant: a name means one value; what was given a name is kept or known until end_job(), until
 /// a shared value is destroyed, or until nobody refers to its replica any more.
@@ -189,10 +192,10 @@ public:
   replicas(const replicas&) = delete;
   replicas& operator=(const replicas&) = delete;
 
-  /// Says which node this is, by a number that no other has; before anything travels. Otherwise it
-  /// is a random one. `lasts`: nothing outlives it.
+  /// Says which node this is, by a number that no other has. Called before anything travels;
+  /// without it the number is random. `lasts`: nothing outlives the node.
   void identify(std::uint64_t node, bool lasts) noexcept;
-  /// Null: none. While nothing runs.
+  /// Installs a carrier, or none if `c` is null. Called while nothing runs.
   void install(carrier* c) noexcept { carrier_.store(c, std::memory_order_release); }
 
   /// Gives a datum its name, and keeps it until end_job().
@@ -200,11 +203,12 @@ public:
   /// The datum of that name, which may still be elsewhere. Throws malformed if it is of another
   /// type.
   std::shared_ptr<publication> published(value_name name, const publication::functions& f);
-  /// A handle of published data: their name, or the data themselves.
+  /// Appends a handle of published data: their name, or the data themselves.
   void put_handle(const std::shared_ptr<publication>& p, const publication::functions& f,
                   byte_writer& w);
   std::shared_ptr<publication> get_handle(const publication::functions& f, byte_reader& r);
-  /// What a node that asks for it is sent; nothing if it is not here. Appends to `out`.
+  /// Appends to `out` what a node that asks for the datum is sent. Returns false if the datum is
+  /// not here.
   bool put_published(value_name name, std::vector<std::byte>& out);
 
   /// Gives a shared value its name.
@@ -216,14 +220,15 @@ public:
   /// Counts improvements.
   std::uint64_t version() const;
   /// Appends all shared values that this node's workers improved after `since`, each with its name
-  /// and type; 0: all that improved at all. Returns the version that this is. Of what cannot be
-  /// written there is nothing behind its name, which merge_improved() refuses; `failed` is why.
+  /// and type; 0: all that improved at all. Returns the version that this is. For a value that
+  /// cannot be written there is nothing behind the name, which merge_improved() refuses; `failed`
+  /// is why.
   std::uint64_t put_improved(std::uint64_t since, byte_writer& w,
                              std::exception_ptr* failed = nullptr);
-  /// Merges what put_improved() appended on another node. Of a variable of static storage that is
-  /// not made here yet there is a replica then; and, if this node `passes_on` what it hears with
-  /// results of its own, of all that it does not know. Throws malformed, and what reading throws,
-  /// when all others are merged.
+  /// Merges what put_improved() appended on another node. Makes a replica of a variable of static
+  /// storage that is not made here yet and, if this node `passes_on` what it hears with results of
+  /// its own, of every value that it does not know. Throws malformed, and what reading throws, when
+  /// all others are merged.
   void merge_improved(byte_reader& r, bool passes_on = true);
 
   /// Ends the replicas that nothing here refers to, but for those of variables. Only while no task
@@ -240,7 +245,7 @@ private:
   struct known {
     shared_base* value;
     std::shared_ptr<shared_base> keep;  // a replica
-    std::shared_ptr<void> users;        // of one made here: references that came from elsewhere
+    std::shared_ptr<void> users;        // for one made here: references that came from elsewhere
   };
 
   void note(shared_base& s) noexcept;
@@ -255,7 +260,7 @@ private:
   std::uint64_t version_ = 0;
   std::map<value_name, std::shared_ptr<publication>> published_;
   std::map<value_name, known> shared_;
-  std::map<std::uint64_t, std::uint64_t> places_;  // of static storage: how many of the same place
+  std::map<std::uint64_t, std::uint64_t> places_;  // static variables: how many have the same place
   std::atomic<carrier*> carrier_{nullptr};
 };
 

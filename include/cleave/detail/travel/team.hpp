@@ -17,14 +17,15 @@
 /// Nodes that run one task together, each its own copy of it, and send each other messages.
 namespace cleave::detail {
 
-/// What a team needs of the network; net implements it.
+/// What a team needs of the network. The driver (node/driver.hpp) implements it.
 class team_carrier : public carrier, public message_watch {
 public:
-  /// Any thread; does not block. It leaves with the next flush, together with others. Between two
-  /// members messages arrive in the order in which they were sent, or the team is stopped.
+  /// Sends a message, which leaves with the next flush, together with others. Any thread may call
+  /// it; does not block. Between two members messages arrive in the order in which they were sent,
+  /// or the team is stopped.
   virtual void send_to_member(std::uint64_t team, unsigned rank,
                               std::vector<std::byte> message) = 0;
-  /// Any thread; does not block.
+  /// Has what was sent leave. Any thread may call it; does not block.
   virtual void flush_to_members() noexcept = 0;
 };
 
@@ -32,7 +33,8 @@ public:
 class team_port {
 public:
   virtual ~team_port() = default;
-  /// `first`: where in the message its contents begin. True if those that wait are to look again.
+  /// Takes in a message; `first` is where its contents begin. Returns true if those that wait are
+  /// to look again.
   virtual bool receive(std::vector<std::byte> message, std::size_t first) = 0;
   /// Some scope was cancelled: if the port's was, nothing is waited for any more.
   virtual void look_for_cancelled() noexcept = 0;
@@ -56,12 +58,12 @@ public:
   const unsigned rank, size;
   const worker* began_on = nullptr;  // the team's task
 
-  // By the members of the team.
+  // The members of the team call these.
 
-  /// Gives it its number, then what has come for it. Throws std::logic_error if a member has ended
-  /// without it.
+  /// Gives the port its number, then what has come for it. Throws std::logic_error if a member has
+  /// ended without it.
   void enter(team_port& p);
-  /// Afterwards nothing is received any more.
+  /// Takes the port away, which receives nothing any more.
   void leave(const team_port& p) noexcept;
   /// Appends what receive() needs to know, for the beginning of a message.
   static std::vector<std::byte> begin_message(std::uint64_t port);
@@ -72,26 +74,28 @@ public:
   void flush() noexcept {
     if (net_ != nullptr) net_->flush_to_members();
   }
-  /// Blocks until that holds, which is looked at again after tell(); serves requests meanwhile.
+  /// Blocks until `holds` returns true, which is called again after tell(); serves requests
+  /// meanwhile.
   void await(const std::function<bool()>& holds) { net_->await(holds); }
   void tell() noexcept { net_->tell(); }
   /// Null if there is one member.
   message_watch* watch() const noexcept { return net_; }
-  /// The task has ended here, and makes no more ports. Whether others have made more.
+  /// The task has ended here, and makes no more ports. Returns whether others have made more.
   bool end() noexcept;
 
-  // By the network's thread.
+  // The network's thread calls these.
 
-  /// Throws malformed. Whether it is for a port that this member has ended without.
+  /// Takes in a message. Returns whether it is for a port that this member has ended without.
+  /// Throws malformed.
   bool receive(std::vector<std::byte> message);
   void look_for_cancelled() noexcept;
   std::uint64_t ports_made() noexcept;
-  /// Another member has ended its task, and had made so many. Whether that is not what this one
-  /// makes.
+  /// Another member has ended its task, and had made `ports` ports. Returns whether this one makes
+  /// another number.
   bool member_ended(std::uint64_t ports) noexcept;
   static std::logic_error different_numbers();
 
-  std::mutex mutex;  // of all ports
+  std::mutex mutex;  // guards all ports
 
 private:
   using message_list = std::vector<std::pair<std::vector<std::byte>, std::size_t>>;
@@ -99,14 +103,15 @@ private:
   const std::uint64_t number_;
   team_carrier* const net_;
   std::uint64_t last_ = 0;  // port
-  // Of those members that have ended.
+  // The least and the greatest number of ports that a member made which has ended.
   std::uint64_t fewest_ = (std::numeric_limits<std::uint64_t>::max)(), most_ = 0;
   bool ended_ = false;
   std::map<std::uint64_t, team_port*> ports_;
   std::map<std::uint64_t, message_list> early_;
 };
 
-/// That of the task that the calling worker is in; only within one that all nodes run.
+/// This node as a member of the team whose task the calling worker is in. Called only within a task
+/// that all nodes run.
 team_node* team_of_this_node() noexcept;
 
 }  // namespace cleave::detail

@@ -42,10 +42,10 @@ public:
   wire_type(const wire_type&) = delete;
   wire_type& operator=(const wire_type&) = delete;
 
-  /// The same in each build of the same source, with either compiler: a hash of the type's name,
-  /// and of those of its fields and of its result, as far down as they are known.
+  /// An id that is the same in each build of the same source, with either compiler: a hash of the
+  /// type's name, and of those of its fields and of its result, as far down as they are known.
   std::uint64_t id() const noexcept { return id_; }
-  /// As in the source: for messages.
+  /// The type's name as in the source, for messages.
   std::string name() const;
 
   /// Appends the input of a task that has not run here.
@@ -84,9 +84,9 @@ private:
 const wire_type* wire_types() noexcept;
 /// The type of this program with that id, or null. Any thread.
 const wire_type* find_wire_type(std::uint64_t id) noexcept;
-/// Tells programs apart: of all types of tasks and of shared values, and wire_format. Throws
-/// std::logic_error if two types have one name, which is possible in unnamed namespaces of two
-/// files.
+/// A hash that tells programs apart: of all types of tasks and of shared values, and of
+/// wire_format. Throws std::logic_error if two types have one name, which is possible in unnamed
+/// namespaces of two files.
 std::uint64_t program_hash();
 
 /// FNV-1a, 64 bits.
@@ -118,7 +118,7 @@ void add_layout([[maybe_unused]] name_hash& h) {
 #if CLEAVE_HAVE_CEREAL
   h.add(typeid(T).name());
   if constexpr ((std::is_same_v<T, Around> || ...)) {
-    // It is being added.
+    // The layout of T is being added, further out.
   } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
     h.add(sizeof(T));
   } else {
@@ -217,13 +217,13 @@ constexpr const wire_type* wire_of() noexcept {
   }
 }
 
-/// What put_outcome() appends for a task that threw. Of an exception that cannot be written: one
-/// that says so.
+/// Appends what put_outcome() does for a task that threw. An exception that cannot be written is
+/// replaced by one that says so.
 void put_failure(const std::exception_ptr& e, byte_writer& w);
-/// How a task ended, after it ran: its result, what it threw, or that it was cancelled.
+/// Appends how a task ended, after it ran: its result, what it threw, or that it was cancelled.
 void put_outcome(task& t, const wire_type& type, byte_writer& w);
-/// Stores it in a task that waits for it: result or error. Throws malformed; the task is then as
-/// it was.
+/// Stores how a task ended in the task that waits for it: result or error. Throws malformed; the
+/// task is then as it was.
 void get_outcome(task& t, const wire_type& type, byte_reader& r);
 
 }  // namespace cleave::detail
