@@ -198,6 +198,14 @@ access read_access(const fs::path& file) {
   } catch (const std::exception& e) { refuse(file.string(), e.what()); }
 }
 
+access read_machines_access(const fs::path& file) {
+  access a = read_access(file);
+  if (a.name == relay_name)
+    refuse(file.string(),
+           "expected a machine's key (cleave invite NAME), got that of the relay of " + a.site);
+  return a;
+}
+
 void write_access(const fs::path& file, const access& a, cleave::machine::saved_file::kind as) {
   try {
     check(a);
@@ -232,7 +240,7 @@ fs::path find_key(const std::string& where) {
 }
 
 access find_access(const std::string& where) {
-  access a = read_access(find_key(where));
+  access a = read_machines_access(find_key(where));
   if (where.find("://") == where.npos) return a;
   a.urls = {where};
   try {

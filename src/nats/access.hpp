@@ -12,6 +12,9 @@
 /// What one machine needs to join a site, as one file carries it.
 namespace cleave::net::nats {
 
+/// The name that a relay has in its own key file. No machine has it.
+inline constexpr std::string_view relay_name = "relay";
+
 struct access {
   std::string site, name;  ///< the site and the name of this machine; each is a token
   /// Where the relay listens: tls://HOST:PORT, or nats:// on loopback.
@@ -45,6 +48,9 @@ void check(const access& a);
 /// Reads a key file. Throws std::invalid_argument with one line that begins with the file's name if
 /// it cannot be read, if others than its owner may read it, or if it is no key file.
 access read_access(const std::filesystem::path& file);
+
+/// The same for the key file of a machine: throws for that of a relay, too.
+access read_machines_access(const std::filesystem::path& file);
 
 /// Makes the file, readable for its owner alone; nothing is left of one that could not be written.
 /// Throws std::invalid_argument, also if there is such a file already, unless `as` is `secret`,

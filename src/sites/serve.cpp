@@ -239,7 +239,7 @@ extern "C" __attribute__((visibility("default"))) int cleave_serve(
     return 1;
   }
   const auto key = find_key(what.where);
-  return serve(read_access(key), key, what);
+  return serve(read_machines_access(key), key, what);
 } catch (const std::invalid_argument& e) {
   error = e.what();
   return 2;

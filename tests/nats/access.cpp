@@ -48,6 +48,19 @@ TEST(access, is_read_as_it_was_written) {
   }
 }
 
+TEST(access, of_a_relay_is_no_machines) {
+  const tests::temporary_folder folder;
+  const std::string file = (folder.path / "kobe.cleave").string();
+  access a = plain();
+  a.name = net::nats::relay_name;
+  net::nats::write_access(file, a);
+  EXPECT_EQ(net::nats::read_access(file).name, "relay");
+  const std::string line =
+      file + ": expected a machine's key (cleave invite NAME), got that of the relay of chiba";
+  EXPECT_EQ(refusal([&] { net::nats::read_machines_access(file); }), line);
+  EXPECT_EQ(refusal([&] { net::nats::find_access(file); }), line);
+}
+
 TEST(access, of_a_file_that_is_no_key_file) {
   const tests::temporary_folder folder;
   const auto of = [&](const std::string& text, unsigned mode = 0600) {

@@ -58,6 +58,7 @@ fi
 refuses "cleave: --kernels: expected some of spawn, migrate, spread, tree-1, tree-2, fib, queens, uts, skynet, matmul, got 'fob'" cleave study --kernels fob
 refuses "$work/none.json: expected a readable file that is not empty, got No such file or directory" cleave study --compare "$work/none.json" "$work/study.json"
 refuses "cleave: expected a command, got none (--help lists them)" cleave
+refuses "cleave: gang: expected a command, got none (--help lists them)" cleave gang
 refuses "cleave: unknown command 'studdy' (--help lists them)" cleave studdy
 refuses "cleave: unexpected argument 'quick' (see --help)" cleave study quick
 refuses "cleave: --workers: expected a whole number from 1 to 1024, got '0'" cleave study --workers 2,0

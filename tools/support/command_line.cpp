@@ -194,8 +194,10 @@ struct command_line::parser {
     const auto chosen = std::find_if(commands.begin(), commands.end(),
                                      [](const parser* c) { return c->app->parsed(); });
     if (chosen == commands.end() && command_is_optional) return;
-    if (chosen == commands.end())
-      throw usage_error("expected a command, got none (--help lists them)");
+    if (chosen == commands.end()) {
+      const std::string of_which = app->get_parent() != nullptr ? app->get_name() + ": " : "";
+      throw usage_error(of_which + "expected a command, got none (--help lists them)");
+    }
     (*chosen)->after_dashes = std::move(after_dashes);
     (*chosen)->take();
   }

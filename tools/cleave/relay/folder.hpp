@@ -35,7 +35,7 @@ using cleave::net::nats::access;
 using cleave::net::nats::is_token;
 
 // The reserved name of a relay in its key file.
-inline constexpr auto relay_name = "relay";
+using cleave::net::nats::relay_name;
 
 // The usual folder: $XDG_CONFIG_HOME/cleave/relay, or ~/.config/cleave/relay without that variable.
 std::filesystem::path default_folder();
