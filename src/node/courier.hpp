@@ -56,7 +56,8 @@ public:
   /// Nothing comes or goes any more.
   void end();
 
-  /// Data that another node has seen. `runs_team`: this node runs a task that all run.
+  /// Takes in values that another node has seen. `with_result`: they came with a result, and go on
+  /// with those of this node. Returns why one cannot be read, or null.
   std::exception_ptr take_in(std::span<const std::byte> shared, bool with_result) noexcept;
   /// A task for others is running here besides those that came by requests.
   void set_runs_team(bool is) noexcept { runs_team_ = is; }
