@@ -84,8 +84,7 @@ void teams::lead() {
 /// Whether a node runs another program, or has ended, as far as is known.
 bool teams::is_absent(address who) const {
   const auto known = tasks_.protocol().peers().find(who);
-  return known != tasks_.protocol().peers().end() &&
-         (known->second.foreign || !known->second.reachable);
+  return known != tasks_.protocol().peers().end() && !neighbours::is_open(known->second);
 }
 
 /// Called with the mutex.

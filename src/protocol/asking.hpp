@@ -34,7 +34,7 @@ public:
   struct arrival {
     bool late = false;
     bool anything = true;           ///< the request was not for a part of some task
-    std::optional<asker> for_whom;  ///< the only worker that may run it
+    std::optional<asker> for_whom;  ///< the worker that is to run it, if there is one
   };
   arrival on_task(std::uint64_t request);
   /// A worker has got the task that came.

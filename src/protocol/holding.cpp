@@ -119,7 +119,7 @@ void holding::resend(instant now) {
   }
 }
 
-void holding::on_rack(address from, const result_receipt& m) {
+void holding::on_receipt(address from, const result_receipt& m) {
   const std::uint64_t id = tasks_.id_of({peers_[from].process, m.key});
   if (id != 0 && tasks_.find(id)->is == held_task::state::ended) tasks_.erase(id);
 }

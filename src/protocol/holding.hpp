@@ -45,7 +45,7 @@ public:
   void refuse(instant now, std::uint64_t id);
   /// Core has ended the task. Returns false if nobody knows it.
   bool finish(instant now, std::uint64_t id, outcome end);
-  void on_rack(address from, const result_receipt& m);
+  void on_receipt(address from, const result_receipt& m);
   void on_cancel(address from, const cancel& m);
   /// A peer is lost: its tasks are orphans, its requests are over.
   void lost(address who);

@@ -158,7 +158,7 @@ void node::finished(instant now, std::uint64_t id, outcome end) {
   if (member_ != membership::left && holding_.finish(now, id, std::move(end))) pursue(now);
 }
 
-void node::on(instant, address from, const result_receipt& m) { holding_.on_rack(from, m); }
+void node::on(instant, address from, const result_receipt& m) { holding_.on_receipt(from, m); }
 void node::on(instant, address from, const cancel& m) { holding_.on_cancel(from, m); }
 
 void node::cancelled(instant now, std::uint64_t id) {
