@@ -42,7 +42,9 @@ struct branch_frame : work_frame {
     begin_frame(*this, out, type);
   }
 
-  static bool splittable(const frame& f) noexcept { return !was_given(f); }
+  static division splittable(const frame& f) noexcept {
+    return was_given(f) ? division::never : division::now;
+  }
   static task* split(frame& f, unsigned) {
     auto& self = static_cast<branch_frame&>(f);
     auto* t = new given_task([&self]() -> work_type { return self.second->make(); });

@@ -4,10 +4,12 @@
 #include <cleave/both.hpp>
 #include <cleave/call.hpp>
 #include <cleave/cancel.hpp>
+#include <cleave/find.hpp>
 #include <cleave/graph.hpp>
 #include <cleave/loop.hpp>
 #include <cleave/poll.hpp>
 #include <cleave/published.hpp>
+#include <cleave/reduce_until.hpp>
 #include <cleave/remote_error.hpp>
 #include <cleave/runtime.hpp>
 #include <cleave/shared.hpp>

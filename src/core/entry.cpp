@@ -29,6 +29,8 @@ bool unwinds_in_stopped() noexcept {
   return std::uncaught_exceptions() != 0 && stopped(here.current);
 }
 
+bool is_checked() noexcept { return here.self != nullptr && here.self->of.check; }
+
 std::uint64_t begin_timing(std::uintptr_t construct) noexcept {
   return here.self != nullptr ? here.self->begin_timing(construct) : 0;
 }

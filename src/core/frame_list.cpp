@@ -81,18 +81,20 @@ std::size_t frame_list::outermost_within(const scope* wanted, std::uint32_t dept
 }
 
 /// What has nothing left to give never will again, so the cursor only moves inward. What may not be
-/// given now, because of steps that are on no list, is passed over.
+/// given now, because of steps that are on no list or because its turn has not come, is passed over.
 frame* frame_list::oldest_from(std::uint32_t& cursor, bool outside) {
   const auto begin = seen_.begin() + cursor;
   const auto may = std::partition_point(begin, seen_.end(),
                                         [](const frame* f) { return f->unlisted < here.unlisted; });
   auto passed = static_cast<std::uint32_t>(may - seen_.begin());
-  std::uint32_t& i = may == begin ? cursor : passed;
-  for (; i < seen_.size(); ++i, ++searched) {
-    frame& f = *seen_[i];
+  std::uint32_t* i = may == begin ? &cursor : &passed;
+  for (; *i < seen_.size(); ++*i, ++searched) {
+    frame& f = *seen_[*i];
     const frame_type& type = f.type();
-    if (type.role != frame_role::work || !type.splittable(f) || (outside && type.wire == nullptr))
-      continue;
+    if (type.role != frame_role::work || (outside && type.wire == nullptr)) continue;
+    const division can = type.splittable(f);
+    if (can == division::later && i == &cursor) passed = cursor, i = &passed;
+    if (can != division::now) continue;
     assert(f.unlisted == here.unlisted);
     return f.unlisted == here.unlisted ? &f : nullptr;
   }

@@ -123,7 +123,7 @@ void worker::serve() {
   };
   // A loop in long iterations is not back here soon, so all that ask get a part of it now.
   auto more = [&] {
-    return others-- > 0 && oldest != nullptr && oldest->type().splittable(*oldest) &&
+    return others-- > 0 && oldest != nullptr && oldest->type().splittable(*oldest) == division::now &&
            cutoff_.time_since(begin) < counted * ticks_per_microsecond();
   };
   serving.found = serve_askers(self_, find, make, more);

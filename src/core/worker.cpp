@@ -228,6 +228,7 @@ void worker::finish(task& t) noexcept {
     // Release: what the task wrote, to the owner that sees zero (wait(), task_group).
     if (group.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   } else {
+    t.ended();
     t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
   }
   if (owner == nullptr) {

@@ -88,7 +88,8 @@ void proxy::finished_here(task& t) noexcept {
 
 void proxy::complete(task& t) noexcept {
   detail::worker* const owner = t.owner;
-  t.ticks = 0;                                                  // nobody here knows the ticks
+  t.ticks = 0;  // nobody here knows the ticks
+  t.ended();
   t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
   owner->box().ring(detail::news);
 }

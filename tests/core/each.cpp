@@ -1,9 +1,8 @@
 // `each`: the general loop, its puts and gets.
-#include "core/pool.hpp"
+#include "core/idle_workers.hpp"
 #include "core/requests.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -323,25 +322,6 @@ TEST_P(each_with, a_body_of_a_few_instructions) {
   }
 }
 
-/// Has each worker run a part, so that none of them still looks for the task of this `run`: what it
-/// asks for after that, it waits for.
-void have_all_compute(int workers) {
-  std::atomic<std::uint64_t> seen{0};
-  each(0, 30'000, [&, workers](int) {
-    seen |= std::uint64_t{1} << detail::here.self->id;
-    if (std::popcount(seen.load()) < workers)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  });
-}
-
-/// Whether the worker's request can be found. A bit alone may be that of a request which its worker
-/// has just taken back.
-bool asks_for_anything(const detail::pool& of, unsigned worker) {
-  const detail::request posted = of.meeting.box(worker).posted();
-  return detail::is_asking(posted) && detail::wanted_by(posted) == nullptr &&
-         of.meeting.askers.visit(worker, [worker](unsigned i) { return i == worker; });
-}
-
 /// All are served at one poll, as none comes before all have begun.
 TEST(each, gives_long_iterations_to_all_that_ask) {
   const int workers = std::thread::hardware_concurrency() > 1 ? 8 : 4;
@@ -350,12 +330,9 @@ TEST(each, gives_long_iterations_to_all_that_ask) {
   std::atomic<bool> too_late{false};
   std::uint64_t splits_before = 0;
   rt.run([&, workers] {
-    have_all_compute(workers);
+    have_all_compute();
     splits_before = rt.statistics().splits;
-    const detail::worker& self = *detail::here.self;
-    for (unsigned i = 0; i < self.of.size(); ++i) {
-      while (i != self.id && !asks_for_anything(self.of, i)) std::this_thread::yield();
-    }
+    await_idle_workers();
     each(0, workers, [&, workers](int) {
       ++begun;
       for (int k = 0; begun < workers && !too_late; ++k) {

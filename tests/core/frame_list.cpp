@@ -20,12 +20,16 @@ using detail::work_frame;
 std::vector<int> steps_called;
 
 struct test_work : work_frame {
-  static bool splittable(const frame& f) noexcept {
-    return static_cast<const test_work&>(f).left > 0;
+  static detail::division splittable(const frame& f) noexcept {
+    const auto& self = static_cast<const test_work&>(f);
+    return self.left == 0 ? detail::division::never
+           : self.waits   ? detail::division::later
+                          : detail::division::now;
   }
   static constexpr frame_type type{frame_role::work, nullptr, &splittable,
                                    nullptr,          nullptr, nullptr};
-  int left;  // parts to give
+  int left;    // parts to give
+  bool waits;  // nothing may be given before something else is done
 };
 struct test_step : frame {
   static void undo(frame& f) noexcept { steps_called.push_back(-static_cast<test_step&>(f).name); }
@@ -74,6 +78,7 @@ protected:
     } else {
       auto& w = *new (e.memory) test_work;
       w.left = static_cast<int>(draw(4));
+      w.waits = false;
       detail::begin_frame(w, detail::here.innermost, test_work::type);
     }
     detail::here.innermost = &e.as<frame>();
@@ -116,6 +121,7 @@ protected:
       entry& e = *stack[i];
       if (e.role == frame_role::scope) mine = mine || is_below(e.opened.get(), wanted);
       if (!mine || e.role != frame_role::work || e.as<test_work>().left == 0) continue;
+      if (e.as<test_work>().waits) continue;
       // Below any scope at all there is nobody to give for.
       if (e.unlisted == detail::here.unlisted) return i;
     }
@@ -202,6 +208,24 @@ TEST_F(frame_list, what_is_blocked_by_an_unlisted_step_is_given_after_it) {
   EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &outer);
 }
 
+TEST_F(frame_list, what_waits_for_something_else_is_given_after_it) {
+  push(frame_role::scope);
+  push(frame_role::work);
+  test_work& outer = stack.back()->as<test_work>();
+  push(frame_role::work);
+  test_work& inner = stack.back()->as<test_work>();
+  outer.left = inner.left = 1;
+  outer.waits = true;
+  list.update(detail::here.innermost);
+  bool mine = false;
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &inner);
+  inner.left = 0;
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), nullptr);
+  EXPECT_TRUE(mine);
+  outer.waits = false;
+  EXPECT_EQ(list.oldest(nullptr, 0, false, mine), &outer);
+}
+
 /// Frames that may not leave the process are passed over for another node only.
 TEST_F(frame_list, what_was_sought_for_another_node_is_sought_anew_here) {
   push(frame_role::scope);
@@ -222,7 +246,12 @@ TEST_F(frame_list, does_what_a_search_of_the_whole_stack_does) {
   push(frame_role::scope);
   for (std::uint64_t k = 0; k < rounds && !HasFatalFailure(); ++k) {
     if (k % 1000 == 0) target = 1 + draw(60);
-    switch (draw(8)) {
+    switch (draw(9)) {
+      case 8: {
+        entry& e = *stack[draw(stack.size())];
+        if (e.role == frame_role::work) e.as<test_work>().waits = false;
+        break;
+      }
       case 0: {
         const std::uint64_t n = draw(8);
         for (std::uint64_t i = 0; i < n && stack.size() > 1; ++i) pop();
@@ -248,6 +277,7 @@ TEST_F(frame_list, does_what_a_search_of_the_whole_stack_does) {
         for (std::uint64_t i = draw(6); i-- > 0;) {
           const std::uint64_t role = draw(8);
           push(role == 0 ? frame_role::scope : role < 3 ? frame_role::step : frame_role::work);
+          if (role >= 3) stack.back()->as<test_work>().waits = draw(4) == 0;
         }
     }
   }

@@ -19,6 +19,9 @@ class wire_type;
 
 enum class frame_role : std::uint8_t { work, step, scope };
 
+/// Whether a frame can be split: never again, not before something else is done, or at this moment.
+enum class division : std::uint8_t { never, later, now };
+
 /// What the slow path can do with a frame. One constant object per construct and closure type, so
 /// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
 ///
@@ -26,11 +29,11 @@ enum class frame_role : std::uint8_t { work, step, scope };
 /// each of those that ask shall get one.
 struct alignas(8) frame_type {
   frame_role role;
-  const wire_type* wire;                      // how its task leaves the process; null: it does not
-  bool (*splittable)(const frame&) noexcept;  // work: is something left to give?
-  task* (*split)(frame&, unsigned shares);    // work: make the task and link it into the frame
-  void (*undo)(frame&) noexcept;              // step
-  void (*redo)(frame&) noexcept;              // step
+  const wire_type* wire;  // how its task leaves the process; null: it does not
+  division (*splittable)(const frame&) noexcept;  // work: is something left to give?
+  task* (*split)(frame&, unsigned shares);        // work: make the task and link it into the frame
+  void (*undo)(frame&) noexcept;                  // step
+  void (*redo)(frame&) noexcept;                  // step
 };
 
 /// A place where work could still be given away, or where the workspace was changed. Lives on the

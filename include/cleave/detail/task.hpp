@@ -72,6 +72,9 @@ bool stopped(const scope* s) noexcept;
 /// cancelled.
 bool told_stopped(const scope* s) noexcept;
 
+/// Whether the calling thread is a worker that checks (options::check).
+bool is_checked() noexcept;
+
 /// Marks a scope cancelled and tells all workers. Any thread.
 void stop(scope& s) noexcept;
 
@@ -105,6 +108,9 @@ struct task : scope {
   task() noexcept : scope(nullptr) {}
   virtual ~task() { end(); }
   virtual void execute() noexcept = 0;  // runs the work, keeps its result or its exception
+  /// Called once the result or the exception is in the task, before whoever waits is told: by the
+  /// worker that ran it, or by the thread that speaks for other nodes.
+  virtual void ended() noexcept {}
 
   worker* owner = nullptr;   // the worker that waits; null: another thread, or nobody
   unsigned runner = nobody;  // the worker whose mailbox it was handed to

@@ -21,6 +21,15 @@
 /// cutoff, and their parts.
 namespace cleave::detail {
 
+/// Where the share begins that is given of what remains of a loop: of two shares the half without
+/// the current iteration, rounded up.
+template <std::integral Int>
+Int begin_of_share(Int current, Int end, unsigned shares) noexcept {
+  const auto left = remaining(current, end);
+  const auto part = std::max<decltype(left)>(left / shares, 1);
+  return static_cast<Int>(end - static_cast<Int>(part));
+}
+
 /// The frame of a loop: iterations after `current` and before `end` can still be given away. The
 /// owner alone changes current, a split (which the owner makes too) alone lowers end.
 template <std::integral Int, class Make>
@@ -32,17 +41,13 @@ struct loop_frame : work_frame {
     begin_frame(*this, out, type);
   }
 
-  static bool splittable(const frame& f) noexcept {
+  static division splittable(const frame& f) noexcept {
     auto& self = static_cast<const loop_frame&>(f);
-    return remaining(self.current, self.end) > 1;
+    return remaining(self.current, self.end) > 1 ? division::now : division::never;
   }
-  /// Gives the upper end of what remains: of two shares the half without the current iteration,
-  /// rounded up.
   static task* split(frame& f, unsigned shares) {
     auto& self = static_cast<loop_frame&>(f);
-    const auto left = remaining(self.current, self.end);
-    const auto part = std::max<decltype(left)>(left / shares, 1);
-    const auto from = static_cast<Int>(self.end - static_cast<Int>(part));
+    const Int from = begin_of_share(self.current, self.end, shares);
     auto* t = new given_task([&]() -> work_type { return (*self.make)(from, self.end); });
     t->before = was_given(self) ? self.part : nullptr;
     self.end = from;
