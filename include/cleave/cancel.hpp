@@ -2,6 +2,7 @@
 
 #include <cleave/detail/task.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -53,27 +54,35 @@ public:
   /// Cancels what runs inside, and all that will. Any thread, while the scope lives; no signal
   /// handler. Does not block.
   void cancel() noexcept {
+    if (thread_.load(std::memory_order_relaxed) == &detail::here &&
+        !shared.load(std::memory_order_relaxed)) {
+      detail::cancel_own(*this, own_);
+      cancelled_here_ = true;
+      return;
+    }
     detail::stop(*this);
     const std::lock_guard lock(sequential_mutex_);
     if (sequential_ != nullptr) detail::interrupt(*sequential_);
   }
   /// Whether the scope was cancelled, or what it runs in. Called by its own thread and by tasks
   /// inside.
-  bool cancelled() const noexcept { return detail::told_stopped(this); }
+  bool cancelled() const noexcept { return cancelled_here_ || detail::told_stopped(this); }
 
 private:
   /// Lives while a run() is under way. On a thread that is no worker, cancel() has to ring that
   /// thread.
   struct running {
     explicit running(cancel_scope& s) : of(s), outside(s.parent), leap(s.leap), depth(s.depth) {
-      if (of.running_) throw std::logic_error("cleave::cancel_scope::run: it is running already");
-      of.running_ = true;
+      if (of.thread_.load(std::memory_order_relaxed) != nullptr)
+        throw std::logic_error("cleave::cancel_scope::run: it is running already");
+      of.thread_.store(&detail::here, std::memory_order_relaxed);
       of.put_below(detail::here.current);
       // Either cancel() rings this thread, or cancelled() is true.
       if (detail::here.self == nullptr) set_sequential(&detail::here);
     }
     ~running() {
-      of.running_ = false;
+      of.thread_.store(nullptr, std::memory_order_relaxed);
+      detail::forget_own(of, of.own_);
       // What it was made in may be gone.
       of.leap = leap, of.depth = depth;
       if (of.parent != outside) of.parent = outside;  // others may read it
@@ -92,7 +101,9 @@ private:
     const std::uint32_t depth;
   };
 
-  bool running_ = false;
+  std::atomic<detail::local*> thread_{nullptr};  // the thread that runs the scope
+  detail::own_mark own_;
+  bool cancelled_here_ = false;  // the mark was that thread's own, and may be gone
   /// The thread that runs the scope, if that is no worker. Guarded by the mutex, as the thread may
   /// end.
   detail::local* sequential_ = nullptr;

@@ -151,6 +151,7 @@ private:
     using closure = detail::closure_task<decltype(call)>;
     detail::task_of<closure> root([&call] { return closure{call}; });
     root.put_below(detail::here.current);
+    if (root.parent != nullptr) root.parent->share();
     run_root(root);
     if (root.error) std::rethrow_exception(root.error);
     if constexpr (!std::is_void_v<std::invoke_result_t<F&>>) return std::move(*root.result);

@@ -74,6 +74,7 @@ auto run_by_team(const Work& work, Run run) {
     using closure = closure_task<decltype(call)>;
     task_of<closure> root([&call] { return closure{std::move(call)}; });
     root.put_below(here.current);
+    if (root.parent != nullptr) root.parent->share();
     if (!run(root, input)) continue;
     if constexpr (std::is_void_v<decltype(call())>) {
       return;

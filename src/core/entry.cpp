@@ -1,6 +1,7 @@
 #include "core/pool.hpp"
 #include "machine/futex.hpp"
 
+#include <cassert>
 #include <exception>
 
 /// The functions that constructs call.
@@ -47,7 +48,7 @@ std::atomic<std::uint32_t> marked{0};
 
 // Acquire: partner of stop().
 bool stopped(const scope* s) noexcept {
-  if (marked.load(std::memory_order_acquire) == 0) return false;
+  if (marked.load(std::memory_order_acquire) == 0 && here.own_marks == nullptr) return false;
   for (; s != nullptr; s = s->parent) {
     if (s->stopped.load(std::memory_order_acquire)) return true;
   }
@@ -66,6 +67,35 @@ void stop(scope& s) noexcept {
     marked.fetch_sub(1, std::memory_order_relaxed);
   if (here.self == nullptr) interruption_of(here).remind();
   pool::interrupt_all();
+}
+
+void cancel_own(scope& s, own_mark& mark) noexcept {
+  assert(!s.shared.load(std::memory_order_relaxed));
+  if (s.stopped.load(std::memory_order_relaxed)) return;
+  s.stopped.store(true, std::memory_order_relaxed);
+  mark = {here.own_marks, true};
+  const std::uintptr_t cutoff = interruption_of(here).begin_own_cancel();
+  if (mark.before == nullptr) here.cutoff_before = cutoff;
+  here.own_marks = &mark;
+}
+
+void forget_own(scope& s, own_mark& mark) noexcept {
+  if (!mark.stands) return;
+  mark.stands = false;
+  own_mark** at = &here.own_marks;
+  while (*at != &mark) at = &(*at)->before;
+  *at = mark.before;
+  s.stopped.store(false, std::memory_order_relaxed);
+  if (here.own_marks == nullptr) interruption_of(here).end_own_cancel(here.cutoff_before);
+}
+
+void scope::share_up() noexcept {
+  for (scope* s = this; s != nullptr && !s->shared.load(std::memory_order_relaxed); s = s->parent)
+    s->shared.store(true, std::memory_order_relaxed);
+  for (; here.own_marks != nullptr; here.own_marks = here.own_marks->before) {
+    here.own_marks->stands = false;
+    marked.fetch_add(1, std::memory_order_seq_cst);
+  }
 }
 
 void scope::forget_mark() noexcept { marked.fetch_sub(1, std::memory_order_relaxed); }

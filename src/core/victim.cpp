@@ -47,7 +47,8 @@ void worker::answer(std::uintptr_t construct) {
     return;
   }
   if (cutoff_.answers_later(box_.insisted())) {
-    if ((here.word.load(std::memory_order_relaxed) & attention) != 0) throw_if_stopped();
+    if ((here.word.load(std::memory_order_relaxed) & (attention | own_cancel)) != 0)
+      throw_if_stopped();
     return;
   }
   trace::between_strands pause(strands_);
@@ -64,7 +65,7 @@ void worker::answer(std::uintptr_t construct) {
   } at_exit{*this, begin};
   cutoff_.begin_division();
   const std::uint32_t signals = box_.take_signals();
-  at_exit.interrupted = (signals & attention) != 0;
+  at_exit.interrupted = (signals & (attention | own_cancel)) != 0;
   if ((signals & checking) != 0) split_everywhere();
   if ((signals & (asked | parked)) != 0) serve();
   if (std::exchange(at_exit.interrupted, false)) throw_if_stopped();
@@ -123,7 +124,8 @@ void worker::serve() {
   };
   // A loop in long iterations is not back here soon, so all that ask get a part of it now.
   auto more = [&] {
-    return others-- > 0 && oldest != nullptr && oldest->type().splittable(*oldest) == division::now &&
+    return others-- > 0 && oldest != nullptr &&
+           oldest->type().splittable(*oldest) == division::now &&
            cutoff_.time_since(begin) < counted * ticks_per_microsecond();
   };
   serving.found = serve_askers(self_, find, make, more);
@@ -153,6 +155,7 @@ task& worker::split(frame& f, unsigned shares) {
   redo_at_exit redo{*this, f};
   task& t = *f.type().split(f, shares);
   t.put_below(frames_.scope_of(f));
+  t.parent->share();
   t.owner = this;
   t.wire = f.type().wire;
   t.generation = generation_ + 1;

@@ -191,6 +191,26 @@ struct interruption {
     word.fetch_or(attention, std::memory_order_relaxed);
     cutoff.store(0, std::memory_order_relaxed);
   }
+
+  // For scopes that nobody but this thread is in.
+
+  /// Has this thread's polls look at its scopes. Returns the cutoff that was.
+  std::uintptr_t begin_own_cancel() const noexcept {
+    const std::uintptr_t before = cutoff.load(std::memory_order_relaxed);
+    word.fetch_or(own_cancel, std::memory_order_relaxed);
+    cutoff.store(0, std::memory_order_relaxed);
+    return before;
+  }
+  /// Has them look no more, unless a poll has found it or somebody else has rung. The cutoff before
+  /// the word: an insist() whose bits are not seen here writes the cutoff later than this.
+  void end_own_cancel(std::uintptr_t cutoff_before) const noexcept {
+    if ((word.load(std::memory_order_relaxed) & own_cancel) == 0) return;
+    cutoff.store(cutoff_before, std::memory_order_relaxed);
+    const std::uint32_t signals =
+        word.fetch_and(~std::uint32_t{own_cancel}, std::memory_order_acq_rel);
+    if ((signals & ~std::uint32_t{own_cancel | profiling}) != 0)
+      cutoff.store(0, std::memory_order_relaxed);
+  }
 };
 
 }  // namespace cleave::detail

@@ -41,6 +41,76 @@ TEST_P(cancel_with, stops_at_the_next_poll) {
   });
 }
 
+/// What the scope runs may end without a poll: then nothing is thrown, and what follows goes on.
+TEST_P(cancel_with, by_its_own_thread_and_left_without_a_poll) {
+  const auto leaves = [] {
+    for (int k = 0; k < 100; ++k) {
+      cancel_scope s;
+      EXPECT_TRUE(s.run([&s] { s.cancel(); }));  // it ran to its end
+      EXPECT_TRUE(s.cancelled());
+      EXPECT_FALSE(s.run([] { ADD_FAILURE() << "ran in a cancelled scope"; }));
+      EXPECT_EQ(detail::rung_signals() & detail::own_cancel, 0u);
+      EXPECT_EQ(sum(0, 10, [](int i) { return i; }), 45);
+      poll();
+    }
+  };
+  leaves();
+  rt.run(leaves);
+}
+
+TEST_P(cancel_with, scopes_in_each_other_by_their_own_thread) {
+  const auto nested = [] {
+    for (int k = 0; k < 100; ++k) {
+      cancel_scope outer, inner;
+      // The inner one first: the outer one is still to be found when that is left.
+      EXPECT_FALSE(outer.run([&] {
+        inner.run([&] {
+          inner.cancel();
+          outer.cancel();
+        });
+        poll();
+        ADD_FAILURE() << "the outer scope went on";
+      }));
+      cancel_scope around, within;
+      EXPECT_FALSE(around.run([&] {
+        around.cancel();
+        within.run([&] { within.cancel(); });
+        poll();
+        ADD_FAILURE() << "the outer scope went on";
+      }));
+      poll();
+    }
+  };
+  nested();
+  rt.run(nested);
+}
+
+/// A mark that was this thread's alone is everybody's once something below it is given away.
+TEST_P(cancel_with, by_its_own_thread_before_it_makes_a_task) {
+  rt.run([] {
+    for (int k = 0; k < 100; ++k) {
+      cancel_scope outer, inner;
+      EXPECT_FALSE(outer.run([&] {
+        inner.run([&] {
+          inner.cancel();
+          try {
+            task_group g;
+            g.spawn([] { ADD_FAILURE() << "ran in a cancelled scope"; });
+            g.wait();
+          } catch (...) {
+            outer.cancel();
+            throw;
+          }
+        });
+        poll();
+        ADD_FAILURE() << "the outer scope went on";
+      }));
+      poll();
+      EXPECT_FALSE(detail::stopped(detail::here.current));
+    }
+  });
+}
+
 struct solver {
   cancel_scope stop;
   bool search() {

@@ -57,6 +57,39 @@ TEST(broken_cancellation, ring_taken_by_store) { finds<cancellation>(fault::ring
 TEST(broken_cancellation, ring_taken_first) { finds<cancellation>(fault::ring_taken_first); }
 TEST(broken_cancellation, look_before_taking) { finds<cancellation>(fault::look_before_taking); }
 
+/// A worker that has cancelled a scope of its own, which it leaves without a poll, and another that
+/// insists meanwhile: the worker's constructs look for its request afterwards.
+struct own_cancellation {
+  platform::atomic<std::uint32_t> word{0};
+  platform::cutoff cutoff{1};
+
+  static constexpr unsigned threads() { return 2; }
+  void run(unsigned i) {
+    if (i != 0) {
+      cleave::detail::mailbox<platform>(word, cutoff).insist(asked);
+      return;
+    }
+    const cleave::detail::interruption<platform> mine{word, cutoff};
+    const std::uintptr_t before = mine.begin_own_cancel();
+    if (broken == fault::own_word_first) {
+      word.fetch_and(~std::uint32_t{cleave::detail::own_cancel}, std::memory_order_acq_rel);
+      cutoff.store(before, std::memory_order_relaxed);
+    } else {
+      mine.end_own_cancel(before);
+    }
+    // The other one's bit is in the word, or will be: a construct that looks is not kept from it.
+    word.await(~0u);
+    cutoff.await(1);
+  }
+  void check() const {
+    require(word.load(std::memory_order_relaxed) == asked, "the request is not in the word");
+  }
+  std::string name(const void* at) const { return at == &word ? "word" : "cutoff"; }
+};
+
+TEST(cancellation, of_its_own_hides_no_request) { holds<own_cancellation>(10); }
+TEST(broken_cancellation, own_word_first) { finds<own_cancellation>(fault::own_word_first); }
+
 /// A thread that counts, so that no state comes again.
 struct endless {
   platform::atomic<std::uint64_t> count{0};

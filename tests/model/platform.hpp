@@ -56,6 +56,7 @@ enum class fault {
   ring_taken_by_store,  // by a store instead of an exchange
   ring_taken_first,     // the word before the cutoff
   look_before_taking,   // at the scope, and then the ring is taken
+  own_word_first,       // a thread's own cancellation leaves the word before the cutoff
 };
 inline fault broken = fault::none;
 

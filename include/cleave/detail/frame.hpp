@@ -14,6 +14,7 @@ namespace cleave::detail {
 struct frame;
 struct task;
 struct scope;
+struct own_mark;
 class worker;
 class wire_type;
 
@@ -69,13 +70,14 @@ struct work_frame : frame {
 
 /// Bits of the polled word.
 enum signal : std::uint32_t {
-  asked = 1,      // a thief asks: look at the board
-  attention = 2,  // a scope was cancelled: see whether it is one of mine
-  news = 4,       // what I wait for may have happened
-  parked = 8,     // somebody asks, and there was nothing to give when I last looked
-  sleeping = 16,  // I block on this word: wake me
-  checking = 32,  // CLEAVE_CHECK: split at every poll
-  profiling = 64  // options::profile: a strand ends at every poll
+  asked = 1,        // a thief asks: look at the board
+  attention = 2,    // a scope was cancelled: see whether it is one of mine
+  news = 4,         // what I wait for may have happened
+  parked = 8,       // somebody asks, and there was nothing to give when I last looked
+  sleeping = 16,    // I block on this word: wake me
+  checking = 32,    // CLEAVE_CHECK: split at every poll
+  profiling = 64,   // options::profile: a strand ends at every poll
+  own_cancel = 128  // this thread has cancelled a scope that it is in, and that nobody else is in
 };
 
 /// What a thread keeps at hand. What others write has a line of its own. Aligned to no more than
@@ -84,10 +86,12 @@ struct alignas(64) local {
   frame* innermost = nullptr;
   scope* current = nullptr;  // the task, group or cancellation scope that this thread works for
   worker* self = nullptr;    // null on a thread that is no worker: there nothing is ever divided
-  std::uintptr_t construct = 0;   // where on the stack the last divisible construct began
-  std::uint32_t until_timed = 1;  // divisible constructs until the next whose time is taken
-  std::uint32_t unlisted = 0;     // steps done and not undone yet that are on no list of frames
-  std::uint64_t floating = 0;     // on a worker: task::floating of the task that it is in
+  std::uintptr_t construct = 0;      // where on the stack the last divisible construct began
+  std::uint32_t until_timed = 1;     // divisible constructs until the next whose time is taken
+  std::uint32_t unlisted = 0;        // steps done and not undone yet that are on no list of frames
+  std::uint64_t floating = 0;        // on a worker: task::floating of the task that it is in
+  own_mark* own_marks = nullptr;     // scopes that this thread has cancelled for itself alone
+  std::uintptr_t cutoff_before = 0;  // the cutoff before the first of them was
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };

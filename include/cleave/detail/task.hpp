@@ -45,6 +45,16 @@ struct scope {
   const scope* leap;
   std::uint32_t depth;  // how many are above it
   std::atomic<bool> stopped{false};
+  /// Whether a task was ever made below it. If not, only the thread that is in the scope works for
+  /// it.
+  std::atomic<bool> shared{false};
+
+  /// Called before a task below the scope is given to others. Only a thread that works for the
+  /// scope calls it.
+  void share() noexcept {
+    if (!shared.load(std::memory_order_relaxed)) [[unlikely]]
+      share_up();
+  }
 
 protected:
   /// Called by the destructors: the scope is marked no more. A destructor that forgets this makes
@@ -56,6 +66,7 @@ protected:
 
 private:
   static void forget_mark() noexcept;
+  void share_up() noexcept;
 };
 
 /// Whether s is the scope `wanted`, which has that depth, or below it. `wanted` may be gone.
@@ -77,6 +88,19 @@ bool is_checked() noexcept;
 
 /// Marks a scope cancelled and tells all workers. Any thread.
 void stop(scope& s) noexcept;
+
+/// The mark of a scope that was cancelled by the thread that runs it, while nobody else worked for
+/// it. Such a mark is this thread's alone, in a list, and costs no more than a few calls. It
+/// becomes everybody's when something around or below it is given away.
+struct own_mark {
+  own_mark* before = nullptr;
+  bool stands = false;
+};
+/// Marks a scope that the calling thread runs, and that is not shared.
+void cancel_own(scope& s, own_mark& mark) noexcept;
+/// Takes the mark back, if it still is this thread's alone. Called where the thread leaves the
+/// scope.
+void forget_own(scope& s, own_mark& mark) noexcept;
 
 /// Makes the next poll of a thread that is no worker look whether its scope was cancelled. Any
 /// thread, after stop().
@@ -169,6 +193,7 @@ struct group_scope : scope {
 struct group_task : task {
   explicit group_task(group_scope& g) noexcept {
     put_below(&g), is_kept = kept::by_itself, floating = here.floating;
+    g.share();
   }
   std::uint64_t path = 0;  // in a profile: the least position at which it begins
 };
