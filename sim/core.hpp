@@ -160,6 +160,7 @@ private:
   bool rests(const worker& w) const;
   bool act(unsigned which);
   bool join(worker& w);
+  void hand_back(std::uint64_t number, net::ending how);
   void finish(worker& w);
   bool await(unsigned which, std::uint64_t part);
   void fail(worker& w, std::uint32_t error);

@@ -141,6 +141,20 @@ bool core::await(unsigned which, std::uint64_t part) {
   return w.stack.size() != before;
 }
 
+/// A piece is done: it goes back to whoever gave it. One that is waited for here stays.
+void core::hand_back(std::uint64_t number, net::ending how) {
+  const piece& p = pieces_.at(number);
+  if (p.came_as != 0) {
+    protocol_->finished(world_.now(), p.came_as, {how, encode_result(p)});
+  } else if (number == root_) {
+    world_.root_done(p);
+    root_ = 0;
+  } else {
+    return;
+  }
+  erase(pieces_.find(number));
+}
+
 void core::finish(worker& w) {
   const execution e = w.stack.back();
   w.stack.pop_back();
@@ -150,14 +164,7 @@ void core::finish(worker& w) {
   if (p.result != right) world_.violation("a piece has a wrong result");
   p.is = piece::state::done;
   w.awaited = 0;
-  if (p.came_as != 0) {
-    protocol_->finished(world_.now(), p.came_as, {net::ending::value, encode_result(p)});
-    erase(pieces_.find(e.piece));
-  } else if (e.piece == root_) {
-    world_.root_done(p);
-    erase(pieces_.find(e.piece));
-    root_ = 0;
-  }
+  hand_back(e.piece, net::ending::value);
 }
 
 /// The innermost piece ends with an error. What it gave away is abandoned.
@@ -169,14 +176,7 @@ void core::fail(worker& w, std::uint32_t error) {
   piece& p = pieces_.at(e.piece);
   p.error = error;
   p.is = piece::state::done;
-  if (p.came_as != 0) {
-    protocol_->finished(world_.now(), p.came_as, {net::ending::error, encode_result(p)});
-    erase(pieces_.find(e.piece));
-  } else if (e.piece == root_) {
-    world_.root_done(p);
-    erase(pieces_.find(e.piece));
-    root_ = 0;
-  }
+  hand_back(e.piece, net::ending::error);
   changed_ = true;
 }
 

@@ -62,6 +62,14 @@ auto timed(const F& f) {
   return std::pair(cost, std::move(result));
 }
 
+// Adds what all processes of the job did between two moments.
+inline void add_job(measurement& cost, const cleave::job_statistics& before,
+                    const cleave::job_statistics& after) {
+  cost.splits = after.splits - before.splits;
+  cost.requests = after.requests - before.requests;
+  if (after.nodes > 1) cost.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
+}
+
 // f() or f(stopwatch&), timed on a worker of `on`, with the help of the others. Only the result is
 // compared under CLEAVE_CHECK, where f runs twice and the first run is the one that is measured.
 template <class F>
@@ -75,10 +83,7 @@ auto timed(cleave::runtime& on, const F& f) {
     first = false;
     return std::move(answer);
   });
-  const auto after = on.job();
-  cost.splits = after.splits - before.splits;
-  cost.requests = after.requests - before.requests;
-  if (after.nodes > 1) cost.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
+  add_job(cost, before, on.job());
   return std::pair(cost, std::move(result));
 }
 
@@ -101,10 +106,7 @@ trial make_team_trial(Sequential sequential, Parallel parallel, Report report) {
     }
     const auto before = workers->job();
     auto [cost, found] = workers->run_on_all(parallel);
-    const auto after = workers->job();
-    cost.splits = after.splits - before.splits;
-    cost.requests = after.requests - before.requests;
-    if (after.nodes > 1) cost.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
+    add_job(cost, before, workers->job());
     return outcome{cost, report(found)};
   };
 }

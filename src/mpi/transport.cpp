@@ -4,7 +4,7 @@
 #include "machine/spinner.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/doorbell.hpp"
-#include "transport/plugin.hpp"
+#include "transport/open_plugin.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -375,18 +375,6 @@ void mpi_transport::leave() {
 extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave_transport_open(
     unsigned version, const cleave::net::transport_settings& settings,
     cleave::net::open_failure& why) {
-  if (version != cleave::net::plugin_version) {
-    why.line = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
-               ", this program needs " + std::to_string(version);
-    return nullptr;
-  }
-  try {
-    return new cleave::net::mpi::mpi_transport(settings);
-  } catch (const std::invalid_argument& e) {
-    why = {e.what(), true};
-    return nullptr;
-  } catch (const std::exception& e) {
-    why.line = e.what();
-    return nullptr;
-  }
+  return cleave::net::open_plugin(
+      version, why, [&settings] { return new cleave::net::mpi::mpi_transport(settings); });
 }

@@ -4,7 +4,7 @@
 #include "nats/connection.hpp"
 #include "nats/presence.hpp"
 #include "nats/silence.hpp"
-#include "transport/plugin.hpp"
+#include "transport/open_plugin.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -455,20 +455,9 @@ extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave
     unsigned version, const cleave::net::transport_settings& settings,
     cleave::net::open_failure& why) {
   namespace nats = cleave::net::nats;
-  if (version != cleave::net::plugin_version) {
-    why.line = "the plug-in is of version " + std::to_string(cleave::net::plugin_version) +
-               ", this program needs " + std::to_string(version);
-    return nullptr;
-  }
-  try {
+  return cleave::net::open_plugin(version, why, [&settings] {
     nats::place here = nats::read_place();
     here.workers = settings.workers, here.asked_workers = settings.asked_workers;
     return new nats::nats_transport(nats::read_key(), here);
-  } catch (const std::invalid_argument& e) {
-    why = {e.what(), true};
-    return nullptr;
-  } catch (const std::exception& e) {
-    why.line = e.what();
-    return nullptr;
-  }
+  });
 }

@@ -1,42 +1,10 @@
 // Random programs of all constructs, nested, over a workspace that steps change. The plain
 // sequential program is the oracle for the result; at every put and every leaf the workspace must
 // be what the path from the root makes it, which each branch knows by value.
-#include "core/requests.hpp"
-
-#include <array>
+#include "core/random_program.hpp"
 
 namespace cleave::tests {
 namespace {
-
-/// A digest of a sequence: += appends, so that order shows. Powers of an odd number modulo 2^64.
-struct digest {
-  std::uint64_t hash = 0, power = 1;
-  static digest of(std::uint64_t x) { return {x, 0x9e3779b97f4a7c15u}; }
-  digest& operator+=(const digest& b) {
-    hash = hash * b.power + b.hash;
-    power *= b.power;
-    return *this;
-  }
-  friend digest operator+(digest a, const digest& b) { return a += b; }
-  friend bool operator==(const digest&, const digest&) = default;
-};
-
-constexpr std::uint64_t odd = 0xd1342543de82ef95u;
-constexpr std::uint64_t inverse() {  // of odd, modulo 2^64, by Newton's iteration
-  std::uint64_t x = odd;
-  for (int k = 0; k < 6; ++k) x *= 2 - odd * x;
-  return x;
-}
-
-/// Cells that steps change in a way that does not commute. `path` is what a branch knows of it by
-/// value.
-struct workspace {
-  std::array<std::uint64_t, 8> cells{};
-  void change(std::uint64_t by) { at(by) = at(by) * odd + by; }
-  void restore(std::uint64_t by) { at(by) = (at(by) - by) * inverse(); }
-  std::uint64_t& at(std::uint64_t by) { return cells[by >> 61]; }
-  friend bool operator==(const workspace&, const workspace&) = default;
-};
 
 struct place {
   std::uint64_t seed;  // of the program from here on
@@ -50,34 +18,8 @@ struct place {
   }
 };
 
-std::atomic<long> mismatches{0};
-void verify(const workspace& w, const workspace& path) { mismatches += !(w == path); }
-
-/// Plain: the same program without the runtime.
-struct sequential {
+struct sequential : plain_constructs {
   static void pause(std::uint64_t) {}
-  template <class F, class G>
-  static digest both2(F f, G g) {
-    digest a = f();
-    return a + g();
-  }
-  template <class F, class G, class P>
-  static digest both3(F f, G g, P) {
-    digest a = f();
-    return a + g();
-  }
-  template <class B, class... P>
-  static digest loop(std::uint64_t, int n, B body, P...) {
-    digest d;
-    for (int i = 0; i < n; ++i) d += body(i, with_step);
-    return d;
-  }
-  static constexpr auto with_step = [](auto make, auto f, auto undo) {
-    make();
-    digest r = f();
-    undo();
-    return r;
-  };
 };
 
 template <class Mode>
@@ -92,49 +34,9 @@ struct piece {
   digest run();
 };
 
-struct divided {
+void never_fails() {}
+struct divided : divided_constructs<never_fails> {
   static void pause(std::uint64_t seed) { disturb(seed, 4); }
-  template <class F, class G>
-  static digest both2(F f, G g) {
-    auto [a, b] = both(f, g);
-    return a + b;
-  }
-  template <class F, class G, class P>
-  static digest both3(F f, G g, P p) {
-    auto [a, b] = both(f, g, p);
-    return a + b;
-  }
-  template <class B, class P>
-  static digest loop(std::uint64_t kind, int n, B body, P put) {
-    return range(kind, 0, n, body, put);
-  }
-  template <class B, class P>
-  static digest range(std::uint64_t kind, int from, int to, B body, P put) {
-    const auto steps = [=](int i) { return body(i, with_step); };
-    const auto merge = [](digest a, digest b) { return a + b; };
-    digest all;
-    const auto get = [&](digest d) { all += d; };
-    switch (kind % 6) {
-      case 0: return sum(from, to, steps, put);
-      case 1: return reduce(from, to, digest{}, steps, merge, put);
-      case 2:
-        each(
-            from, to, [&](int i) { all += steps(i); }, put, get);
-        break;
-      case 3:
-        return sum(
-            from, to, [=](int i, digest& d, auto wind) { d += body(i, wind); }, put);
-      case 4: return reduce(from, to, digest{}, body, merge, put);
-      default:
-        each(
-            from, to, [&](int i, auto wind) { all += body(i, wind); }, put, get);
-    }
-    return all;
-  }
-  static constexpr auto with_step = [](auto make, auto f, auto undo) {
-    step change{make, undo};
-    return f();
-  };
 };
 
 template <class Mode, class Wind>
@@ -176,10 +78,10 @@ digest program(workspace& w, place at) {
   };
   switch (at.seed % 5) {
     case 0:  // second branch with a workspace of its own from the start, by value
-      return Mode::both2([&w, at] { return program<Mode>(w, at.inner(1)); },
-                         [own = w, at]() mutable { return program<Mode>(own, at.inner(2)); });
+      return Mode::both([&w, at] { return program<Mode>(w, at.inner(1)); },
+                        [own = w, at]() mutable { return program<Mode>(own, at.inner(2)); });
     case 1:  // a shared workspace, the first branch changes it
-      return Mode::both3(
+      return Mode::both(
           [&w, at] {
             const auto by = at.seed;
             return Mode::with_step(

@@ -3,9 +3,8 @@
 // are cancelled. The plain sequential program is the oracle: of the result, or of the exception. At
 // every put and every leaf the workspace must be what the path from the root makes it, which each
 // branch knows by value; every leaf is entered once, every task made is run once and freed.
-#include "core/requests.hpp"
+#include "core/random_program.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -16,47 +15,10 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// A digest of a sequence: += appends, so that order shows. Powers of an odd number modulo 2^64.
-struct digest {
-  std::uint64_t hash = 0, power = 1;
-  static digest of(std::uint64_t x) { return {x, 0x9e3779b97f4a7c15u}; }
-  digest& operator+=(const digest& b) {
-    hash = hash * b.power + b.hash;
-    power *= b.power;
-    return *this;
-  }
-  friend digest operator+(digest a, const digest& b) { return a += b; }
-  friend bool operator==(const digest&, const digest&) = default;
-};
-
-/// Cells that steps change in a way that does not commute.
-struct workspace {
-  static constexpr std::uint64_t odd = 0xd1342543de82ef95u;
-  static constexpr std::uint64_t inverse = [] {  // modulo 2^64, by Newton's iteration
-    std::uint64_t x = odd;
-    for (int k = 0; k < 6; ++k) x *= 2 - odd * x;
-    return x;
-  }();
-  std::array<std::uint64_t, 8> cells{};
-  void change(std::uint64_t by) { at(by) = at(by) * odd + by; }
-  void restore(std::uint64_t by) { at(by) = (at(by) - by) * inverse; }
-  std::uint64_t& at(std::uint64_t by) { return cells[by >> 61]; }
-  friend bool operator==(const workspace&, const workspace&) = default;
-};
-
 // ---- what is seen
 
-/// Relaxed: what is counted orders nothing, so that ThreadSanitizer sees what the runtime orders.
-struct tally {
-  void operator+=(long n) { of.fetch_add(n, std::memory_order_relaxed); }
-  void operator=(long n) { of.store(n, std::memory_order_relaxed); }
-  operator long() const { return of.load(std::memory_order_relaxed); }
-  std::atomic<long> of{0};
-};
-tally mismatches, twice, made, run, living, entered;
+tally twice, made, run, living, entered;
 std::atomic<unsigned> clocked{0};
-
-void verify(const workspace& w, const workspace& path) { mismatches += !(w == path); }
 
 /// The leaves entered in one run of a program; none may be twice.
 class leaves {
@@ -139,25 +101,9 @@ digest iteration(workspace& w, const place& at, int i, Wind wind);
 template <class Mode, class Wind>
 digest wound(workspace& w, const place& at, int which, Wind wind);
 
-/// Plain: the same programs without the runtime.
-struct sequential {
+struct sequential : plain_constructs {
   static void pause(std::uint64_t) {}
   static void enter(const place& at) { entered += at.counts; }
-  template <class F, class G>
-  static digest both(F f, G g) {
-    digest a = f();
-    return a + g();
-  }
-  template <class F, class G, class P>
-  static digest both(F f, G g, P) {
-    return both(f, g);
-  }
-  template <class B, class P>
-  static digest loop(std::uint64_t, int n, B body, P) {
-    digest d;
-    for (int i = 0; i < n; ++i) d += body(i, with_step);
-    return d;
-  }
   template <class B>
   static digest plain_loop(std::uint64_t, int n, B body) {
     digest d;
@@ -186,14 +132,6 @@ struct sequential {
   static digest cancelled_scope(const place&, F) {
     return digest::of(1);
   }
-  static constexpr auto with_step = [](auto make, auto f, auto undo) {
-    make();
-    struct at_exit {
-      decltype(undo)& u;
-      ~at_exit() { u(); }
-    } undone{undo};
-    return f();
-  };
 };
 
 /// With what `piece` a part of the program is given away.
@@ -214,7 +152,7 @@ struct piece {
   int from, to;
 };
 
-struct divided {
+struct divided : divided_constructs<may_fail> {
   static void pause(std::uint64_t seed) {
     if (seed % 64 == 0) {
       force_split();
@@ -227,40 +165,6 @@ struct divided {
     seen.enter(at.seed);
     entered += at.counts;
     if (at.stop != nullptr && at.seed % 16 == 0) at.stop->cancel();
-  }
-  template <class... Branch>
-  static digest both(Branch... branch) {
-    auto [a, b] = cleave::both(branch...);
-    return a + b;
-  }
-  template <class B, class P>
-  static digest loop(std::uint64_t kind, int n, B body, P put) {
-    return range(kind, 0, n, body, put);
-  }
-  template <class B, class P>
-  static digest range(std::uint64_t kind, int from, int to, B body, P put) {
-    const auto steps = [=](int i) { return body(i, with_step); };
-    digest all;
-    const auto get = [&](digest d) {
-      may_fail();
-      all += d;
-    };
-    switch (kind % 6) {
-      case 0: return sum(from, to, steps, put);
-      case 1: return reduce(from, to, digest{}, steps, merge, put);
-      case 2:
-        each(
-            from, to, [&](int i) { all += steps(i); }, put, get);
-        break;
-      case 3:
-        return sum(
-            from, to, [=](int i, digest& d, auto wind) { d += body(i, wind); }, put);
-      case 4: return reduce(from, to, digest{}, body, merge, put);
-      default:
-        each(
-            from, to, [&](int i, auto wind) { all += body(i, wind); }, put, get);
-    }
-    return all;
   }
   template <class B>
   static digest plain_loop(std::uint64_t kind, int n, B body) {
@@ -302,16 +206,8 @@ struct divided {
     });
     return digest::of(d.has_value() ? 2 : 1);
   }
-  static constexpr auto with_step = [](auto make, auto f, auto undo) {
-    step change{make, undo};
-    return f();
-  };
 
 private:
-  static constexpr auto merge = [](digest a, digest b) {
-    may_fail();
-    return a + b;
-  };
   template <class B>
   static void spawn_one(task_group& g, std::vector<digest>& results, const B& task, int i) {
     g.spawn([&results, task, i] { results[static_cast<std::size_t>(i)] = task(i); });

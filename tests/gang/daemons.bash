@@ -5,6 +5,7 @@
 #                           daemons[NODE]
 #   begin_job NODE FILE SCRIPT [NODE…]  a job of bash that runs SCRIPT there, and by the remote shell on the other nodes; its
 #                           processes write their ids into $work/FILE.NODE; sets `job`, and `name` as ps shows it
+source "$CLEAVE_SOURCE_DIR/tests/processes.bash"
 declare -A daemons=()
 gang=("$bin/cleave" gang)
 unset CLEAVE_GANG_JOB CLEAVE_GANG_KEEPER CLEAVE_GANG_SHELL CLEAVE_GANG_REMOTE_SOCKET CLEAVE_GANG_STOP_BY
@@ -84,12 +85,7 @@ begin_job() {
 }
 spin='echo $$ >>"$file.$NODE"; while :; do :; done'
 
-ticks() {  # FILE: CPU time of its process so far
-  local stat
-  stat=$(cat "/proc/$(head -1 "$1")/stat" 2>/dev/null) || { echo -1; return; }
-  stat=(${stat##*) })
-  echo $((stat[11] + stat[12]))
-}
+ticks() { cpu_ticks "$(head -1 "$1")"; }  # FILE: CPU time of its process so far
 goes_on() {  # FILE WHAT: it makes progress
   local before
   before=$(ticks "$work/$1")
@@ -108,7 +104,7 @@ stays() {  # FILE WHAT: it makes none, once it has stopped
 gone() {  # FILE WHAT
   local pid how
   pid=$(head -1 "$work/$1")
-  is_gone() { [[ $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) != [^Z]* ]]; }
+  is_gone() { ! alive "$pid"; }
   patiently is_gone && return
   fail "$2: process $pid of $1 is left"
   while ((pid > 1 && pid != $$)); do  # it, its keeper, whoever began that

@@ -1,6 +1,7 @@
 # For the scripts here, after checks.bash: each MPI that there is a plug-in for, and how it starts ranks.
 #   mpis             names of plug-ins that can be run here; the script ends as skipped if there are none
 #   launch MPI N …   a command's words, in `command`
+source "$CLEAVE_SOURCE_DIR/tests/processes.bash"
 ranks=$CLEAVE_BINARY_DIR/tests/programs/mpi_ranks
 export CLEAVE_PLUGINS=$CLEAVE_BINARY_DIR/lib
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -67,13 +68,12 @@ ended() {
   status=$?
   for pid in "${pids[@]}"; do
     for ((k = 0; k < 20; ++k)); do  # the launcher may be gone a moment before those it has killed
-      runs "$pid" || break
+      alive "$pid" || break
       sleep 0.1
     done
-    if runs "$pid"; then
+    if alive "$pid"; then
       fail "a rank outlived its job"
       kill -9 "$pid"
     fi
   done
 }
-runs() { [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [^Z]* ]]; }

@@ -4,6 +4,7 @@
 # killed or told to leave (a server, its process, the submitter), the right thing is said and nothing is left running.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/processes.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
 me=$work/me.cleave
 begin_relay relay --site here --port 0
@@ -15,8 +16,7 @@ offer m2 "$bin/queens" --workers 1; m2=$server
 children() { local p; for p; do cat "/proc/$p/task/$p/children" 2>/dev/null; done; }
 no_children() { [[ $(children "$@") != *[0-9]* ]]; }
 # until_helps SERVER: its process of the job computes.
-ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null; }
-helps() { local p; for p in $(children "$1"); do (($(ticks "$p") > 10)) && return; done; return 1; }
+helps() { local p; for p in $(children "$1"); do (($(cpu_ticks "$p") > 10)) && return; done; return 1; }
 until_helps() { patiently helps "$1" || fail "no process of the server computes: $(cat "$work"/*.err)"; }
 
 "$cleave" nodes "$me" >"$work/out"

@@ -8,6 +8,7 @@
 # each (3), CLEAVE_QUEENS: the size (15).
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/processes.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nats/machines.bash"
 strangers=$CLEAVE_BINARY_DIR/tests/programs/nats_strangers
 me=$work/me.cleave n=${CLEAVE_QUEENS:-15} runs=${CLEAVE_RUNS:-3}
@@ -23,10 +24,7 @@ job_in() {  # FILE: adds the seconds of a job to it
   grep -o '"result":.*' "$work/out" | sed -n 's/.*"seconds":\([0-9.e+-]*\),.*/\1/p' >>"$work/$1"
 }
 median() { sort -g "$work/$1" | sed -n "$(((runs + 1) / 2))p"; }
-our_ticks() {  # CPU time of the relay and its server, in hundredths of a second
-  cat "/proc/$relay/stat" "/proc/$(tr -d ' ' <"/proc/$relay/task/$relay/children")/stat" | sed 's/.*) //' |
-    awk '{ t += $12 + $13 } END { print t }'
-}
+our_ticks() { cpu_ticks "$relay" $(<"/proc/$relay/task/$relay/children"); }  # of the relay and its server
 mkfifo "$work/door"
 beside() {  # SECONDS NAME: a job beside strangers who come again after so long
   local begin knocking door

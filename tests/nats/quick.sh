@@ -4,6 +4,7 @@
 # away for a moment; what is wrong in the environment is said in one line.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
+source "$CLEAVE_SOURCE_DIR/tests/processes.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nats/relays.bash"
 start_relay
 first=$(key here m0) second=$(key here m1) third=$(key there m1)
@@ -19,7 +20,7 @@ begin() {
 ended() {
   local k status
   for ((k = 0; k < 2000; ++k)); do
-    [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [^Z]* ]] || break
+    alive "$1" || break
     sleep 0.05
   done
   ((k < 2000)) || { fail "a node does not end"; kill -9 "$1"; }
@@ -32,10 +33,9 @@ prints() { grep -qE -- "$1" "$work/out.0" || fail "no line '$1' in: $(tail "$wor
 
 # works PID: waits until it has computed for a while.
 works() {
-  local k ticks
+  local k
   for ((k = 0; k < 1200; ++k)); do  # a machine may be busy
-    ticks=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f12)
-    ((${ticks:-0} < 20)) || return 0
+    (($(cpu_ticks "$1") < 20)) || return 0
     sleep 0.05
   done
   fail "a node does not get anything to do: $(tail "$work"/{out,err}.*)"

@@ -21,6 +21,8 @@ busy='"disturbed": "other processes used 1.93 of 2 CPUs"'
 shows() {
   local page
   page=$(<"$pages/$1.html")
+  page=${page/'/*STYLE*/'/"$(<"$pages/page.css")"}
+  page=${page/'/*SHARED*/'/"$(<"$pages/page.js")"}
   page=${page/'/*DATA*/null'/"{$2}"}
   echo "${page/<style>/<style>html { width: 400px; \}}" >"$work/page.html"
   opens "$work/page.html" "$1"

@@ -6,17 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
+#include "commands.hpp"
 #include "cosched/launch.hpp"
-#include "gang/commands.hpp"
-#include "plan/commands.hpp"
-#include "relay/commands.hpp"
-#include "sites/commands.hpp"
 #include "study/compare.hpp"
 #include "study/cosched_figures.hpp"
 #include "study/cosched_run.hpp"
@@ -303,15 +301,11 @@ int run(int argc, char** argv) {
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
                       "Whose MPI it is (default: as the launcher's name tells)");
   start.rest("mpirun ...", job.command);
-  gang::commands turns(line);
-  relay::commands relays(line);
-  sites::commands jobs(line);
-  plan::commands plans(line);
+  const std::array others{gang::commands(line), relay::commands(line), sites::commands(line),
+                          plan::commands(line)};
   line.parse(argc, argv);
-  if (plans.given()) return plans.run();
-  if (jobs.given()) return jobs.run();
-  if (turns.given()) return turns.run();
-  if (relays.given()) return relays.run();
+  for (const auto& group : others)
+    if (group->given()) return group->run();
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(here));
   if (shared.parsed()) {
     sharing.cleave = std::filesystem::read_symlink("/proc/self/exe");

@@ -1,4 +1,4 @@
-#include "gang/commands.hpp"
+#include "commands.hpp"
 
 #include <string>
 #include <vector>
@@ -12,8 +12,9 @@
 #include "transport/launch.hpp"
 
 namespace gang {
+namespace {
 
-struct commands::parts {
+struct parts {
   struct serve_options {
     std::string join, log;
     int slice = 100;
@@ -61,13 +62,18 @@ struct commands::parts {
   }
 };
 
-commands::commands(apps::command_line& program) : parts_(std::make_unique<parts>(program)) {}
-commands::~commands() = default;
+class group final : public apps::command_group {
+public:
+  explicit group(apps::command_line& program) : parts_(program) {}
+  bool given() const override { return parts_.gang.parsed(); }
+  int run() override;
 
-bool commands::given() const { return parts_->gang.parsed(); }
+private:
+  parts parts_;
+};
 
-int commands::run() {
-  parts& p = *parts_;
+int group::run() {
+  parts& p = parts_;
   cleave::net::separate();  // if a launcher starts it on many nodes, each has errors of its own
   if (p.remote.parsed()) return remote(p.launched);
   p.job_to_run.socket_given = !p.socket.empty();
@@ -85,6 +91,12 @@ int commands::run() {
   if (p.ps.parsed()) return list(p.socket, p.json);
   const char* const what = p.pause.parsed() ? "pause" : p.resume.parsed() ? "resume" : "kill";
   return command(p.socket, what, p.job);
+}
+
+}  // namespace
+
+std::unique_ptr<apps::command_group> commands(apps::command_line& program) {
+  return std::make_unique<group>(program);
 }
 
 }  // namespace gang

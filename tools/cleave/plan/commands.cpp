@@ -1,4 +1,4 @@
-#include "plan/commands.hpp"
+#include "commands.hpp"
 
 #include <fmt/format.h>
 
@@ -117,9 +117,7 @@ void print_json(const summary& s) {
   fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-}  // namespace
-
-struct commands::parts {
+struct parts {
   std::string file;
   std::vector<int> nodes;
   int workers = 0;
@@ -137,31 +135,42 @@ struct commands::parts {
   }
 };
 
-commands::commands(apps::command_line& program) : parts_(std::make_unique<parts>(program)) {}
-commands::~commands() = default;
+class group final : public apps::command_group {
+public:
+  explicit group(apps::command_line& program) : parts_(program) {}
+  bool given() const override { return parts_.line.parsed(); }
+  int run() override;
 
-bool commands::given() const { return parts_->line.parsed(); }
+private:
+  parts parts_;
+};
 
-int commands::run() {
+int group::run() {
   summary s;
   try {
-    s.g = cleave::detail::read_recorded_graph(parts_->file);
+    s.g = cleave::detail::read_recorded_graph(parts_.file);
   } catch (const std::runtime_error& e) { throw apps::usage_error(e.what()); }
   s.kinds = kinds_of(s.g);
   for (const kind& k : s.kinds) s.work += k.time;
   s.span = critical_path(s.g);
-  auto nodes = parts_->nodes;
+  auto nodes = parts_.nodes;
   if (nodes.empty()) nodes = {1, 2, 4, 8, 16};
   for (const int n : nodes) {
     const unsigned workers =
-        parts_->workers != 0 ? static_cast<unsigned>(parts_->workers) : s.g.workers;
+        parts_.workers != 0 ? static_cast<unsigned>(parts_.workers) : s.g.workers;
     forecast f{{static_cast<unsigned>(n), workers, s.g.messages}, {}, 0};
     f.best = best_schedule(s.g, f.on);
     f.speedup = f.best.time > 0 ? s.work / f.best.time : 1;
     s.forecasts.push_back(std::move(f));
   }
-  parts_->json ? print_json(s) : print(s);
+  parts_.json ? print_json(s) : print(s);
   return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<apps::command_group> commands(apps::command_line& program) {
+  return std::make_unique<group>(program);
 }
 
 }  // namespace plan

@@ -1,4 +1,4 @@
-#include "relay/commands.hpp"
+#include "commands.hpp"
 
 #include <string>
 #include <vector>
@@ -10,8 +10,9 @@
 #endif
 
 namespace relay {
+namespace {
 
-struct commands::parts {
+struct parts {
   std::string folder, site, listen, upstream, name, output;
   std::vector<std::string> hosts;
   int port = -1;
@@ -42,16 +43,21 @@ struct commands::parts {
   }
 };
 
-commands::commands(apps::command_line& program) : parts_(std::make_unique<parts>(program)) {}
-commands::~commands() = default;
+class group final : public apps::command_group {
+public:
+  explicit group(apps::command_line& program) : parts_(program) {}
+  bool given() const override {
+    return parts_.relay.parsed() || parts_.invite.parsed() || parts_.revoke.parsed();
+  }
+  int run() override;
 
-bool commands::given() const {
-  return parts_->relay.parsed() || parts_->invite.parsed() || parts_->revoke.parsed();
-}
+private:
+  parts parts_;
+};
 
-int commands::run() {
+int group::run() {
 #ifdef CLEAVE_WITH_SITES
-  const parts& p = *parts_;
+  const parts& p = parts_;
   if (p.relay.parsed())
     return relay::serve({p.folder, p.site, p.listen, p.upstream, p.hosts, p.port, p.plain});
   if (p.name.empty()) throw apps::usage_error("NAME: expected a name, got nothing");
@@ -62,6 +68,12 @@ int commands::run() {
       "this cleave was built without OpenSSL or nats.c (Debian and Ubuntu: libssl-dev, "
       "libnats-dev), which relays need");
 #endif
+}
+
+}  // namespace
+
+std::unique_ptr<apps::command_group> commands(apps::command_line& program) {
+  return std::make_unique<group>(program);
 }
 
 }  // namespace relay

@@ -1,4 +1,4 @@
-#include "sites/commands.hpp"
+#include "commands.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -13,8 +13,9 @@
 #endif
 
 namespace sites {
+namespace {
 
-struct commands::parts {
+struct parts {
   std::string where, root;
   int patience = 10, restarts = 3;
   bool json = false;
@@ -41,15 +42,20 @@ struct commands::parts {
   }
 };
 
-commands::commands(apps::command_line& program) : parts_(std::make_unique<parts>(program)) {}
-commands::~commands() = default;
+class group final : public apps::command_group {
+public:
+  explicit group(apps::command_line& program) : parts_(program) {}
+  bool given() const override { return parts_.submit.parsed() || parts_.nodes.parsed(); }
+  int run() override;
 
-bool commands::given() const { return parts_->submit.parsed() || parts_->nodes.parsed(); }
+private:
+  parts parts_;
+};
 
 #ifdef CLEAVE_WITH_SITES
 
-int commands::run() {
-  const parts& p = *parts_;
+int group::run() {
+  const parts& p = parts_;
   if (p.nodes.parsed()) return list(p.where, p.json);
   const std::vector<std::string> arguments(p.program.begin() + 1, p.program.end());
   if (const auto wrong = cleave::net::nats::wrong_arguments(arguments))
@@ -60,12 +66,18 @@ int commands::run() {
 
 #else
 
-int commands::run() {
+int group::run() {
   throw std::runtime_error(
       "this cleave was built without nats.c (Debian and Ubuntu: libnats-dev), which it needs to "
       "reach other machines");
 }
 
 #endif
+
+}  // namespace
+
+std::unique_ptr<apps::command_group> commands(apps::command_line& program) {
+  return std::make_unique<group>(program);
+}
 
 }  // namespace sites

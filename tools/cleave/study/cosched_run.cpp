@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <ctime>
 #include <limits>
 
 #include "cosched_jobs.hpp"
@@ -40,13 +39,6 @@ public:
 private:
   fs::path path_;
 };
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[40];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", std::localtime(&now));
-  return text;
-}
 
 // The ranks of a job: CG and FT take powers of two, and the smallest FT 64 at most.
 int ranks_of(int asked, std::size_t cpus) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,13 @@ const cell* measured::find(const std::string& kernel, const std::string& system,
   for (const cell& c : cells)
     if (c.kernel == kernel && c.system == system && c.workers == workers) return &c;
   return nullptr;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[40];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", std::localtime(&now));
+  return text;
 }
 
 void add_to(nlohmann::ordered_json& o, const background& b, int cpus) {

@@ -48,6 +48,8 @@ struct measured {
 double median(std::vector<double> values);  // 0 if there are no values
 double quantile(std::vector<double> values, double part);
 
+// The date and the time of this moment, as studies note them.
+std::string today();
 // Adds the background of a run on that many CPUs to a study's data.
 void add_to(nlohmann::ordered_json& o, const background& b, int cpus);
 // The study as JSON, indented by one blank for each level, or on one line.

@@ -1,7 +1,9 @@
 #include "page.hpp"
 
-// CMake makes these of study.html and of Chart.js.
+// embedded.cpp makes these of study.html, page.css, page.js and Chart.js.
 extern const char study_template[];
+extern const char page_style[];
+extern const char page_script[];
 extern const char chart_library[];
 
 namespace study {
@@ -19,6 +21,8 @@ std::string page(std::string text, std::string data) {
   // "</script>" in a string would end the element that holds the data.
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3)
     data.replace(at, 2, "<\\/");
+  replace(text, "/*STYLE*/\n", page_style);
+  replace(text, "/*SHARED*/\n", page_script);
   replace(text, "/*DATA*/null", data);
   replace(text, "/*CHARTS*/", chart_library);
   return text;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -20,13 +19,6 @@
 
 namespace study {
 namespace {
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[40];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", std::localtime(&now));
-  return text;
-}
 
 // What a program prints that runs on these CPUs alone. Throws std::runtime_error if it fails or
 // takes longer than `limit`.
