@@ -18,7 +18,7 @@
 namespace {
 
 using model::explorer;
-using model::outcome;
+using model::verdict;
 using model::require;
 using namespace cleave::detail;
 
@@ -402,23 +402,23 @@ struct open_again : world<2> {
 };
 
 template <class World>
-outcome explore(fault f) {
+verdict explore(fault f) {
   broken = f;
   const bool two = World::threads() == 2;
-  const outcome o = explorer().explore<World>(two ? explorer::unbounded : 2);
+  const verdict o = explorer().explore<World>(two ? explorer::unbounded : 2);
   broken = fault::none;
   std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 2 preemptions");
   return o;
 }
 template <class World>
 void holds() {
-  const outcome o = explore<World>(fault::none);
+  const verdict o = explore<World>(fault::none);
   EXPECT_EQ(o.violation, "") << o.schedule;
   EXPECT_GT(o.states, 100u);
 }
 template <class World>
 void finds(fault f) {
-  const outcome o = explore<World>(f);
+  const verdict o = explore<World>(f);
   EXPECT_NE(o.violation, "");
   std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
 }
