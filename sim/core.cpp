@@ -47,9 +47,9 @@ void core::ask(unsigned slot, std::uint64_t wanted) {
   if (a.is != asked::state::free) world_.violation("a slot of core is asked for twice");
   if (wanted != 0 && scope_of(wanted) == 0)
     world_.violation("a part of a task that is not here is asked of core");
-  a = {asked::state::waiting, wanted, 0, a.turn + 1};
+  a = {asked::state::waiting, wanted, 0, a.epoch + 1};
   const auto wait = static_cast<std::size_t>(how_.poll_every.count());
-  world_.plan_poll(number_, slot, a.turn, world_.now() + instant(random_.below(wait + 1)));
+  world_.push_poll(number_, slot, a.epoch, world_.now() + instant(random_.below(wait + 1)));
 }
 
 bool core::withdraw(unsigned slot) {
@@ -57,7 +57,7 @@ bool core::withdraw(unsigned slot) {
   if (a.is == asked::state::free) world_.violation("a free slot of core is withdrawn");
   if (a.is == asked::state::claimed) return false;
   a.is = asked::state::free;
-  ++a.turn;
+  ++a.epoch;
   return true;
 }
 
@@ -162,10 +162,10 @@ void core::fetch(net::address publisher) {
 
 // The world calls the functions that follow.
 
-void core::worker_event(unsigned which, std::uint64_t turn) {
+void core::worker_event(unsigned which, std::uint64_t epoch) {
   worker& w = workers_[which];
-  if (w.turn != turn) return;
-  w.planned = false;
+  if (w.epoch != epoch) return;
+  w.pending = false;
   w.look_at = instant(-1);
   if (w.stack.empty() || w.awaited != 0) {
     // The worker only looks again for something to do.
@@ -176,9 +176,9 @@ void core::worker_event(unsigned which, std::uint64_t turn) {
   advance(w);
 }
 
-void core::poll_event(unsigned slot, std::uint64_t turn) {
+void core::poll_event(unsigned slot, std::uint64_t epoch) {
   asked& a = slots_[slot];
-  if (a.turn != turn || a.is != asked::state::waiting) return;
+  if (a.epoch != epoch || a.is != asked::state::waiting) return;
   const std::uint64_t scope = a.wanted == 0 ? 0 : scope_of(a.wanted);
   std::uint64_t part = 0;
   if (a.wanted == 0 || scope != 0) {
@@ -192,7 +192,7 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
       next =
           std::max(next, std::min(next_gift(scope, nullptr), world_.now() + 5 * how_.poll_every));
     }
-    return world_.plan_poll(number_, slot, turn, next);
+    return world_.push_poll(number_, slot, epoch, next);
   }
   pieces_.at(part).is = piece::state::claimed;
   unclaimed_.erase(part);
@@ -200,12 +200,12 @@ void core::poll_event(unsigned slot, std::uint64_t turn) {
   a.task = part;
   const bool slow = how_.exact && random_.below(2) != 0;
   const instant delay = slow ? instant(random_.below(2000)) : instant(2);
-  world_.plan_answer(number_, slot, turn, world_.now() + delay);
+  world_.push_answer(number_, slot, epoch, world_.now() + delay);
 }
 
-void core::answer_event(unsigned slot, std::uint64_t turn) {
+void core::answer_event(unsigned slot, std::uint64_t epoch) {
   asked& a = slots_[slot];
-  if (a.turn != turn || a.is != asked::state::claimed) return;
+  if (a.epoch != epoch || a.is != asked::state::claimed) return;
   a.is = asked::state::free;
   const auto at = pieces_.find(a.task);
   // The piece was cancelled meanwhile.
@@ -218,7 +218,7 @@ void core::answer_event(unsigned slot, std::uint64_t turn) {
 /// Whether there is nothing to do for a worker until its next event, if nothing changes.
 bool core::rests(const worker& w) const {
   const bool computes = !w.stack.empty() && w.awaited == 0;
-  return computes ? w.planned : world_.now() < w.look_at;
+  return computes ? w.pending : world_.now() < w.look_at;
 }
 
 void core::settle() {

@@ -70,9 +70,9 @@ struct worker {
   instant clock{};            ///< up to when its work is done
   /// The worker has found nothing, and will not before this, unless something changes.
   instant look_at{-1};
-  std::uint64_t turn = 0;  ///< events that were planned before are void
-  bool planned = false;
-  instant planned_at{};
+  std::uint64_t epoch = 0;  ///< events of earlier epochs are void
+  bool pending = false;
+  instant due_at{};
 };
 
 /// What a world does for the core of one of its nodes.
@@ -80,9 +80,9 @@ class surroundings {
 public:
   virtual ~surroundings() = default;
   virtual instant now() const = 0;
-  virtual void plan_worker(unsigned node, unsigned worker, std::uint64_t turn, instant at) = 0;
-  virtual void plan_poll(unsigned node, unsigned slot, std::uint64_t turn, instant at) = 0;
-  virtual void plan_answer(unsigned node, unsigned slot, std::uint64_t turn, instant at) = 0;
+  virtual void push_worker(unsigned node, unsigned worker, std::uint64_t epoch, instant at) = 0;
+  virtual void push_poll(unsigned node, unsigned slot, std::uint64_t epoch, instant at) = 0;
+  virtual void push_answer(unsigned node, unsigned slot, std::uint64_t epoch, instant at) = 0;
   virtual void root_done(const piece& root) = 0;
   virtual void violation(const std::string& what) = 0;
 };
@@ -120,9 +120,9 @@ public:
                std::optional<net::bytes> contents) override;
 
   // The world calls the functions that follow.
-  void worker_event(unsigned which, std::uint64_t turn);
-  void poll_event(unsigned slot, std::uint64_t turn);
-  void answer_event(unsigned slot, std::uint64_t turn);
+  void worker_event(unsigned which, std::uint64_t epoch);
+  void poll_event(unsigned slot, std::uint64_t epoch);
+  void answer_event(unsigned slot, std::uint64_t epoch);
   /// Lets workers act on what has changed. Called after every event of this node, until nothing
   /// changes.
   void settle();
@@ -145,7 +145,7 @@ private:
     enum class state : std::uint8_t { free, waiting, claimed } is = state::free;
     std::uint64_t wanted = 0;
     std::uint64_t task = 0;
-    std::uint64_t turn = 0;
+    std::uint64_t epoch = 0;
   };
   struct place {
     execution* in = nullptr;
@@ -156,7 +156,7 @@ private:
   // The work itself.
   void advance(worker& w);
   instant until_join(const worker& w) const;
-  void plan(unsigned which);
+  void push_event(unsigned which);
   bool rests(const worker& w) const;
   bool act(unsigned which);
   bool join(worker& w);

@@ -71,7 +71,7 @@ std::uint64_t core::split(std::uint64_t scope, const worker* not_from) {
     const place where = oldest(w, scope);
     if (where.at == nullptr) continue;
     const std::uint64_t part = divide(where);
-    if (w.planned) plan(static_cast<unsigned>(which));
+    if (w.pending) push_event(static_cast<unsigned>(which));
     return part;
   }
   return 0;
@@ -159,10 +159,10 @@ void core::look_again(unsigned which, std::uint64_t scope) {
   } else {
     w.look_at = at;
   }
-  if (at == instant::max() || (w.planned && w.planned_at <= at)) return;
-  w.planned = true;
-  w.planned_at = at;
-  world_.plan_worker(number_, which, ++w.turn, at);
+  if (at == instant::max() || (w.pending && w.due_at <= at)) return;
+  w.pending = true;
+  w.due_at = at;
+  world_.push_worker(number_, which, ++w.epoch, at);
 }
 
 void core::hunger(unsigned which, std::uint64_t wanted) {

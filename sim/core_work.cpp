@@ -74,11 +74,11 @@ instant core::until_join(const worker& w) const {
   return static_cast<std::int64_t>(nodes) * how_.node_cost;
 }
 
-void core::plan(unsigned which) {
+void core::push_event(unsigned which) {
   worker& w = workers_[which];
-  w.planned = true;
-  w.planned_at = w.clock + until_join(w);
-  world_.plan_worker(number_, which, ++w.turn, w.planned_at);
+  w.pending = true;
+  w.due_at = w.clock + until_join(w);
+  world_.push_worker(number_, which, ++w.epoch, w.due_at);
 }
 
 /// Lets a worker act; returns whether something has changed.
@@ -88,7 +88,7 @@ bool core::act(unsigned which) {
   const frame& f = w.stack.back().frames.back();
   const bool joins = f.next == f.end && (!f.parts.empty() || w.stack.back().frames.size() == 1);
   if (joins) return join(w);
-  if (!w.planned) plan(which);
+  if (!w.pending) push_event(which);
   return false;
 }
 
@@ -108,8 +108,8 @@ bool core::join(worker& w) {
       w.awaited = 0;
       w.clock = world_.now();
       will_give(w.clock + how_.node_cost);
-      w.planned = false;
-      ++w.turn;
+      w.pending = false;
+      ++w.epoch;
       if (p.error != 0) {
         fail(w, p.error);
         return true;
@@ -231,8 +231,8 @@ bool core::unwind(worker& w) {
       protocol_->finished(world_.now(), p.came_as, {net::ending::refused, {}});
   }
   w.awaited = 0;
-  w.planned = false;
-  ++w.turn;
+  w.pending = false;
+  ++w.epoch;
   w.clock = world_.now();
   sated(static_cast<unsigned>(&w - workers_.data()));
   return true;
@@ -250,8 +250,8 @@ void core::run(worker& w, std::uint64_t part) {
   w.clock = world_.now();
   will_give(w.clock + how_.node_cost);
   will_give(w.clock + how_.node_cost);
-  w.planned = false;
-  ++w.turn;
+  w.pending = false;
+  ++w.epoch;
   changed_ = true;
 }
 

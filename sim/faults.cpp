@@ -44,30 +44,30 @@ instant moment(random& r, instant span) {
 /// What happens to nodes other than the root's.
 std::vector<happening> faults(random& r, unsigned nodes, instant span, bool steady) {
   using kind = happening::kind;
-  std::vector<happening> plan;
+  std::vector<happening> happenings;
   for (unsigned n = 0; n < nodes; ++n) {
     const bool late = n != 0 && r.below(5) == 0;
     const bool foreign = n > 1 && r.below(20) == 0;
-    plan.push_back({kind::join, late ? moment(r, span) : instant{}, n, 0, {}, foreign});
+    happenings.push_back({kind::join, late ? moment(r, span) : instant{}, n, 0, {}, foreign});
     if (n == 0 || steady) continue;
     for (std::size_t again = r.below(3); again > 0; --again) {
       const instant at = moment(r, span);
       if (r.below(5) < 2) {
-        plan.push_back({kind::leave, at, n, 0, 2 * moment(r, span), false});
+        happenings.push_back({kind::leave, at, n, 0, 2 * moment(r, span), false});
       } else {
-        plan.push_back({kind::crash, at, n, 0, {}, false});
+        happenings.push_back({kind::crash, at, n, 0, {}, false});
       }
       if (r.below(2) != 0) continue;
       const instant away = moment(r, span / (r.below(2) == 0 ? 4 : 100) + instant(500));
-      plan.push_back({kind::restart, at + away, n, 0, {}, r.below(20) == 0});
+      happenings.push_back({kind::restart, at + away, n, 0, {}, r.below(20) == 0});
     }
   }
   for (std::size_t parts = steady ? 0 : r.below(6) / 4; parts > 0; --parts) {
     const instant at = moment(r, span);
-    plan.push_back({kind::part, at, 0, r.next(), {}, false});
-    plan.push_back({kind::heal, at + moment(r, span / 2), 0, 0, {}, false});
+    happenings.push_back({kind::part, at, 0, r.next(), {}, false});
+    happenings.push_back({kind::heal, at + moment(r, span / 2), 0, 0, {}, false});
   }
-  return plan;
+  return happenings;
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ schedule random_schedule(std::uint64_t seed) {
   };
 
   const instant span = w.core.node_cost * s.work.nodes() * 2 / all_workers + 20 * latency;
-  s.plan = faults(r, nodes, span, r.below(4) == 0);
+  s.happenings = faults(r, nodes, span, r.below(4) == 0);
   s.limit = w.core.node_cost * s.work.nodes() * 4 + 300 * w.protocol.lost_after + 10 * span;
   return s;
 }
@@ -115,7 +115,7 @@ report run_schedule(std::uint64_t seed, net::mutation planted, bool logs) {
   schedule s = random_schedule(seed);
   s.world.protocol.planted = planted;
   s.world.logs = logs;
-  return world(s.work, s.world).run(s.plan, s.limit);
+  return world(s.work, s.world).run(s.happenings, s.limit);
 }
 
 summary run_schedules(std::uint64_t first, std::uint64_t count, net::mutation planted,

@@ -13,7 +13,7 @@ namespace sim {
 struct schedule {
   tree work;
   world_settings world;
-  std::vector<happening> plan;
+  std::vector<happening> happenings;
   instant limit{};
 };
 

@@ -22,10 +22,10 @@ std::vector<place> nodes_of(const layout& l) {
   const bool one = l.what == layout::kind::one;
   const unsigned most = many ? 16 : one ? 1 : 8, sites = many ? 64 : three ? 3 : one ? 1 : 4;
   for (unsigned site = 0; site < sites; ++site) {
-    unsigned here = (l.workers + sites - 1 - site) / sites;
+    unsigned left = (l.workers + sites - 1 - site) / sites;
     if (l.what == layout::kind::grown)
-      here = std::min(64U, l.workers - std::min(l.workers, 64 * site));
-    for (; here > 0; here -= std::min(here, most)) nodes.push_back({site, std::min(here, most)});
+      left = std::min(64U, l.workers - std::min(l.workers, 64 * site));
+    for (; left > 0; left -= std::min(left, most)) nodes.push_back({site, std::min(left, most)});
   }
   return nodes;
 }
@@ -71,7 +71,7 @@ net::strategy strategy_of(asking whom) {
 
 /// Plans the kills: each time another node is killed, at random but for the seed. Its successor, at
 /// a new address, is there some time later.
-void add_kills(std::vector<happening>& plan, std::vector<place>& nodes, const scale_run& run,
+void add_kills(std::vector<happening>& happenings, std::vector<place>& nodes, const scale_run& run,
                instant until) {
   net::random_numbers random(run.seed);
   const instant back = run.back_after.count() != 0 ? run.back_after : run.killed_every / 10;
@@ -81,8 +81,8 @@ void add_kills(std::vector<happening>& plan, std::vector<place>& nodes, const sc
     unsigned& victim = alive[random.below(alive.size())];
     const auto successor = static_cast<unsigned>(nodes.size());
     nodes.push_back(nodes[victim]);
-    plan.push_back({happening::kind::crash, at, victim, 0, {}, false});
-    plan.push_back({happening::kind::join, at + back, successor, 0, {}, false});
+    happenings.push_back({happening::kind::crash, at, victim, 0, {}, false});
+    happenings.push_back({happening::kind::join, at + back, successor, 0, {}, false});
     victim = successor;
   }
 }
@@ -111,15 +111,15 @@ scale_result run_scale(const tree& work, const scale_run& run,
       run.seed);
   if (w.protocol.whom == net::strategy::relay) w.servers = &servers;
 
-  std::vector<happening> plan;
+  std::vector<happening> happenings;
   for (unsigned n = 0; n < nodes.size(); ++n)
-    plan.push_back({happening::kind::join, {}, n, 0, {}, false});
+    happenings.push_back({happening::kind::join, {}, n, 0, {}, false});
   const instant alone = static_cast<std::int64_t>(work.nodes()) * run.node_cost;
   const bool killed = run.killed_every.count() != 0 && nodes.size() > 1;
-  if (killed) add_kills(plan, nodes, run, 4 * alone);
+  if (killed) add_kills(happenings, nodes, run, 4 * alone);
   w.tells_losses = killed;
   w.told_after = run.told_after;
-  const report r = world(work, w).run(plan, 4 * alone);
+  const report r = world(work, w).run(happenings, 4 * alone);
   if (!r.violation.empty()) throw std::runtime_error("the simulation went wrong: " + r.violation);
   if (killed ? r.busy < alone : r.busy != alone) {
     throw std::runtime_error("the simulation went wrong: " + std::to_string(r.busy.count()) +

@@ -26,9 +26,9 @@ world::world(const tree& work, world_settings how)
     : tree_(work), how_(std::move(how)), random_(how_.seed) {}
 world::~world() = default;
 
-report world::run(const std::vector<happening>& plan, instant limit) {
-  for (unsigned i = 0; i < plan.size(); ++i)
-    push({plan[i].at, 0, event_kind::outside, plan[i].node, i, 0, 0, {}});
+report world::run(const std::vector<happening>& happenings, instant limit) {
+  for (unsigned i = 0; i < happenings.size(); ++i)
+    push({happenings[i].at, 0, event_kind::happening, happenings[i].node, i, 0, 0, {}});
   while (report_.violation.empty() && !events_.empty()) {
     std::pop_heap(events_.begin(), events_.end(), later{});
     event e = std::move(events_.back());
@@ -40,7 +40,7 @@ report world::run(const std::vector<happening>& plan, instant limit) {
     }
     ++report_.events;
     if (how_.progress && now_ >= told_at_ + instant(1'000'000)) tell_progress();
-    handle(e, plan);
+    handle(e, happenings);
     if (done_ && (!how_.checks || quiet())) break;
   }
   for (const auto& m : machines_) {
@@ -63,14 +63,14 @@ void world::push(event e) {
   std::push_heap(events_.begin(), events_.end(), later{});
 }
 
-void world::plan_worker(unsigned node, unsigned worker, std::uint64_t turn, instant at) {
-  push({at, 0, event_kind::worker, node, worker, turn, machines_[node]->generation, {}});
+void world::push_worker(unsigned node, unsigned worker, std::uint64_t epoch, instant at) {
+  push({at, 0, event_kind::worker, node, worker, epoch, machines_[node]->generation, {}});
 }
-void world::plan_poll(unsigned node, unsigned slot, std::uint64_t turn, instant at) {
-  push({at, 0, event_kind::poll, node, slot, turn, machines_[node]->generation, {}});
+void world::push_poll(unsigned node, unsigned slot, std::uint64_t epoch, instant at) {
+  push({at, 0, event_kind::poll, node, slot, epoch, machines_[node]->generation, {}});
 }
-void world::plan_answer(unsigned node, unsigned slot, std::uint64_t turn, instant at) {
-  push({at, 0, event_kind::answer, node, slot, turn, machines_[node]->generation, {}});
+void world::push_answer(unsigned node, unsigned slot, std::uint64_t epoch, instant at) {
+  push({at, 0, event_kind::answer, node, slot, epoch, machines_[node]->generation, {}});
 }
 
 void world::tell_progress() {
@@ -80,18 +80,18 @@ void world::tell_progress() {
   how_.progress(now_, visited);
 }
 
-void world::handle(event& e, const std::vector<happening>& plan) {
-  if (e.kind == event_kind::outside) return happen(plan[e.which]);
+void world::handle(event& e, const std::vector<happening>& happenings) {
+  if (e.kind == event_kind::happening) return happen(happenings[e.which]);
   if (e.kind == event_kind::deliver) return deliver(e);
   machine& m = *machines_[e.node];
   if (!m.alive || m.generation != e.generation) return;
   switch (e.kind) {
-    case event_kind::worker: m.core->worker_event(e.which, e.turn); break;
-    case event_kind::poll: m.core->poll_event(e.which, e.turn); break;
-    case event_kind::answer: m.core->answer_event(e.which, e.turn); break;
+    case event_kind::worker: m.core->worker_event(e.which, e.epoch); break;
+    case event_kind::poll: m.core->poll_event(e.which, e.epoch); break;
+    case event_kind::answer: m.core->answer_event(e.which, e.epoch); break;
     case event_kind::lost:
       // A peer that is there again is not lost: the transport has a new connection to it.
-      if (machines_[e.which]->generation == e.turn) m.node->peer_lost(now_, e.which);
+      if (machines_[e.which]->generation == e.epoch) m.node->peer_lost(now_, e.which);
       break;
     case event_kind::tick:
       if (e.at != m.tick_at) return;
@@ -99,12 +99,12 @@ void world::handle(event& e, const std::vector<happening>& plan) {
       m.node->tick(now_);
       break;
     case event_kind::deliver:
-    case event_kind::outside: break;
+    case event_kind::happening: break;
   }
   after(e.node);
 }
 
-/// What follows from an event of a node: its workers act, its next tick is planned.
+/// What follows from an event of a node: its workers act, its next tick is pushed.
 void world::after(unsigned node) {
   machine& m = *machines_[node];
   m.core->settle();

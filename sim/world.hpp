@@ -43,7 +43,7 @@ struct world_settings {
   std::function<void(instant now, std::uint64_t visited)> progress;  ///< every simulated second
 };
 
-/// What happens from outside.
+/// What happens to the nodes and to the network between them.
 struct happening {
   enum class kind : std::uint8_t { join, crash, restart, leave, part, heal } what = kind::join;
   instant at{};
@@ -73,27 +73,27 @@ public:
 
   /// Runs until the root is done and all is quiet, or something is wrong. `limit`: when every wait
   /// must have ended.
-  report run(const std::vector<happening>& plan, instant limit);
+  report run(const std::vector<happening>& happenings, instant limit);
 
   // Cores call the functions that follow.
   instant now() const override { return now_; }
-  void plan_worker(unsigned node, unsigned worker, std::uint64_t turn, instant at) override;
-  void plan_poll(unsigned node, unsigned slot, std::uint64_t turn, instant at) override;
-  void plan_answer(unsigned node, unsigned slot, std::uint64_t turn, instant at) override;
+  void push_worker(unsigned node, unsigned worker, std::uint64_t epoch, instant at) override;
+  void push_poll(unsigned node, unsigned slot, std::uint64_t epoch, instant at) override;
+  void push_answer(unsigned node, unsigned slot, std::uint64_t epoch, instant at) override;
   void root_done(const piece& root) override;
   void violation(const std::string& what) override;
 
 private:
   struct machine;
-  enum class event_kind : std::uint8_t { deliver, worker, poll, answer, tick, lost, outside };
+  enum class event_kind : std::uint8_t { deliver, worker, poll, answer, tick, lost, happening };
   struct event {
     instant at{};
     std::uint64_t order = 0;
     event_kind kind = event_kind::tick;
     unsigned node = 0;
     unsigned which = 0;            ///< a worker, a slot, a happening, the lost node, or the sender
-    std::uint64_t turn = 0;        ///< the number of the plan that the event is from
-    std::uint64_t generation = 0;  ///< the generation of the node that planned or sent it
+    std::uint64_t epoch = 0;       ///< of the worker or slot: in a later one the event is void
+    std::uint64_t generation = 0;  ///< the generation of the node that pushed or sent it
     net::bytes message;
   };
   struct later {
@@ -109,7 +109,7 @@ private:
 
   void push(event e);
   void tell_progress();
-  void handle(event& e, const std::vector<happening>& plan);
+  void handle(event& e, const std::vector<happening>& happenings);
   void happen(const happening& h);
   void boot(unsigned node, bool foreign);
   void stop(unsigned node);

@@ -56,10 +56,11 @@ void frame_list::update(frame* innermost) {
   searched += fresh_frames;
 }
 
-frame* frame_list::oldest(const scope* wanted, std::uint32_t depth, bool outside, bool& mine) {
+frame* frame_list::oldest(const scope* wanted, std::uint32_t depth, bool for_other_node,
+                          bool& mine) {
   const std::size_t k = outermost_within(wanted, depth);
   mine = k < scopes_.size();
-  return mine ? oldest_from(scope_at(k).cursors[outside ? 1 : 0], outside) : nullptr;
+  return mine ? oldest_from(scope_at(k).cursors[for_other_node ? 1 : 0], for_other_node) : nullptr;
 }
 
 /// The scopes of a chain are each below the one before. If the last of a chain is within `wanted`,
@@ -82,7 +83,7 @@ std::size_t frame_list::outermost_within(const scope* wanted, std::uint32_t dept
 
 /// What has nothing left to give never will again, so the cursor only moves inward. What may not be
 /// given now, because of steps that are on no list or because its turn has not come, is passed over.
-frame* frame_list::oldest_from(std::uint32_t& cursor, bool outside) {
+frame* frame_list::oldest_from(std::uint32_t& cursor, bool for_other_node) {
   const auto begin = seen_.begin() + cursor;
   const auto may = std::partition_point(begin, seen_.end(),
                                         [](const frame* f) { return f->unlisted < here.unlisted; });
@@ -91,7 +92,7 @@ frame* frame_list::oldest_from(std::uint32_t& cursor, bool outside) {
   for (; *i < seen_.size(); ++*i, ++searched) {
     frame& f = *seen_[*i];
     const frame_type& type = f.type();
-    if (type.role != frame_role::work || (outside && type.wire == nullptr)) continue;
+    if (type.role != frame_role::work || (for_other_node && type.wire == nullptr)) continue;
     const division can = type.splittable(f);
     if (can == division::later && i == &cursor) passed = cursor, i = &passed;
     if (can != division::now) continue;

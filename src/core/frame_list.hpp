@@ -17,9 +17,9 @@ public:
   void update(frame* innermost);
 
   /// The oldest frame that may be given (see work_frame), has something to give, and belongs to
-  /// `wanted`, which has that depth, or below (null: any); `outside`: whose task may leave the
-  /// process. Sets `mine` to whether there is such a scope on this stack.
-  frame* oldest(const scope* wanted, std::uint32_t depth, bool outside, bool& mine);
+  /// `wanted`, which has that depth, or below (null: any); `for_other_node`: whose task may leave
+  /// the process. Sets `mine` to whether there is such a scope on this stack.
+  frame* oldest(const scope* wanted, std::uint32_t depth, bool for_other_node, bool& mine);
 
   /// The oldest frame to give in the innermost scope on this stack, which there must be, however
   /// deep others nest.
@@ -42,7 +42,7 @@ private:
   scope_frame& scope_at(std::size_t k) const noexcept {
     return *static_cast<scope_frame*>(seen_[scopes_[k]]);
   }
-  frame* oldest_from(std::uint32_t& cursor, bool outside);
+  frame* oldest_from(std::uint32_t& cursor, bool for_other_node);
   /// Which of scopes_ is the first within `wanted`; their number if none is.
   std::size_t outermost_within(const scope* wanted, std::uint32_t depth) const;
 

@@ -28,17 +28,17 @@ pool::sharing share(unsigned workers, unsigned cpus) {
 
 }  // namespace
 
-pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
+pool::pool(const settings& s, std::unique_ptr<trace::session> recorded)
     : recording(std::move(recorded)),
-      meeting(p.workers),
-      check(p.check),
-      cutoff(p.cutoff),
-      cpus(share(p.workers, p.cpus)),
-      workers(p.workers) {
-  if (p.others) others_ = p.others(*this);
+      meeting(s.workers),
+      check(s.check),
+      cutoff(s.cutoff),
+      cpus(share(s.workers, s.cpus)),
+      workers(s.workers) {
+  if (s.others) others_ = s.others(*this);
   try {
-    for (unsigned i = 0; i < p.workers; ++i) {
-      threads.push_back(std::make_unique<machine::thread>(p.stack_bytes, &begin, this));
+    for (unsigned i = 0; i < s.workers; ++i) {
+      threads.push_back(std::make_unique<machine::thread>(s.stack_bytes, &begin, this));
     }
   } catch (...) {
     threads_.started.store(failed, std::memory_order_release);

@@ -15,7 +15,7 @@ namespace cleave::detail {
 
 class team_node;
 
-/// What stands for the other nodes in a pool: node/proxy.hpp. Any worker calls it.
+/// What stands for the other nodes in a pool: node/other_nodes.hpp. Any worker calls it.
 class other_nodes {
 public:
   virtual ~other_nodes() = default;
@@ -30,7 +30,7 @@ public:
 /// The workers of one runtime and what they share.
 class pool {
 public:
-  struct plan {
+  struct settings {
     unsigned workers = 1;
     std::size_t stack_bytes = 0;
     bool check = false;  // CLEAVE_CHECK
@@ -47,7 +47,7 @@ public:
     unsigned most_askers;               // workers that may ask at once
   };
   /// `recording` may be null. Throws std::system_error.
-  pool(const plan& p, std::unique_ptr<trace::session> recording);
+  pool(const settings& s, std::unique_ptr<trace::session> recording);
   ~pool();
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;

@@ -95,16 +95,16 @@ void worker::serve() {
   bool begun = false;
   const std::uint64_t begin = ticks();
   std::exception_ptr error;
-  auto find = [&](const scope* wanted, std::uint32_t depth, bool outside) {
+  auto find = [&](const scope* wanted, std::uint32_t depth, bool for_other_node) {
     oldest = nullptr, of_whom = wanted;
-    if (!outside && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
+    if (!for_other_node && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
       return search_end::given;
     if (!std::exchange(updated, true)) update_frames();
     bool mine = false;
-    oldest = frames_.oldest(wanted, depth, outside, mine);
+    oldest = frames_.oldest(wanted, depth, for_other_node, mine);
     if (!mine) return search_end::not_mine;
     if (oldest == nullptr && wanted != nullptr)
-      of_whom = outside ? nullptr : ready.filled_within(wanted, depth);
+      of_whom = for_other_node ? nullptr : ready.filled_within(wanted, depth);
     return oldest == nullptr && of_whom == nullptr ? search_end::nothing : search_end::given;
   };
   auto make = [&](unsigned asker) -> request {

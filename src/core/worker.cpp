@@ -302,12 +302,12 @@ void worker::spawn(group_task& t) {
 void worker::run_as_spawned(group_task& t) {
   trace::between_strands pause(strands_);
   auto& group = static_cast<group_scope&>(*t.parent);
-  const std::uint64_t here_is = strands_->position();
+  const std::uint64_t begin = strands_->position();
   group.pending.fetch_add(1, std::memory_order_relaxed);
-  strands_->go_back(std::max(here_is, t.path));
+  strands_->go_back(std::max(begin, t.path));
   execute(t);
   group.path = std::max(group.path, strands_->position());
-  strands_->go_back(here_is);
+  strands_->go_back(begin);
 }
 
 task* worker::take_ready(const group_scope& group) noexcept {

@@ -46,16 +46,16 @@ void stay_on(int cpu) noexcept {
 /// Two CPUs to measure between: the one that this runs on, and another. A launcher may have bound
 /// the rank to one; then the other is any that the kernel gives to a thread that asks for all.
 std::pair<int, int> two_cpus() noexcept {
-  const int here = sched_getcpu();
-  std::pair<int, int> found{here, here};
-  std::thread([&found, here] {
+  const int this_cpu = sched_getcpu();
+  std::pair<int, int> found{this_cpu, this_cpu};
+  std::thread([&found, this_cpu] {
     cpu_set_t all;
     CPU_ZERO(&all);
     for (std::size_t i = 0; i < CPU_SETSIZE; ++i) CPU_SET(i, &all);
     pthread_setaffinity_np(pthread_self(), sizeof all, &all);
     if (pthread_getaffinity_np(pthread_self(), sizeof all, &all) != 0) return;
-    for (int i = 0; i < CPU_SETSIZE && found.second == here; ++i)
-      if (i != here && CPU_ISSET(static_cast<std::size_t>(i), &all)) found.second = i;
+    for (int i = 0; i < CPU_SETSIZE && found.second == this_cpu; ++i)
+      if (i != this_cpu && CPU_ISSET(static_cast<std::size_t>(i), &all)) found.second = i;
   }).join();
   return found;
 }
@@ -119,11 +119,11 @@ nanoseconds one_way(int one_cpu, int other_cpu, nanoseconds longest, nanoseconds
 
 costs measure_costs(nanoseconds longest) noexcept try {
   costs c = usual;
-  const auto [here, other] = two_cpus();
-  c.context_switch = std::clamp(one_way(here, here, longest / 2, c.context_switch),
+  const auto [this_cpu, other] = two_cpus();
+  c.context_switch = std::clamp(one_way(this_cpu, this_cpu, longest / 2, c.context_switch),
                                 least.context_switch, most.context_switch);
   // A wake-up that took longer than the longest did not find an idle CPU.
-  const nanoseconds wake = one_way(here, other, longest / 2, c.wake);
+  const nanoseconds wake = one_way(this_cpu, other, longest / 2, c.wake);
   if (wake <= most.wake) c.wake = std::max(wake, least.wake);
   return c;
 } catch (const std::system_error&) { return usual; }

@@ -242,9 +242,10 @@ using file_started = starts<other, requests::kind::file>;
 template <bool Blocking>
 class under_way {
 public:
-  explicit under_way(const void* frame) noexcept : counted_(here.begin_call(Blocking, frame)) {}
+  explicit under_way(const void* frame) noexcept
+      : counted_(this_rank.begin_call(Blocking, frame)) {}
   ~under_way() {
-    if (counted_) here.end_call(Blocking);
+    if (counted_) this_rank.end_call(Blocking);
   }
   under_way(const under_way&) = delete;
   under_way& operator=(const under_way&) = delete;
@@ -253,7 +254,7 @@ private:
   const bool counted_;
 };
 
-/// A call: told to `here`, and passed on, to a tool's function of that name if there is one.
+/// A call: told to this_rank, and passed on, to a tool's function of that name if there is one.
 template <class Function, class Name, bool Blocking, class Kind>
 struct call;
 template <class R, class... A, class Name, bool Blocking, class Kind>
@@ -262,21 +263,21 @@ struct call<R(A...), Name, Blocking, Kind> {
     static auto* const real = reinterpret_cast<R (*)(A...)>(next_function(Name::text));
     const under_way<Blocking> counted(__builtin_frame_address(0));
     if constexpr (requires { Kind::begin_any(arguments...); })
-      if (here.now_is() == rank::state::active) Kind::begin_any(arguments...);
-    const bool tracked = Kind::tracks && here.is_outermost();
+      if (this_rank.now_is() == rank::state::active) Kind::begin_any(arguments...);
+    const bool tracked = Kind::tracks && this_rank.is_outermost();
     if constexpr (Kind::tracks) {
       if (tracked) {
         rank::call about = Kind::about(arguments...);
         // A rank that has something left to send may send it in any call, and others wait for its
         // help.
         if (!open_requests.only_receives()) about = {.of_file = about.of_file};
-        here.describe(about);
+        this_rank.describe(about);
         Kind::begin(arguments...);
       }
     }
     const R result = real(arguments...);
     if constexpr (Kind::tracks)
-      if (tracked && here.is_outermost()) Kind::end(result, arguments...);
+      if (tracked && this_rank.is_outermost()) Kind::end(result, arguments...);
     return result;
   }
 };
@@ -344,11 +345,12 @@ struct finalize {
     static auto* const real = reinterpret_cast<decltype(&PMPI_Finalize)>(next_function(Name::text));
     if (!std::exchange(has_ended, true)) {
       report_job();
-      here.leave_turns();
-      here.stand_aside();  // what is still to be sent is sent in there, and others may wait for it
+      this_rank.leave_turns();
+      this_rank
+          .stand_aside();  // what is still to be sent is sent in there, and others may wait for it
     }
     const int result = real();
-    here.stop();
+    this_rank.stop();
     return result;
   }
 };

@@ -18,7 +18,7 @@ union for_ever {
   rank value;
 };
 extern for_ever this_process;
-inline constexpr rank& here = this_process.value;
+inline constexpr rank& this_rank = this_process.value;
 
 /// The next function of this name behind this library: MPI's, or the C library's. Ends the process
 /// with a message if there is none.

@@ -147,17 +147,17 @@ settings settings_of_job(const mpi& m) {
 
 /// The first rank makes the memory, the others open it by its name. Null on all of them if one
 /// fails.
-std::unique_ptr<node> share_node(const mpi& m, MPI_Comm here_all) {
-  const int me = rank_in(m, here_all), ranks = size_of(m, here_all);
+std::unique_ptr<node> share_node(const mpi& m, MPI_Comm on_node) {
+  const int me = rank_in(m, on_node), ranks = size_of(m, on_node);
   std::unique_ptr<node> shared;
   char name[most_name] = "";
   if (me == 0 && static_cast<unsigned>(ranks) <= node::most_ranks) {
     shared = node::make(static_cast<unsigned>(ranks));
     if (shared != nullptr) std::snprintf(name, sizeof name, "%s", shared->name().c_str());
   }
-  m.Bcast(name, most_name, m.byte, 0, here_all);
+  m.Bcast(name, most_name, m.byte, 0, on_node);
   if (me != 0 && name[0] != '\0') shared = node::open(name, static_cast<unsigned>(ranks));
-  const bool complete = all(m, shared != nullptr, here_all);
+  const bool complete = all(m, shared != nullptr, on_node);
   if (me == 0 && shared != nullptr) shared->forget_name();
   if (!complete) shared.reset();
   return shared;
@@ -175,9 +175,9 @@ int own_cpu(const cpu_bits& cpus, int n) noexcept {
 
 /// The place where jobs meet that have a rank for each of the same CPUs; null on all ranks if this
 /// job has not, or there is no such place. All its ranks are on this node.
-std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Comm here_all) {
-  const int me = rank_in(m, here_all);
-  if (size_of(m, here_all) != static_cast<int>(shared.cpus())) return nullptr;
+std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Comm on_node) {
+  const int me = rank_in(m, on_node);
+  if (size_of(m, on_node) != static_cast<int>(shared.cpus())) return nullptr;
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, by words
   for (const std::uint64_t bits : shared.used_cpus()) hash = (hash ^ bits) * 0x100000001b3u;
   char name[most_name];
@@ -188,9 +188,9 @@ std::unique_ptr<turn_place> share_turns(const mpi& m, const node& shared, MPI_Co
   if (me == 0 && place == nullptr && turn_place::is_anothers(name))
     std::fprintf(stderr, "cosched: /dev/shm%s is another user's: no turns\n", name);
   unsigned number = place != nullptr ? place->number() : 0;
-  m.Bcast(&number, sizeof number, m.byte, 0, here_all);
+  m.Bcast(&number, sizeof number, m.byte, 0, on_node);
   if (me != 0 && number != 0) place = turn_place::open(name, number);
-  if (!all(m, place != nullptr, here_all)) place.reset();
+  if (!all(m, place != nullptr, on_node)) place.reset();
   return place;
 }
 
@@ -204,22 +204,22 @@ costs share_costs(node& shared, int me) {
 /// How long the shortest message takes there and back, between the first two ranks of a node: the
 /// least of some, because others may have wanted a CPU meanwhile; the usual value if they always
 /// did, or there is one rank only.
-nanoseconds round_trip(const mpi& m, MPI_Comm here_all, int me) {
+nanoseconds round_trip(const mpi& m, MPI_Comm on_node, int me) {
   constexpr int trips = 200;
   constexpr std::int64_t usual = 2'000, most = 100'000;
   std::int64_t least = most + 1;
   char none = 0;
-  const auto send = [&](int to) { m.Send(&none, 1, m.byte, to, 0, here_all); };
+  const auto send = [&](int to) { m.Send(&none, 1, m.byte, to, 0, on_node); };
   const auto receive = [&](int from) {
-    m.Recv(&none, 1, m.byte, from, 0, here_all, MPI_STATUS_IGNORE);
+    m.Recv(&none, 1, m.byte, from, 0, on_node, MPI_STATUS_IGNORE);
   };
-  for (int i = 0; i < trips && me < 2 && size_of(m, here_all) > 1; ++i) {
+  for (int i = 0; i < trips && me < 2 && size_of(m, on_node) > 1; ++i) {
     const nanoseconds begin = now();
     if (me == 0) send(1), receive(1);
     else receive(0), send(0);
     least = std::min(least, now() - begin);
   }
-  m.Bcast(&least, 1, m.int64, 0, here_all);
+  m.Bcast(&least, 1, m.int64, 0, on_node);
   return least <= most ? least : usual;
 }
 
@@ -245,12 +245,12 @@ bool come_by_descriptors(const mpi& m, MPI_Comm ranks) {
 
 /// Whether messages of other nodes come through such descriptors: the first ranks of two nodes try
 /// it. The network of the others will be the same.
-bool nodes_come_by_descriptors(const mpi& m, MPI_Comm here_all) {
-  here.called_here();
+bool nodes_come_by_descriptors(const mpi& m, MPI_Comm on_node) {
+  this_rank.called_here();
   progress::asked.watch();
   progress::ask_always();
   MPI_Comm firsts = m.no_ranks;
-  m.Comm_split(m.world, rank_in(m, here_all) == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
+  m.Comm_split(m.world, rank_in(m, on_node) == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
   if (firsts == m.no_ranks) return true;
   const bool seen = come_by_descriptors(m, firsts);
   m.Comm_free(&firsts);
@@ -258,17 +258,17 @@ bool nodes_come_by_descriptors(const mpi& m, MPI_Comm here_all) {
 }
 
 /// On one node MPI may be told to use sockets as well. Then those tell that something came.
-void watch_own_node(const mpi& m, MPI_Comm here_all) {
-  here.called_here();
+void watch_own_node(const mpi& m, MPI_Comm on_node) {
+  this_rank.called_here();
   progress::asked.watch();
-  const bool seen = size_of(m, here_all) > 1 && come_by_descriptors(m, here_all);
-  if (!all(m, seen, here_all)) progress::asked.ignore();
+  const bool seen = size_of(m, on_node) > 1 && come_by_descriptors(m, on_node);
+  if (!all(m, seen, on_node)) progress::asked.ignore();
 }
 
 /// A watch that interrupts this thread, so only this one may call MPI; null if there can be none.
 std::unique_ptr<turn_watch> watch_turns(int thread_level) {
   if (thread_level > MPI_THREAD_FUNNELED) return nullptr;
-  auto watch = std::make_unique<turn_watch>([] { here.interrupted(); });
+  auto watch = std::make_unique<turn_watch>([] { this_rank.interrupted(); });
   return watch->works() ? std::move(watch) : nullptr;
 }
 
@@ -287,28 +287,28 @@ void tell(const mpi& m, const char* what) {
 void begin_job(int thread_level) noexcept {
   const mpi m;
   const settings s = settings_of_job(m);
-  MPI_Comm here_all = m.no_ranks;
-  m.Comm_split_type(m.world, MPI_COMM_TYPE_SHARED, 0, m.no_info, &here_all);
-  const int me = rank_in(m, here_all);
-  const auto ranks = static_cast<unsigned>(size_of(m, here_all));
+  MPI_Comm on_node = m.no_ranks;
+  m.Comm_split_type(m.world, MPI_COMM_TYPE_SHARED, 0, m.no_info, &on_node);
+  const int me = rank_in(m, on_node);
+  const auto ranks = static_cast<unsigned>(size_of(m, on_node));
   const bool one_node = static_cast<int>(ranks) == size_of(m, m.world);
-  auto shared = share_node(m, here_all);
+  auto shared = share_node(m, on_node);
   if (shared != nullptr) shared->use_cpus(), measured = share_costs(*shared, me);
   std::unique_ptr<network> others;
   if (!one_node && shared != nullptr)
     others = network::make(shared->name(), static_cast<unsigned>(me),
-                           communicators::all_in_world(here_all), progress::asked);
-  const nanoseconds usual = s.by == policy::logp ? measured.wake + round_trip(m, here_all, me)
+                           communicators::all_in_world(on_node), progress::asked);
+  const nanoseconds usual = s.by == policy::logp ? measured.wake + round_trip(m, on_node, me)
                                                  : 2 * measured.context_switch;
   const bool watched = all(m, progress::watch(), m.world);
   std::unique_ptr<turn_place> place;
   const int cpu = shared != nullptr ? own_cpu(shared->used_cpus(), me) : -1;
   const bool two_phases = s.by != policy::spin && s.by != policy::block;
   if (one_node && shared != nullptr && two_phases && s.turn != 0)
-    place = share_turns(m, *shared, here_all);
-  if (one_node && watched) watch_own_node(m, here_all);
-  const bool reached = one_node || !watched || nodes_come_by_descriptors(m, here_all);
-  m.Comm_free(&here_all);
+    place = share_turns(m, *shared, on_node);
+  if (one_node && watched) watch_own_node(m, on_node);
+  const bool reached = one_node || !watched || nodes_come_by_descriptors(m, on_node);
+  m.Comm_free(&on_node);
   if (!watched)
     return tell(m, "this MPI's progress loop cannot be watched; its calls wait as without cosched");
   if (!all(m, shared != nullptr, m.world)) {
@@ -324,13 +324,14 @@ void begin_job(int thread_level) noexcept {
                                 : s.free_spin >= 0 ? s.free_spin
                                                    : free_spin_for(measured.wake);
   if (place != nullptr)
-    here.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level), ranks);
-  here.start(std::move(shared), std::move(others), static_cast<unsigned>(me),
-             {progress::tests, spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1),
-              free_spin, s.free_spin >= 0 ? allowance::without_limit() : allowance(),
-              thread_level == MPI_THREAD_MULTIPLE});
+    this_rank.take_turns(std::move(place), s.turn, cpu, watch_turns(thread_level), ranks);
+  this_rank.start(
+      std::move(shared), std::move(others), static_cast<unsigned>(me),
+      {progress::tests, spin_time(s.by, fixed, measured.wake, static_cast<unsigned>(me) + 1),
+       free_spin, s.free_spin >= 0 ? allowance::without_limit() : allowance(),
+       thread_level == MPI_THREAD_MULTIPLE});
   if (!all_reached) {
-    here.stand_aside();
+    this_rank.stand_aside();
     tell(m, all_rung ? "the job's nodes are not connected by what poll() can wait for; its calls "
                        "wait as without cosched"
                      : "a rank has no socket to be rung by; calls wait as without cosched");
@@ -339,17 +340,17 @@ void begin_job(int thread_level) noexcept {
 }
 
 void stand_aside(const char* why) noexcept {
-  if (here.now_is() != rank::state::active) return;
-  here.stand_aside();
+  if (this_rank.now_is() != rank::state::active) return;
+  this_rank.stand_aside();
   std::fprintf(stderr, "cosched: %s; its calls wait as without cosched\n", why);
 }
 
 void report_job() noexcept {
-  if (here.now_is() == rank::state::absent || !reports) return;
+  if (this_rank.now_is() == rank::state::absent || !reports) return;
   const mpi m;
-  report r{chosen, here.spinning().typical(), measured.context_switch, measured.wake, 0, {}};
+  report r{chosen, this_rank.spinning().typical(), measured.context_switch, measured.wake, 0, {}};
   static_assert(sizeof(std::int64_t) == sizeof(long long));
-  const counts mine = here.counted();
+  const counts mine = this_rank.counted();
   m.Reduce(&mine, &r.total, counts::fields, m.int64, m.sum, 0, m.world);
   const char* const where = report_file();
   if (rank_in(m, m.world) != 0 || where == nullptr) return;

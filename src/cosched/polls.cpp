@@ -20,7 +20,9 @@ thread_local bool looking = false;
 void begin_look() noexcept {
   // In a rank that stands aside several threads may look at once; and MPI may have a thread that
   // looks.
-  if (!asked.is_watched() || here.now_is() == rank::state::aside || !here.is_called_here()) return;
+  if (!asked.is_watched() || this_rank.now_is() == rank::state::aside ||
+      !this_rank.is_called_here())
+    return;
   asked.begin_look();
   looking = true;
 }

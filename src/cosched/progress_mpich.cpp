@@ -112,19 +112,19 @@ using namespace cleave::cosched;
 extern "C" [[gnu::visibility("default")]] unsigned ucp_worker_progress(void* worker) {
   static auto* const real =
       reinterpret_cast<unsigned (*)(void*)>(next_function("ucp_worker_progress"));
-  if (!here.is_watched() && !progress::asked.is_watched()) return real(worker);
-  if (here.now_is() == rank::state::active && !here.is_called_here())
+  if (!this_rank.is_watched() && !progress::asked.is_watched()) return real(worker);
+  if (this_rank.now_is() == rank::state::active && !this_rank.is_called_here())
     stand_aside("a thread of MPI's own looks for messages");
-  here.about_to_look();
+  this_rank.about_to_look();
   progress::begin_look();
   const unsigned events = real(worker);
   const bool came = progress::end_look();
-  if (!here.is_watched()) return events;
+  if (!this_rank.is_watched()) return events;
   if (events != 0 || progress::copied || came) {
     progress::copied = false;
-    here.found_something();
+    this_rank.found_something();
   } else {
-    here.found_nothing();
+    this_rank.found_nothing();
   }
   return events;
 }

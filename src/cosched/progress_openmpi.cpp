@@ -41,16 +41,16 @@ using namespace cleave::cosched;
 // Open MPI 4 returns nothing, later versions an int: what is in the register is passed on.
 extern "C" [[gnu::visibility("default")]] int opal_progress() {
   static auto* const real = reinterpret_cast<int (*)()>(next_function("opal_progress"));
-  if (!here.is_watched() && !progress::asked.is_watched()) return real();
-  here.about_to_look();
+  if (!this_rank.is_watched() && !progress::asked.is_watched()) return real();
+  this_rank.about_to_look();
   progress::in_look = progress::found = true;
   progress::begin_look();
   const int result = real();
   const bool came = progress::end_look();
   progress::in_look = false;
-  if (!here.is_watched()) return result;
+  if (!this_rank.is_watched()) return result;
   // What came from another node does not count as found in Open MPI 4.
-  progress::found || came ? here.found_something() : here.found_nothing();
+  progress::found || came ? this_rank.found_something() : this_rank.found_nothing();
   return result;
 }
 

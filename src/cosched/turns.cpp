@@ -217,7 +217,7 @@ void turns::all_at_once(std::uint64_t word, nanoseconds at, std::int64_t calls) 
 
 nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls, nanoseconds spun) noexcept {
   ever_.spun = spun;
-  const uninterrupted here(*this);
+  const uninterrupted until_return(*this);
   tell(at);
   // The rank was not in MPI for long, nor in a wait that others' turns made longer: what was seen
   // without turns belongs to something else.
@@ -234,7 +234,7 @@ nanoseconds turns::after_wait(nanoseconds at, std::int64_t calls, nanoseconds sp
 
 void turns::interrupted(std::int64_t calls) noexcept {
   if (busy_ != 0) return;
-  const uninterrupted here(*this);
+  const uninterrupted until_return(*this);
   if (!calls_seldom() || !is_others()) return;
   const nanoseconds at = stop(now(), calls);
   const std::uint64_t word = share_.board->turn.load(std::memory_order_acquire);  // partner: change
@@ -272,7 +272,7 @@ nanoseconds turns::stop(nanoseconds at, std::int64_t calls) noexcept {
 }
 
 bool turns::give_up() noexcept {
-  const uninterrupted here(*this);
+  const uninterrupted until_return(*this);
   const std::uint64_t word = share_.board->turn.load(std::memory_order_acquire);  // partner: change
   if (turn_board::decoded(word).whose != share_.place) return true;
   const nanoseconds at = now();
@@ -284,7 +284,7 @@ bool turns::give_up() noexcept {
 }
 
 void turns::leave() noexcept {
-  const uninterrupted here(*this);
+  const uninterrupted until_return(*this);
   const std::uint64_t word = share_.board->turn.load(std::memory_order_acquire);  // partner: change
   if (turn_board::decoded(word).whose != share_.place) return;
   const nanoseconds at = now();

@@ -63,16 +63,16 @@ public:
     name = "receive";
   }
   void call() override {
-    bytes = here.message.size();
-    if (!here.has_value) return by_.keep_reason(here);
-    if (here.datum != number_of(datum_)) throw distribution::different_graphs();
+    bytes = arrival.message.size();
+    if (!arrival.has_value) return by_.keep_reason(arrival);
+    if (arrival.datum != number_of(datum_)) throw distribution::different_graphs();
     if (datum_ == nullptr) return;
-    byte_reader r(std::span<const std::byte>(here.message).subspan(here.first));
+    byte_reader r(std::span<const std::byte>(arrival.message).subspan(arrival.first));
     datum_->get(r);
     r.expect_end();
-    here.message = {};
+    arrival.message = {};
   }
-  arrived here;
+  arrived arrival;
   std::size_t bytes = 0;
 
 private:
@@ -348,7 +348,7 @@ void distribution::await_arrival(subtask& s) {
 
 /// Called with the team's mutex. Afterwards the subtask may be gone.
 void distribution::arrives(receive_value& r, arrived a) noexcept {
-  r.here = std::move(a);
+  r.arrival = std::move(a);
   // acq_rel: it, and what those before it did. Partner: the others that count off.
   if (r.in_graph().unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(r);
 }

@@ -296,7 +296,7 @@ void graph_scope::are_met(subtask& s, std::uint32_t met) {
   }
 }
 
-/// Starts a subtask that is ready and has the turns that it needs.
+/// Starts a subtask that is ready and has the locks that it needs.
 void graph_scope::start(subtask& s) {
   switch (s.kind_) {
     case subtask::kind::call: return spawn(s);
@@ -318,17 +318,17 @@ void graph_scope::start_or_keep(subtask& s) noexcept {
   } catch (...) { keep(number, std::current_exception()); }
 }
 
-/// Gives the subtask its turn at all data that it adds to; or it waits for one of them, and has
-/// none. Called with turns_ locked.
-bool graph_scope::take_turns(subtask& s) noexcept {
+/// Gives the subtask the locks of all data that it adds to; or it waits for one of them, and has
+/// none. Called with locks_mutex_ held.
+bool graph_scope::take_locks(subtask& s) noexcept {
   for (datum_uses* const d : s.adds_to()) {
-    auto& [taken, first, last] = d->turn_of;
+    auto& [taken, first, last] = d->lock;
     if (!taken) continue;
     (first == nullptr ? first : last->next_) = &s;
     last = &s;
     return false;
   }
-  for (datum_uses* const d : s.adds_to()) d->turn_of.taken = true;
+  for (datum_uses* const d : s.adds_to()) d->lock.taken = true;
   return s.locked_ = true;
 }
 
@@ -336,23 +336,23 @@ bool graph_scope::take_turns(subtask& s) noexcept {
 /// once.
 bool graph_scope::lock(subtask& s) noexcept {
   if (s.adds_ == 0) return true;
-  const std::lock_guard guard(turns_);
-  return take_turns(s);
+  const std::lock_guard guard(locks_mutex_);
+  return take_locks(s);
 }
 
 /// Tries the subtasks that wait for what this one added to, in the order in which they came.
 void graph_scope::unlock(subtask& s) noexcept {
   subtask* ready = nullptr;
   {
-    const std::lock_guard guard(turns_);
+    const std::lock_guard guard(locks_mutex_);
     s.locked_ = false;
-    for (datum_uses* const d : s.adds_to()) d->turn_of.taken = false;
+    for (datum_uses* const d : s.adds_to()) d->lock.taken = false;
     for (datum_uses* const d : s.adds_to()) {
-      auto& [taken, first, last] = d->turn_of;
+      auto& [taken, first, last] = d->lock;
       while (!taken && first != nullptr) {
         subtask& next = *std::exchange(first, first->next_);
         next.next_ = nullptr;
-        if (take_turns(next)) next.next_ = std::exchange(ready, &next);
+        if (take_locks(next)) next.next_ = std::exchange(ready, &next);
       }
     }
   }

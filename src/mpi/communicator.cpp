@@ -105,17 +105,17 @@ void communicator::find_neighbours() {
   MPI_Comm_split_type(world_.messages, MPI_COMM_TYPE_SHARED, world_.rank, MPI_INFO_NULL,
                       &world_.host);
   MPI_Group everybody = MPI_GROUP_NULL;
-  MPI_Group here = MPI_GROUP_NULL;
+  MPI_Group on_host = MPI_GROUP_NULL;
   MPI_Comm_group(world_.messages, &everybody);
-  MPI_Comm_group(world_.host, &here);
+  MPI_Comm_group(world_.host, &on_host);
   int count = 0;
-  MPI_Group_size(here, &count);
+  MPI_Group_size(on_host, &count);
   std::vector<int> numbers;
   for (int i = 0; i < count; ++i) numbers.push_back(i);
   neighbours_.resize(index(count));
-  MPI_Group_translate_ranks(here, count, numbers.data(), everybody, neighbours_.data());
+  MPI_Group_translate_ranks(on_host, count, numbers.data(), everybody, neighbours_.data());
   MPI_Group_free(&everybody);
-  MPI_Group_free(&here);
+  MPI_Group_free(&on_host);
 }
 
 communicator::~communicator() {
@@ -143,9 +143,9 @@ void communicator::share_on_host(std::span<std::byte> what) {
 }
 
 bool communicator::all_on_host(bool mine) {
-  int here = mine ? 1 : 0;
+  int own = mine ? 1 : 0;
   int all = 0;
-  MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, world_.host);
+  MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, world_.host);
   return all != 0;
 }
 

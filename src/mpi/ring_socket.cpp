@@ -44,8 +44,8 @@ std::array<contact::network, 4> networks_here() {
 
 /// The first address of that host in a network that is this host's too; the loopback if both have
 /// the same address.
-std::uint32_t reachable(const contact& there, const contact& here) {
-  for (const auto& mine : here.networks) {
+std::uint32_t reachable(const contact& there, const contact& own) {
+  for (const auto& mine : own.networks) {
     for (const auto& theirs : there.networks) {
       if (mine.address == 0 || theirs.address == 0) continue;
       if (mine.address == theirs.address) return htonl(INADDR_LOOPBACK);
@@ -84,10 +84,10 @@ ring_socket::~ring_socket() { close(socket_); }
 contact ring_socket::mine() const { return {networks_here(), port_, machine::random_bits()}; }
 
 void ring_socket::know(const std::vector<contact>& contacts) {
-  const contact here{networks_here(), port_, 0};
+  const contact own{networks_here(), port_, 0};
   job_ = contacts.front().job;
   targets_.clear();
-  for (const contact& there : contacts) targets_.push_back({reachable(there, here), there.port});
+  for (const contact& there : contacts) targets_.push_back({reachable(there, own), there.port});
 }
 
 void ring_socket::send(std::uint32_t to, ring what) const noexcept {

@@ -170,9 +170,10 @@ std::vector<address> mpi_transport::peers() const {
 }
 
 distance mpi_transport::how_far(address peer) const noexcept {
-  const auto& here = all_.neighbours();
-  return std::binary_search(here.begin(), here.end(), static_cast<int>(peer)) ? distance::same_host
-                                                                              : distance::same_site;
+  const auto& neighbours = all_.neighbours();
+  return std::binary_search(neighbours.begin(), neighbours.end(), static_cast<int>(peer))
+             ? distance::same_host
+             : distance::same_site;
 }
 
 std::optional<address> mpi_transport::lost() {

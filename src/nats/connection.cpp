@@ -61,7 +61,7 @@ connection::connection(access who, std::string process, const settings& how)
   subjects_.push_back(filter_of(self_));
   for (int tries = how_.tries;;) {
     try {
-      const cleave::machine::without_signals here;
+      const cleave::machine::without_signals blocked;
       adopt(connect());
       break;
     } catch (const std::exception&) {  // whoever is told to end need not wait for the other tries
@@ -69,7 +69,7 @@ connection::connection(access who, std::string process, const settings& how)
     }
     std::this_thread::sleep_for(how_.between_tries);
   }
-  const cleave::machine::without_signals here;
+  const cleave::machine::without_signals blocked;
   keeper_ = std::thread([this] { keep(); });
 }
 
@@ -234,7 +234,7 @@ void connection::publish(link& by, const std::string& subject, const std::string
 void connection::listen(const std::string& topic) { listen_to(filter_of_all(topic)); }
 
 void connection::listen_to(const std::string& subject) {
-  const cleave::machine::without_signals here;
+  const cleave::machine::without_signals blocked;
   std::shared_ptr<link> by;
   {
     const std::lock_guard lock(mutex_);

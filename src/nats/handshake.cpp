@@ -87,18 +87,18 @@ struct handshake::watch {
 
 /// What OpenSSL calls in a thread that makes a connection.
 struct callbacks {
-  static inline thread_local handshake::watch* here = nullptr;
+  static inline thread_local handshake::watch* of_this_thread = nullptr;
 
   static void made(void* ssl, void*, CRYPTO_EX_DATA*, int, long, void*) {
-    if (here != nullptr) SSL_set_info_callback(static_cast<SSL*>(ssl), step);
+    if (of_this_thread != nullptr) SSL_set_info_callback(static_cast<SSL*>(ssl), step);
   }
   static void freed(void* ssl, void*, CRYPTO_EX_DATA*, int, long, void*) {
-    if (here != nullptr) here->end(static_cast<SSL*>(ssl));
+    if (of_this_thread != nullptr) of_this_thread->end(static_cast<SSL*>(ssl));
   }
   static void step(const SSL* ssl, int what, int) {
-    if (here == nullptr) return;
-    if ((what & SSL_CB_HANDSHAKE_START) != 0) here->begin(ssl);
-    if ((what & SSL_CB_HANDSHAKE_DONE) != 0) here->end(ssl);
+    if (of_this_thread == nullptr) return;
+    if ((what & SSL_CB_HANDSHAKE_START) != 0) of_this_thread->begin(ssl);
+    if ((what & SSL_CB_HANDSHAKE_DONE) != 0) of_this_thread->end(ssl);
   }
 };
 
@@ -108,11 +108,11 @@ handshake::handshake(const std::string& authority, std::chrono::milliseconds at_
       SSL_get_ex_new_index(0, nullptr, callbacks::made, nullptr, callbacks::freed);
   if (once < 0) throw std::runtime_error("OpenSSL takes no callback");
   watch_->thread = std::thread([w = watch_.get()] { w->run(); });
-  callbacks::here = watch_.get();
+  callbacks::of_this_thread = watch_.get();
 }
 
 handshake::~handshake() {
-  callbacks::here = nullptr;
+  callbacks::of_this_thread = nullptr;
   {
     const std::lock_guard lock(watch_->mutex);
     watch_->over = true;

@@ -8,7 +8,7 @@ namespace cleave::net::nats {
 constexpr std::int64_t longest_trip = 3'600'000;
 
 pulse::pulse(natsConnection* of, std::chrono::milliseconds every) : of_(of), every_(every) {
-  const cleave::machine::without_signals here;
+  const cleave::machine::without_signals blocked;
   thread_ = std::thread([this] { beat(); });
 }
 

@@ -24,19 +24,19 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr auto here_every = 500ms;
+constexpr auto presence_every = 500ms;
 // Where there are more nodes than this, each says less often that it is there.
 constexpr std::size_t few = 16;
-constexpr auto here_seldom = 60s;   // a node says so at least this often
-constexpr auto look_every = 100ms;  // how often a node looks which others are silent
-constexpr auto lost_without = 30s;  // if the relay is away for longer, nobody is there
-constexpr auto farewell = 200ms;    // what was sent before a farewell may come after it
-constexpr auto ask_every = 100ms;   // how often the relay is asked whether anybody listens there
-constexpr auto first_within = 10s;  // the first node has to be heard of by then
+constexpr auto presence_seldom = 60s;  // a node says so at least this often
+constexpr auto look_every = 100ms;     // how often a node looks which others are silent
+constexpr auto lost_without = 30s;     // if the relay is away for longer, nobody is there
+constexpr auto farewell = 200ms;       // what was sent before a farewell may come after it
+constexpr auto ask_every = 100ms;      // how often the relay is asked whether anybody listens there
+constexpr auto first_within = 10s;     // the first node has to be heard of by then
 constexpr address most_address = address{1} << 62;
 constexpr std::size_t most_queued = std::size_t{256} << 20;  // bytes
 
-constexpr std::string_view message_kind = "m", here_kind = "here";
+constexpr std::string_view message_kind = "m", presence_kind = "here";
 
 /// What a server sets in the environment of a job's process.
 struct place {
@@ -100,10 +100,10 @@ access read_key() {
 /// speak from it, the first node's to the one that the environment names.
 class nats_transport final : public transport {
 public:
-  nats_transport(const access& key, place here);
+  nats_transport(const access& key, place at);
   ~nats_transport() override;
 
-  address self() const noexcept override { return here_.self; }
+  address self() const noexcept override { return place_.self; }
   std::vector<address> peers() const override;
   distance how_far(address peer) const noexcept override;
   std::string name(address peer) const override;
@@ -127,16 +127,16 @@ private:
 
   void hear();
   void hear(letter said);
-  void hear_here(known_member who, const letter& said, bool is_new);
+  void hear_presence(known_member who, const letter& said, bool is_new);
   known_member sender(const endpoint& from, bool& is_new, bool may_be_new);
   void note_time();
   bool send_queued();
   void forget(known_member who);
   std::chrono::milliseconds interval() const;
   std::string presence(bool here) const;
-  std::string topic() const { return std::string(presence_topic) + here_.job; }
+  std::string topic() const { return std::string(presence_topic) + place_.job; }
 
-  const place here_;
+  const place place_;
   const std::string incarnation_ = random_token();
   connection relay_;
   std::map<address, member> known_;
@@ -148,7 +148,7 @@ private:
   struct all_queues {
     std::map<address, queue> of;  // none is empty
     std::size_t bytes = 0;
-    address served = 0;  // the last node of these that was served
+    address last = 0;  // the node that something was sent to last
   };
   // What the driver is to be told, or was told.
   struct changes {
@@ -158,8 +158,8 @@ private:
     std::set<std::string> refused;
   };
   struct times {
-    std::chrono::milliseconds every = here_every;
-    clock::time_point next_here{}, next_look{};
+    std::chrono::milliseconds every = presence_every;
+    clock::time_point next_presence{}, next_look{};
     clock::time_point up_at;     // when the relay was last seen
     clock::time_point first_by;  // the first node has to be heard of until then
     unsigned made = 0;           // how often the connection has been made
@@ -180,13 +180,13 @@ connection::settings patiently() {
   return how;
 }
 
-nats_transport::nats_transport(const access& key, place here)
-    : here_(std::move(here)),
-      relay_(key, here_.job + "-" + cleave::machine::in_hexadecimal(here_.self), patiently()),
-      shown_{.workers = here_.workers} {
+nats_transport::nats_transport(const access& key, place at)
+    : place_(std::move(at)),
+      relay_(key, place_.job + "-" + cleave::machine::in_hexadecimal(place_.self), patiently()),
+      shown_{.workers = place_.workers} {
   times_.up_at = clock::now();
   times_.first_by = clock::now() + first_within;
-  if (here_.self == 0 && relay_.self().at != here_.root)
+  if (place_.self == 0 && relay_.self().at != place_.root)
     throw std::invalid_argument("--transport nats: CLEAVE_ROOT: expected this machine, " +
                                 relay_.self().at.text() + ", where CLEAVE_NODE is 0");
   relay_.listen(topic());
@@ -195,7 +195,7 @@ nats_transport::nats_transport(const access& key, place here)
 
 nats_transport::~nats_transport() {
   while (send_queued()) continue;
-  for (const auto& [who, node] : known_) relay_.send(node.at, here_kind, presence(false));
+  for (const auto& [who, node] : known_) relay_.send(node.at, presence_kind, presence(false));
   relay_.tell_all(topic(), presence(false));
   relay_.flush();
 }
@@ -225,15 +225,16 @@ std::string nats_transport::name(address peer) const {
 /// however many there are. The first node says it as often as ever: without it there is nothing to
 /// do.
 std::chrono::milliseconds nats_transport::interval() const {
-  if (here_.self == 0) return here_every;
+  if (place_.self == 0) return presence_every;
   const auto all = static_cast<std::int64_t>(known_.size());
-  return std::clamp<std::chrono::milliseconds>(here_every * all / few, here_every, here_seldom);
+  return std::clamp<std::chrono::milliseconds>(presence_every * all / few, presence_every,
+                                               presence_seldom);
 }
 
 std::string nats_transport::presence(bool here) const {
   return encode(nats::presence{
       here, incarnation_, shown_.workers, shown_.computing, shown_.tasks_in, shown_.tasks_out,
-      static_cast<std::uint32_t>(times_.every.count()), here_.asked_workers});
+      static_cast<std::uint32_t>(times_.every.count()), place_.asked_workers});
 }
 
 /// The sender of a letter, if it is a node of this job; end() if it is not, or if it says so
@@ -242,19 +243,19 @@ nats_transport::known_member nats_transport::sender(const endpoint& from, bool& 
                                                     bool may_be_new) {
   is_new = false;
   const std::string_view process = from.process;
-  const bool of_job = process.starts_with(here_.job) && process.size() > here_.job.size() &&
-                      process[here_.job.size()] == '-';
-  const auto who = of_job ? read_address(process.substr(here_.job.size() + 1)) : std::nullopt;
-  if (!who || *who == here_.self ||
-      cleave::machine::in_hexadecimal(*who) != process.substr(here_.job.size() + 1) ||
+  const bool of_job = process.starts_with(place_.job) && process.size() > place_.job.size() &&
+                      process[place_.job.size()] == '-';
+  const auto who = of_job ? read_address(process.substr(place_.job.size() + 1)) : std::nullopt;
+  if (!who || *who == place_.self ||
+      cleave::machine::in_hexadecimal(*who) != process.substr(place_.job.size() + 1) ||
       told_.departed.count(*who) != 0)
     return known_.end();
   const auto at = known_.find(*who);
   const bool wrong =
-      at != known_.end() ? at->second.at.at != from.at : *who == 0 && from.at != here_.root;
+      at != known_.end() ? at->second.at.at != from.at : *who == 0 && from.at != place_.root;
   if (wrong) {
     const std::string line = "node " + cleave::machine::in_hexadecimal(*who) + " of job " +
-                             here_.job + " is not on machine " + from.at.text() + ": refused";
+                             place_.job + " is not on machine " + from.at.text() + ": refused";
     if (told_.refused.size() < 64 && told_.refused.insert(line).second)
       std::fprintf(stderr, "cleave: %s\n", line.c_str());
     return known_.end();
@@ -300,10 +301,10 @@ void nats_transport::note_time() {
       for (auto& [who, node] : known_) node.silence.end(now);
     }
     times_.up_at = now;
-    if (again || now >= times_.next_here) {
+    if (again || now >= times_.next_presence) {
       times_.every = interval();
       relay_.tell_all(topic(), presence(true));
-      times_.next_here = now + times_.every;
+      times_.next_presence = now + times_.every;
     }
   }
   if (now < times_.next_look) return;
@@ -313,7 +314,7 @@ void nats_transport::note_time() {
     const auto current = at++;
     if (alone || (relay_.is_up() && current->second.silence.is_too_long(now))) forget(current);
   }
-  if (times_.first_by != clock::time_point::max() && now > times_.first_by && here_.self != 0) {
+  if (times_.first_by != clock::time_point::max() && now > times_.first_by && place_.self != 0) {
     told_.lost.push_back(0);
     times_.first_by = clock::time_point::max();
   }
@@ -348,9 +349,9 @@ void nats_transport::send(address to, bytes message) {
 /// left.
 bool nats_transport::send_queued() {
   if (queues_.of.empty()) return false;
-  auto at = queues_.of.upper_bound(queues_.served);
+  auto at = queues_.of.upper_bound(queues_.last);
   if (at == queues_.of.end()) at = queues_.of.begin();
-  queues_.served = at->first;
+  queues_.last = at->first;
   queue& all = at->second;
   queued& next = all.front();
   const auto who = known_.find(at->first);
@@ -381,14 +382,14 @@ void nats_transport::hear(letter said) {
     ++counted_.received;
     counted_.received_bytes += said.content.size();
     arrived_.push_back({who->first, std::move(said.content)});
-  } else if (said.to_all || said.topic == here_kind) {
-    hear_here(who, said, is_new);
+  } else if (said.to_all || said.topic == presence_kind) {
+    hear_presence(who, said, is_new);
   }
 }
 
 /// A new node is told of this one at once. When a node says directly that it goes, everything else
 /// that it sent has been heard.
-void nats_transport::hear_here(known_member who, const letter& said, bool is_new) {
+void nats_transport::hear_presence(known_member who, const letter& said, bool is_new) {
   nats::presence of;
   const std::string_view text(reinterpret_cast<const char*>(said.content.data()),
                               said.content.size());
@@ -404,7 +405,7 @@ void nats_transport::hear_here(known_member who, const letter& said, bool is_new
   } else if (goes) {
     of_it.bear_only(clock::now(), farewell);
   } else if (is_new && said.to_all) {
-    relay_.send(who->second.at, here_kind, presence(true));
+    relay_.send(who->second.at, presence_kind, presence(true));
   }
 }
 
@@ -436,7 +437,8 @@ void nats_transport::wait(std::chrono::microseconds at_most) {
     const auto now = clock::now();
     if (now >= end) return;
     if (more) continue;
-    const auto until = std::min({end, relay_.is_up() ? times_.next_here : end, now + here_every});
+    const auto until =
+        std::min({end, relay_.is_up() ? times_.next_presence : end, now + presence_every});
     relay_.wait(std::chrono::ceil<std::chrono::microseconds>(until - now));
   }
 }
@@ -456,8 +458,8 @@ extern "C" __attribute__((visibility("default"))) cleave::net::transport* cleave
     cleave::net::open_failure& why) {
   namespace nats = cleave::net::nats;
   return cleave::net::open_plugin(version, why, [&settings] {
-    nats::place here = nats::read_place();
-    here.workers = settings.workers, here.asked_workers = settings.asked_workers;
-    return new nats::nats_transport(nats::read_key(), here);
+    nats::place at = nats::read_place();
+    at.workers = settings.workers, at.asked_workers = settings.asked_workers;
+    return new nats::nats_transport(nats::read_key(), at);
   });
 }

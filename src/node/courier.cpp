@@ -14,7 +14,7 @@ constexpr instant patience{100};
 
 }  // namespace
 
-courier::courier(proxy& core, outlet& out, value_exchange& values, const settings& how,
+courier::courier(other_nodes& core, outlet& out, value_exchange& values, const settings& how,
                  std::function<void()> fetched, bool records)
     : core_(core),
       net_(out),
@@ -76,7 +76,7 @@ traveller courier::describe(std::uint64_t id, detail::task& t) const {
 
 bool courier::tell_given(instant at) {
   bool any = false;
-  proxy::gift g;
+  other_nodes::gift g;
   while (core_.next_given(g)) {
     any = true;
     if (g.given == nullptr) {
@@ -134,7 +134,7 @@ void courier::tell_finished(instant at, detail::task& t) {
 
 void courier::tell_cancelled(instant at) {
   for (auto entry = out_.all.begin(); entry != out_.all.end();) {
-    if (!proxy::is_cancelled(*entry->second)) {
+    if (!other_nodes::is_cancelled(*entry->second)) {
       ++entry;
       continue;
     }
@@ -146,7 +146,7 @@ void courier::tell_cancelled(instant at) {
 /// The number of a task that is out and that `who` waits for, itself or through others; 0: none.
 /// Looks only at those that went out since it looked last. One that it found is still right while
 /// it is out, and parts of another scope at the same place went out later.
-std::uint64_t courier::part_of(const proxy::starving& who) {
+std::uint64_t courier::part_of(const other_nodes::starving& who) {
   const auto is_away = [this](std::uint64_t id) {
     return out_.all.count(id) != 0 &&
            std::find(out_.back.begin(), out_.back.end(), id) == out_.back.end();
@@ -165,7 +165,7 @@ std::uint64_t courier::part_of(const proxy::starving& who) {
 }
 
 /// A task that nobody runs is run by whoever waits for it, or has nothing to do.
-bool courier::give_back_here(const proxy::starving& who) {
+bool courier::give_back_here(const other_nodes::starving& who) {
   for (const returned one : out_.back) {
     const std::uint64_t id = one.id;
     detail::task& t = *out_.all.at(id);

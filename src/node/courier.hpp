@@ -1,8 +1,8 @@
 #pragma once
 
 #include "node/clock.hpp"
+#include "node/other_nodes.hpp"
 #include "node/outlet.hpp"
-#include "node/proxy.hpp"
 #include "node/values.hpp"
 #include "protocol/node.hpp"
 
@@ -16,7 +16,7 @@
 
 namespace cleave::net {
 
-/// Moves tasks, results and who starves between core's proxy and the protocol. The driver's thread.
+/// Moves tasks, results and who starves between core and the protocol. The driver's thread.
 ///
 /// Invariant: a task is out from when a worker has given it to a slot until its result is in it or
 /// it runs here again; in from when it is fed to a worker until it has finished.
@@ -24,7 +24,7 @@ class courier final : core_port {
 public:
   /// `fetched`: published data have come, and who waits is to look. `records`: tasks that go out
   /// say who made them, and when.
-  courier(proxy& core, outlet& out, value_exchange& values, const settings& how,
+  courier(other_nodes& core, outlet& out, value_exchange& values, const settings& how,
           std::function<void()> fetched, bool records);
 
   node& protocol() noexcept { return protocol_; }
@@ -92,7 +92,7 @@ private:
   struct hunger {
     std::map<unsigned, part_found> parts_found;
     std::map<unsigned, std::pair<detail::request, std::uint64_t>> told;  // told to the protocol
-    std::vector<proxy::starving> seen;                                   // what was seen last
+    std::vector<other_nodes::starving> seen;                             // what was seen last
   };
 
   void ask(unsigned slot, std::uint64_t wanted) override;
@@ -110,15 +110,15 @@ private:
   }
   void fetched(address publisher, std::uint64_t id, std::optional<bytes> contents) override;
 
-  bool give_back_here(const proxy::starving& who);
+  bool give_back_here(const other_nodes::starving& who);
   std::deque<returned>::const_iterator first_to_give_again() const;
   void tell_answer(instant at, unsigned slot, returned what);
   void end_here(tasks::iterator entry, std::exception_ptr error);
-  std::uint64_t part_of(const proxy::starving& who);
+  std::uint64_t part_of(const other_nodes::starving& who);
   traveller describe(std::uint64_t id, detail::task& t) const;
   outcome outcome_of(detail::task& t) const noexcept;
 
-  proxy& core_;
+  other_nodes& core_;
   outlet& net_;
   value_exchange& values_;
   const std::function<void()> fetched_;

@@ -20,7 +20,7 @@ constexpr instant show_every{250'000};
 
 // ---- its life
 
-driver::parts::parts(driver& of, proxy& p, reporter of_this_node, bool records)
+driver::parts::parts(driver& of, other_nodes& p, reporter of_this_node, bool records)
     : core(p),
       out(of.self_, *of.carries_),
       values(out),
@@ -102,7 +102,7 @@ void driver::live(const opener& make) {
   lock.unlock();
 }
 
-void driver::attach(proxy& p, reporter of_this_node, bool records) {
+void driver::attach(other_nodes& p, reporter of_this_node, bool records) {
   std::lock_guard lock(mutex_);
   parts_ = std::make_unique<parts>(*this, p, std::move(of_this_node), records);
   parts_->values.carry(*this);
@@ -113,12 +113,12 @@ detail::native::bell driver::bell() noexcept {
   return {[](void* d) noexcept { static_cast<driver*>(d)->carries_->ring(); }, this};
 }
 
-void driver::serve() {
+void driver::wait_until_over() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return life_.over; });
 }
 
-void driver::end_serving() {
+void driver::be_over() {
   std::lock_guard lock(mutex_);
   life_.over = true;
   changed_.notify_all();
@@ -174,7 +174,7 @@ void driver::step(instant at) {
   parts_->values.tell(at, tasks.protocol());
   tasks.tell_starving(at);
   tasks.protocol().tick(at);
-  if (tasks.protocol().member() == membership::left) end_serving();
+  if (tasks.protocol().member() == membership::left) be_over();
   parts_->teams.lead();
   parts_->teams.mail().send();
   parts_->inquiries.send();
@@ -199,7 +199,7 @@ void driver::hear(instant at) {
     const auto* gone = std::get_if<net::leave>(&m.body);
     // Nodes of two programs have nothing to say to each other, not even that they go.
     const bool foreign = m.program != self_.program || m.version != wire_version;
-    if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) end_serving();
+    if (arrived->from == 0 && (foreign || (gone != nullptr && gone->gone))) be_over();
     if (!foreign) {
       parts_->inquiries.hear(arrived->from, m);
       parts_->teams.hear(arrived->from, m);
@@ -217,7 +217,7 @@ void driver::hear_of_peers(instant at) {
   while (const auto peer = carries_->lost()) {
     changed = true;
     // What happens here from now on is to reach nobody: the node that gave a task gives it again.
-    if (*peer == 0) end_serving(), protocol.leave(at, at);
+    if (*peer == 0) be_over(), protocol.leave(at, at);
     protocol.peer_lost(at, *peer);
     parts_->teams.member_lost(*peer);
   }

@@ -25,8 +25,8 @@ struct node_counters {
 };
 
 /// A process as one node of several: a thread that moves what happens between the transport, the
-/// protocol and core's proxy, and sleeps while nothing does. The driver's parts do the work, each
-/// with what it owns; here is the life of the whole.
+/// protocol and core, and sleeps while nothing does. The driver's parts do the work, each with what
+/// it owns; here is the life of the whole.
 ///
 /// Invariant: only the thread touches the parts and the transport, or a worker that watches while
 /// it sleeps (sleeping), but for what they say is any thread's.
@@ -41,7 +41,7 @@ public:
   /// Opens the transport by `make`; throws what that throws, and std::logic_error of
   /// program_hash().
   static std::unique_ptr<driver> open(opener make, const settings& how = {});
-  /// The proxy's pool is gone. Closes the transport.
+  /// The pool is gone. Closes the transport.
   ~driver() override;
   driver(const driver&) = delete;
   driver& operator=(const driver&) = delete;
@@ -51,14 +51,14 @@ public:
   using reporter = inquiries::reporter;
   /// Begins. Called once, before anything runs. `records`: tasks that go out say who made them, and
   /// when.
-  void attach(proxy& p, reporter of_this_node = {}, bool records = false);
+  void attach(other_nodes& p, reporter of_this_node = {}, bool records = false);
   /// Blocks until the first node has gone, or turns out to run another program, or this one has
   /// left.
-  void serve();
+  void wait_until_over();
   /// Takes nothing new, tells the others, and has left when what is here is done, or when `at_most`
   /// has passed; what is not done by then runs again elsewhere. Does not block. Any thread.
   void leave(std::chrono::milliseconds at_most);
-  /// Tells the other nodes that this one goes, and has nothing to do with the proxy any more.
+  /// Tells the other nodes that this one goes, and has nothing to do with the pool any more.
   void stop();
   node_counters counted() const;
   /// Processes of the job, as there are now. Any thread.
@@ -81,8 +81,8 @@ public:
 
 private:
   struct parts {
-    parts(driver& of, proxy& p, reporter of_this_node, bool records);
-    proxy& core;
+    parts(driver& of, other_nodes& p, reporter of_this_node, bool records);
+    other_nodes& core;
     outlet out;
     value_exchange values;
     courier tasks;
@@ -93,8 +93,8 @@ private:
   /// Each turns true once, with the mutex.
   struct life {
     bool opened = false;   ///< the transport is there, or there is to be none
-    bool over = false;     ///< serve() returns
-    bool stopped = false;  ///< the proxy is not touched any more
+    bool over = false;     ///< wait_until_over() returns
+    bool stopped = false;  ///< the pool is not touched any more
     bool closing = false;  ///< the driver is destroyed
     std::exception_ptr failed;
   };
@@ -102,7 +102,7 @@ private:
   explicit driver(const settings& how) : how_(how) {}
   void live(const opener& make);
   void loop();
-  void end_serving();
+  void be_over();
   bool is_over_after_counting();
   void step(instant now);
   void hear(instant now);

@@ -23,7 +23,7 @@ bool teams::run(const detail::wire_type& type, detail::task& input, detail::task
                 const std::function<void()>& run_root) {
   const auto team = begin_leading(type, input, root);
   run_root();
-  led_team::outcome ends;
+  led_team::result ends;
   {
     const bool missed = !root.error && team->end();
     std::unique_lock lock(mutex_);

@@ -25,7 +25,8 @@ namespace cleave::net {
 class teams {
 public:
   /// `net`: what members use to reach each other.
-  teams(proxy& core, outlet& out, value_exchange& values, courier& tasks, detail::team_carrier& net)
+  teams(other_nodes& core, outlet& out, value_exchange& values, courier& tasks,
+        detail::team_carrier& net)
       : core_(core), out_(out), values_(values), tasks_(tasks), net_(net), mail_(out) {}
 
   member_mail& mail() noexcept { return mail_; }
@@ -53,7 +54,7 @@ private:
   ///
   ///     asked --begin_led--> begun --all have ended--> over
   struct led_team {
-    struct outcome {
+    struct result {
       bool lost_member = false;
       std::exception_ptr error;  // the error of a member, or null
     };
@@ -62,7 +63,7 @@ private:
     detail::task* own = nullptr;
     bool begun = false, cancelled = false, told = false;  // told: those that are to cancel it
     std::set<address> awaited;
-    outcome ends;
+    result ends;
   };
 
   std::shared_ptr<detail::team_node> begin_leading(const detail::wire_type& type,
@@ -77,7 +78,7 @@ private:
   void hear_of_member(bytes contents);
   void set_task(detail::task* t) noexcept;
 
-  proxy& core_;
+  other_nodes& core_;
   outlet& out_;
   value_exchange& values_;
   courier& tasks_;

@@ -12,8 +12,8 @@ namespace cleave::detail {
 
 using machine::bit_board;
 
-/// Where the workers of a pool meet, and the one who speaks for other nodes (outside.hpp). It has
-/// no stack; it asks with a number of slots, each with a mailbox, whose numbers follow the
+/// Where the workers of a pool meet, and the one who speaks for other nodes (other_nodes.hpp). It
+/// has no stack; it asks with a number of slots, each with a mailbox, whose numbers follow the
 /// workers'.
 template <class Platform>
 struct exchange {
@@ -30,7 +30,7 @@ struct exchange {
   bit_board<Platform> crowd;      // workers that wait to ask: enough others do
   bit_board<Platform> hungry;     // workers that found nothing here
   bit_board<Platform> slots{Platform::most_slots};  // slots of other nodes with a request posted
-  mailbox<Platform>* outside = nullptr;             // speaks for other nodes; may be null
+  mailbox<Platform>* other_nodes = nullptr;         // speaks for other nodes; may be null
   std::array<mailbox<Platform>*, first_slot + Platform::most_slots> boxes{};
 };
 
@@ -55,8 +55,9 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 
 /// A worker's request, from posting it to its end:
 ///
-///     rung_one --press--> rung_all --press(insist)--> insisted --ask_outside--> asked_outside
-///         +-------------------press(insist)--------------^
+///     rung_one --press--> rung_all --press(insist)--> insisted
+///         |                                             ^  |
+///         +----------------press(insist)----------------+  +--ask_other_nodes--> asked_other_nodes
 ///
 /// A request rings one worker that computes (and insists, where each has a CPU: what else would
 /// keep it from an answer is a construct that runs undivided, and that may be a long one), then
@@ -92,21 +93,21 @@ public:
     });
   }
   /// Tells the one that speaks for other nodes that nothing was found here.
-  void ask_outside() noexcept {
-    stage_ = stage::asked_outside;
+  void ask_other_nodes() noexcept {
+    stage_ = stage::asked_other_nodes;
     self_.of.hungry.set(self_.id);
-    self_.of.outside->ring(asked);
+    self_.of.other_nodes->ring(asked);
   }
   /// What to do while there is no answer. `with` spins(), begins anew after restart(), and may be
   /// patient() beyond that, with workers that are off their CPU.
   template <class Persistence>
   waiting next(Persistence& with) noexcept {
-    const bool others = self_.of.outside != nullptr;
-    if (others && stage_ != stage::asked_outside && !anybody_to_ask()) ask_outside();
-    if (stage_ == stage::asked_outside) return with.blocks(), waiting::sleep;
+    const bool others = self_.of.other_nodes != nullptr;
+    if (others && stage_ != stage::asked_other_nodes && !anybody_to_ask()) ask_other_nodes();
+    if (stage_ == stage::asked_other_nodes) return with.blocks(), waiting::sleep;
     if (with.spins()) return waiting::spin;
     if (stage_ == stage::insisted) {
-      if (others) ask_outside();
+      if (others) ask_other_nodes();
       return waiting::sleep;
     }
     const bool insist = !with.patient();
@@ -150,10 +151,10 @@ private:
   bool anybody_to_ask() const noexcept {
     return self_.of.computing.visit(0, [&](unsigned i) { return i != self_.id; });
   }
-  enum class stage { rung_one, rung_all, insisted, asked_outside };
+  enum class stage { rung_one, rung_all, insisted, asked_other_nodes };
 
   void leave() noexcept {
-    if (stage_ == stage::asked_outside) self_.of.hungry.clear(self_.id);
+    if (stage_ == stage::asked_other_nodes) self_.of.hungry.clear(self_.id);
     self_.of.askers.clear(self_.id);
     call_from_crowd(self_);
   }
@@ -187,13 +188,13 @@ struct shown_request {
   std::uint32_t depth;  // the depth of the wanted scope
 };
 
-/// Serves a request, if it can. find(wanted, depth, outside) says whether there is something to
-/// give (given), nothing now, or nothing of what is wanted here; make(asker) makes the task and
+/// Serves a request, if it can. find(wanted, depth, for_other_node) says whether there is something
+/// to give (given), nothing now, or nothing of what is wanted here; make(asker) makes the task and
 /// returns it, or 0 if that failed.
 template <class Platform, class Find, class Make>
 search_end serve(member<Platform> self, const shown_request<Platform>& r, Find find, Make make) {
-  const bool outside = &r.board == &self.of.slots;
-  if (const search_end o = find(wanted_by(r.seen), r.depth, outside); o != search_end::given)
+  const bool for_other_node = &r.board == &self.of.slots;
+  if (const search_end o = find(wanted_by(r.seen), r.depth, for_other_node); o != search_end::given)
     return o;
   auto& box = self.of.box(r.asker);
   if (!box.claim(r.seen)) return search_end::not_mine;
@@ -205,7 +206,7 @@ search_end serve(member<Platform> self, const shown_request<Platform>& r, Find f
   r.board.set(r.place);  // before it is rung: whoever looks for askers then finds it
   box.reopen(r.seen);
   // Nobody fed the hungry asker while its request was claimed.
-  if (self.of.outside != nullptr) self.of.outside->ring(asked);
+  if (self.of.other_nodes != nullptr) self.of.other_nodes->ring(asked);
   self.box.remind(parked);
   return search_end::failed;
 }

@@ -10,7 +10,7 @@
 #include "machine/termination.hpp"
 #include "machine/thread.hpp"
 #include "node/driver.hpp"
-#include "node/proxy.hpp"
+#include "node/other_nodes.hpp"
 #include "runtime/nested_run.hpp"
 #include "transport/launch.hpp"
 #include "transport/plugin.hpp"
@@ -39,22 +39,22 @@ std::size_t trace_bytes(long mebibytes) { return static_cast<std::size_t>(mebiby
 
 /// Null if nothing is to be recorded. The first one of several nodes writes the file.
 std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers, unsigned nodes) {
-  trace::session::plan plan{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
+  trace::session::settings what{.file = o.trace, .bytes = o.trace_bytes, .strands = o.profile};
   // A program may measure a profile beside its own runtime, which is the one to be traced.
-  if (plan.file.empty() && !o.profile) {
-    if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) plan.file = file;
+  if (what.file.empty() && !o.profile) {
+    if (const char* file = std::getenv("CLEAVE_TRACE"); file != nullptr) what.file = file;
   }
   if (!net::is_first_rank()) {
-    plan.spans = !plan.file.empty();
-    plan.file.clear();
-  } else if (const int rank = net::launched().rank; rank != 0 && !plan.file.empty()) {
-    plan.file.append(".").append(std::to_string(rank));  // ranks that are programs of their own
+    what.spans = !what.file.empty();
+    what.file.clear();
+  } else if (const int rank = net::launched().rank; rank != 0 && !what.file.empty()) {
+    what.file.append(".").append(std::to_string(rank));  // ranks that are programs of their own
   }
-  if (plan.bytes == 0)
-    plan.bytes = trace_bytes(machine::environment("CLEAVE_TRACE_SIZE", 1, most_trace, 16));
-  plan.bytes /= nodes;
-  if (plan.file.empty() && !plan.spans && !plan.strands && !o.timing) return nullptr;
-  return std::make_unique<trace::session>(std::move(plan), workers);
+  if (what.bytes == 0)
+    what.bytes = trace_bytes(machine::environment("CLEAVE_TRACE_SIZE", 1, most_trace, 16));
+  what.bytes /= nodes;
+  if (what.file.empty() && !what.spans && !what.strands && !o.timing) return nullptr;
+  return std::make_unique<trace::session>(std::move(what), workers);
 }
 
 }  // namespace
@@ -62,14 +62,14 @@ std::unique_ptr<trace::session> recording_of(const options& o, unsigned workers,
 /// The pool ends before the node that it belongs to, which until then answers its bell.
 class runtime::state {
 public:
-  state(detail::pool::plan plan, const options& o, std::unique_ptr<net::driver> joined)
+  state(detail::pool::settings how, const options& o, std::unique_ptr<net::driver> joined)
       : node(std::move(joined)) {
-    if (node != nullptr) plan.others = net::proxy::maker(node->bell());
+    if (node != nullptr) how.others = net::other_nodes::maker(node->bell());
     const unsigned nodes = node != nullptr ? node->nodes() : 1;
-    pool = std::make_unique<detail::pool>(plan, recording_of(o, plan.workers, nodes));
+    pool = std::make_unique<detail::pool>(how, recording_of(o, how.workers, nodes));
     if (node == nullptr) return;
     node->attach(
-        net::proxy::of(*pool), [this](bool with_trace) { return report(with_trace); },
+        net::other_nodes::of(*pool), [this](bool with_trace) { return report(with_trace); },
         pool->recording != nullptr);
   }
   ~state() {
@@ -141,12 +141,13 @@ std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone) 
   return node;
 }
 
-/// Serves until the job is over. A node that may leave it does so when it is asked to.
-void serve(net::driver& node) {
+/// Works for a job of another process until it is over. A node that may leave it does so when it is
+/// asked to.
+void work_for_another(net::driver& node) {
   std::unique_ptr<machine::on_termination> asked;
   if (net::launched().comes_and_goes)
     asked = std::make_unique<machine::on_termination>([&node] { node.leave(time_to_leave); });
-  node.serve();
+  node.wait_until_over();
 }
 
 std::unique_ptr<runtime::state> start(const options& o) {
@@ -154,27 +155,27 @@ std::unique_ptr<runtime::state> start(const options& o) {
   long workers = o.workers;
   if (workers != 0) machine::whole_number("workers", std::to_string(workers), 1, most_workers);
   if (workers == 0) workers = machine::environment("CLEAVE_WORKERS", 1, most_workers, 0);
-  detail::pool::plan plan;
-  plan.cpus = cpus_of_this_process();
-  if (workers == 0) workers = std::min<long>(plan.cpus, most_workers);
+  detail::pool::settings how;
+  how.cpus = cpus_of_this_process();
+  if (workers == 0) workers = std::min<long>(how.cpus, most_workers);
   // What the machine's owner allows (--serve --workers N) is not the job's to choose.
   const long allowed = machine::environment("CLEAVE_MOST_WORKERS", 1, most_workers, most_workers);
   const long asked = workers > allowed ? std::exchange(workers, allowed) : 0;
-  plan.stack_bytes = o.stack_bytes;
-  if (plan.stack_bytes == 0) {
-    plan.stack_bytes =
+  how.stack_bytes = o.stack_bytes;
+  if (how.stack_bytes == 0) {
+    how.stack_bytes =
         static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
   }
-  plan.check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
-  if (plan.check || o.profile) workers = 1;
-  plan.workers = static_cast<unsigned>(workers);
-  plan.cutoff = o.cutoff && !plan.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
-  const bool alone = plan.check || o.profile;
+  how.check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
+  if (how.check || o.profile) workers = 1;
+  how.workers = static_cast<unsigned>(workers);
+  how.cutoff = o.cutoff && !how.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
+  const bool alone = how.check || o.profile;
   auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone);
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
-  auto made = std::make_unique<runtime::state>(plan, o, std::move(node));
+  auto made = std::make_unique<runtime::state>(how, o, std::move(node));
   if (!works_for_another) return made;
-  if (made->node != nullptr) serve(*made->node);
+  if (made->node != nullptr) work_for_another(*made->node);
   made.reset();
   std::exit(0);
 }
@@ -252,17 +253,17 @@ job_statistics runtime::job() const {
     all.tasks_crossed += r.tasks_in;
     all.messages += r.carried.sent, all.bytes += r.carried.sent_bytes;
   };
-  net::node_report here = state_->report(false);
+  net::node_report own = state_->report(false);
   if (state_->node != nullptr) {
     const auto others = state_->node->inquire(false, net::inquiries::answer_within);
     for (const auto& other : others) add(other.what);
     const net::node_counters c = state_->node->counted();
-    here.tasks_in = c.tasks_in, here.carried = c.carried;
+    own.tasks_in = c.tasks_in, own.carried = c.carried;
     const auto answers = static_cast<unsigned>(others.size());
     all.nodes = std::max(c.nodes, answers + 1);  // one may have come or gone since
     all.silent = all.nodes - 1 - answers;
   }
-  add(here);
+  add(own);
   return all;
 }
 bool is_first_node() { return net::is_first_rank(); }

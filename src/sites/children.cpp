@@ -87,19 +87,19 @@ children::~children() {
   }
 }
 
-bool children::start(const plan& p) {
+bool children::start(const settings& s) {
   words set = every_;
   set.push_back("CLEAVE_TRANSPORT=nats");
-  set.push_back("CLEAVE_JOB=" + p.job);
-  set.push_back("CLEAVE_NODE=" + (p.is_root ? "0" : new_address()));
-  set.push_back("CLEAVE_ROOT=" + p.root);
+  set.push_back("CLEAVE_JOB=" + s.job);
+  set.push_back("CLEAVE_NODE=" + (s.is_root ? "0" : new_address()));
+  set.push_back("CLEAVE_ROOT=" + s.root);
   words environment = environment_with(set);
   words arguments = {program_invocation_name};
-  arguments.insert(arguments.end(), p.arguments.begin(), p.arguments.end());
+  arguments.insert(arguments.end(), s.arguments.begin(), s.arguments.end());
   const auto to_arguments = pointers_to(arguments), to_environment = pointers_to(environment);
 
   std::array<int, 2> output = {-1, -1}, errors = {-1, -1};
-  if (p.is_root) {
+  if (s.is_root) {
     if (pipe2(output.data(), O_CLOEXEC) != 0) return false;
     if (pipe2(errors.data(), O_CLOEXEC) != 0) {
       close_pipe(output[0]), close_pipe(output[1]);
@@ -109,7 +109,7 @@ bool children::start(const plan& p) {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    become(p.is_root, output[1], errors[1], parent, const_cast<char**>(to_arguments.data()),
+    become(s.is_root, output[1], errors[1], parent, const_cast<char**>(to_arguments.data()),
            const_cast<char**>(to_environment.data()));
   }
   close_pipe(output[1]), close_pipe(errors[1]);
@@ -120,7 +120,7 @@ bool children::start(const plan& p) {
   setpgid(pid, pid);  // done here too: the child may be signalled before it has done so
   for (const int pipe : {output[0], errors[0]})
     if (pipe >= 0) fcntl(pipe, F_SETFL, O_NONBLOCK);
-  running_[p.job] = {pid, output[0], errors[0]};
+  running_[s.job] = {pid, output[0], errors[0]};
   return true;
 }
 

@@ -25,13 +25,13 @@ public:
   children(const children&) = delete;
   children& operator=(const children&) = delete;
 
-  struct plan {
+  struct settings {
     std::string job, root;  // the root's machine
     words arguments;
     bool is_root = false;
   };
   /// Starts a child. False, with errno, if it cannot be started.
-  bool start(const plan& p);
+  bool start(const settings& s);
   void signal(const std::string& job, int signal);
 
   /// Appends the pipes that are to be read, for poll().

@@ -12,22 +12,23 @@ namespace cleave::trace {
 
 using detail::ticks;
 
-session::session(plan p, unsigned workers)
-    : plan_(std::move(p)),
+session::session(settings s, unsigned workers)
+    : settings_(std::move(s)),
       first_tick_(ticks()),
       first_time_(clock::now()),
       run_began_(first_tick_),
-      strands_(plan_.strands ? std::make_unique<strand_clock>() : nullptr) {
+      strands_(settings_.strands ? std::make_unique<strand_clock>() : nullptr) {
   std::size_t spans = 0;
-  if (!plan_.file.empty()) machine::require_writable(plan_.file);
-  if (!plan_.file.empty() || plan_.spans) {
+  if (!settings_.file.empty()) machine::require_writable(settings_.file);
+  if (!settings_.file.empty() || settings_.spans) {
     constexpr std::size_t least = 16;
     const std::size_t header = header_bytes(workers);
-    spans = plan_.bytes > header ? (plan_.bytes - header) / workers / most_bytes_per_span : 0;
+    spans =
+        settings_.bytes > header ? (settings_.bytes - header) / workers / most_bytes_per_span : 0;
     if (spans < least)
-      throw std::invalid_argument(plan_.file + ": expected room for a trace of at least " +
+      throw std::invalid_argument(settings_.file + ": expected room for a trace of at least " +
                                   std::to_string(header + least * workers * most_bytes_per_span) +
-                                  " bytes, got " + std::to_string(plan_.bytes));
+                                  " bytes, got " + std::to_string(settings_.bytes));
   }
   for (unsigned i = 0; i < workers; ++i)
     recorders_.push_back(std::make_unique<recorder>(spans, run_began_));
@@ -89,7 +90,7 @@ node_trace session::recorded() const {
 }
 
 void session::write(std::vector<node_trace> others) {
-  if (plan_.file.empty()) return;
+  if (settings_.file.empty()) return;
   std::vector<node_trace> nodes{recorded()};
   time_spent all = nodes.front().spent;
   for (node_trace& n : others) {
@@ -99,7 +100,7 @@ void session::write(std::vector<node_trace> others) {
     nodes.push_back(std::move(n));
   }
   tried_ = true;
-  machine::saved_file out(plan_.file);
+  machine::saved_file out(settings_.file);
   write_json(out.stream(), std::move(nodes), all);
   out.keep();
 }

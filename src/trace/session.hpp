@@ -17,7 +17,7 @@ namespace cleave::trace {
 /// What is recorded of a runtime: what its workers do, or the strands of its only one.
 class session {
 public:
-  struct plan {
+  struct settings {
     std::string file;       // empty: none is written
     bool spans = false;     // kept for another node, which writes the file
     std::size_t bytes = 0;  // the length of the file, or of this node's part of it, at most
@@ -25,7 +25,7 @@ public:
   };
   /// Throws std::invalid_argument if the file cannot be written, or so few bytes hold next to
   /// nothing.
-  session(plan p, unsigned workers);
+  session(settings s, unsigned workers);
 
   recorder* of(unsigned worker) noexcept { return recorders_[worker].get(); }
   /// Null unless this is a profile.
@@ -38,7 +38,7 @@ public:
   work_span profile() const;
 
   /// Whether a file is to be written.
-  bool has_file() const noexcept { return !plan_.file.empty(); }
+  bool has_file() const noexcept { return !settings_.file.empty(); }
   /// Whether nobody has tried to write the file.
   bool unwritten() const noexcept { return has_file() && !tried_; }
   /// What was recorded here.
@@ -51,7 +51,7 @@ private:
   using clock = std::chrono::steady_clock;
   double seconds_per_tick() const;
 
-  const plan plan_;
+  const settings settings_;
   const std::uint64_t first_tick_;
   const clock::time_point first_time_;
   std::atomic<std::uint64_t> run_began_;

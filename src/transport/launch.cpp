@@ -104,15 +104,15 @@ void* load(const std::vector<std::string>& plugins) {
 }
 
 std::vector<std::string> chosen_plugins(const std::string& name) {
-  const launch& here = launched();
-  if (name == "none" || (name.empty() && !here.several())) return {};
+  const launch& mine = launched();
+  if (name == "none" || (name.empty() && !mine.several())) return {};
   if (!name.empty() && name != "mpi") return {name};
-  if (here.plugins.empty())
+  if (mine.plugins.empty())
     throw std::invalid_argument(
         "--transport mpi: expected to be started by mpirun or srun --mpi=pmix, which left nothing "
         "in the "
         "environment");
-  return here.several() ? here.plugins : std::vector<std::string>{};
+  return mine.several() ? mine.plugins : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -146,8 +146,8 @@ launch read_launch(const char* (*get)(const char*)) {
 
 const launch& launched() {
   // Never destroyed: a task may call exit() while others run.
-  static const launch& here = *new launch(read_launch(&of_this_process));
-  return here;
+  static const launch& mine = *new launch(read_launch(&of_this_process));
+  return mine;
 }
 
 namespace {
@@ -162,8 +162,8 @@ bool is_first_rank() {
 }
 
 bool tells_mistakes() {
-  const launch& here = launched();
-  return is_first_rank() || here.comes_and_goes || here.rank != here.host_rank;
+  const launch& mine = launched();
+  return is_first_rank() || mine.comes_and_goes || mine.rank != mine.host_rank;
 }
 
 void let_first_rank_end() {
@@ -245,16 +245,16 @@ std::unique_ptr<transport> open_transport(const transport_choice& choice) {
   const auto open = reinterpret_cast<open_function*>(dlsym(library, open_function_name));
   if (open == nullptr) throw std::runtime_error(std::string("no plug-in of Cleave: ") + dlerror());
 
-  const launch& here = launched();
+  const launch& mine = launched();
   transport_settings settings;
-  settings.ranks = here.ranks;
+  settings.ranks = mine.ranks;
   settings.workers = static_cast<unsigned>(choice.workers);
   settings.asked_workers = static_cast<unsigned>(choice.asked_workers);
-  settings.spin = here.host_ranks != 0 &&
-                  here.host_ranks * std::max(1, choice.workers) < machine::usable_cpus();
+  settings.spin = mine.host_ranks != 0 &&
+                  mine.host_ranks * std::max(1, choice.workers) < machine::usable_cpus();
   open_failure why;
   std::optional<start_watch> watch;  // nodes behind a relay do not wait for each other
-  if (plugins.front() != "nats") watch.emplace(here, start_watch::patience());
+  if (plugins.front() != "nats") watch.emplace(mine, start_watch::patience());
   std::unique_ptr<transport> opened(open(plugin_version, settings, why));
   if (opened) return opened;
   if (why.by_setting) throw std::invalid_argument(why.line);

@@ -89,9 +89,9 @@ std::chrono::seconds start_watch::patience() {
   return std::chrono::seconds(machine::environment("CLEAVE_START_PATIENCE", 1, 86'400, 30));
 }
 
-start_watch::start_watch(const launch& here, std::chrono::seconds patience) {
+start_watch::start_watch(const launch& mine, std::chrono::seconds patience) {
   const machine::without_signals blocked;
-  thread_ = std::thread([this, here, patience] { watch(here, patience); });
+  thread_ = std::thread([this, mine, patience] { watch(mine, patience); });
 }
 
 start_watch::~start_watch() {
@@ -103,29 +103,29 @@ start_watch::~start_watch() {
   thread_.join();
 }
 
-void start_watch::watch(const launch& here, std::chrono::seconds patience) {
+void start_watch::watch(const launch& mine, std::chrono::seconds patience) {
   const started_rank own = read_started_rank(text_of("/proc/self/environ"));
   bool said = false;
   std::unique_lock lock(mutex_);
   while (!started_.wait_for(lock, said ? look_every : patience, [this] { return is_started_; })) {
-    const auto gone = ranks_gone(own, here.host_ranks);
+    const auto gone = ranks_gone(own, mine.host_ranks);
     int first_here = 0;  // the first rank that is there speaks for its host, and ends the job
     while (gone.contains(first_here)) ++first_here;
-    if (here.host_rank != first_here || (std::exchange(said, true) && gone.empty())) continue;
+    if (mine.host_rank != first_here || (std::exchange(said, true) && gone.empty())) continue;
     std::string of_gone;
     for (const int rank : gone) {
       of_gone += of_gone.empty() ? "" : ", ";
       of_gone += std::to_string(rank);
     }
     if (!gone.empty()) {
-      const std::string ranks = std::to_string(here.host_ranks);
+      const std::string ranks = std::to_string(mine.host_ranks);
       of_gone.insert(0, "; of the " + ranks + " on this host, counted from 0, gone: ");
       of_gone += "; the job ends";
     }
     std::fprintf(stderr,
                  "cleave: MPI has not started for %lld s: rank %d waits for all%s%s ranks%s\n",
-                 static_cast<long long>(patience.count()), here.rank, here.ranks == 0 ? "" : " ",
-                 here.ranks == 0 ? "" : std::to_string(here.ranks).c_str(), of_gone.c_str());
+                 static_cast<long long>(patience.count()), mine.rank, mine.ranks == 0 ? "" : " ",
+                 mine.ranks == 0 ? "" : std::to_string(mine.ranks).c_str(), of_gone.c_str());
     // Before MPI is up that ends all ranks. MPI_Abort() may not be called yet, and whoever waits in
     // MPI_Init() does not return.
     if (!gone.empty()) _exit(1);

@@ -34,13 +34,13 @@ public:
   /// CLEAVE_START_PATIENCE, in seconds. Throws std::invalid_argument.
   static std::chrono::seconds patience();
 
-  start_watch(const launch& here, std::chrono::seconds patience);
+  start_watch(const launch& mine, std::chrono::seconds patience);
   ~start_watch();
   start_watch(const start_watch&) = delete;
   start_watch& operator=(const start_watch&) = delete;
 
 private:
-  void watch(const launch& here, std::chrono::seconds patience);
+  void watch(const launch& mine, std::chrono::seconds patience);
 
   std::mutex mutex_;
   std::condition_variable started_;

@@ -38,8 +38,8 @@ TEST_P(runtime_with, gives_back_what_f_returns) {
 }
 
 TEST_P(runtime_with, runs_on_a_worker) {
-  const auto here = std::this_thread::get_id();
-  rt.run([here] { EXPECT_NE(std::this_thread::get_id(), here); });
+  const auto caller = std::this_thread::get_id();
+  rt.run([caller] { EXPECT_NE(std::this_thread::get_id(), caller); });
 }
 
 TEST_P(runtime_with, many_runs_one_after_another) {
@@ -247,27 +247,28 @@ TEST_P(runtime_with, computes_as_the_caller_does) {
   runtime other(options{.workers = 2, .stack_bytes = std::size_t{4} << 20});
   const computing usual, upward{FE_UPWARD, 0x8040 & ~usual.flushes};
   ASSERT_TRUE(usual.is_so_here());
-  for (const computing& here : {usual, upward, usual}) {
-    here.set();
+  for (const computing& chosen : {usual, upward, usual}) {
+    chosen.set();
     std::atomic<int> wrong{0};
     rt.run([&] {
-      wrong += not_computed_so(workers, here);
+      wrong += not_computed_so(workers, chosen);
       task_group g;
       for (int i = 0; i < 20; ++i)
         g.spawn([&, i] {
-          wrong += !here.is_so_here();
+          wrong += !chosen.is_so_here();
           disturb(static_cast<std::uint64_t>(i));
         });
-      wrong += other.run([&] { return not_computed_so(2, here); });
+      wrong += other.run([&] { return not_computed_so(2, chosen); });
       g.wait();
       graph subtasks;
       auto x = subtasks.make(0);
-      for (int i = 0; i < 20; ++i) subtasks.run([&](int& n) { n += !here.is_so_here(); }, inout(x));
+      for (int i = 0; i < 20; ++i)
+        subtasks.run([&](int& n) { n += !chosen.is_so_here(); }, inout(x));
       subtasks.wait();
       wrong += *x;
-      wrong += !here.is_so_here();
+      wrong += !chosen.is_so_here();
     });
-    EXPECT_TRUE(here.is_so_here());
+    EXPECT_TRUE(chosen.is_so_here());
     usual.set();
     EXPECT_EQ(wrong, 0);
   }
@@ -279,14 +280,14 @@ TEST(runtime_alone, computes_as_each_of_its_callers_does) {
   const computing usual, upward{FE_UPWARD, 0};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
-  for (const computing& here : {usual, upward})
-    threads.emplace_back([&rt, &wrong, here] {
-      here.set();
+  for (const computing& chosen : {usual, upward})
+    threads.emplace_back([&rt, &wrong, chosen] {
+      chosen.set();
       for (int k = 0; k < 50; ++k)
         rt.run([&] {
           each(0, 50, [&](int i) {
             disturb(static_cast<std::uint64_t>(i));
-            wrong += !here.is_so_here();
+            wrong += !chosen.is_so_here();
           });
         });
     });

@@ -230,14 +230,14 @@ int waits_in_vain(First first, std::chrono::milliseconds patience) {
   runtime rt(options{.workers = 2});
   int alone = 0;
   for (int k = 0; k < 60; ++k) {
-    std::atomic<int> here{0};
+    std::atomic<int> present{0};
     std::atomic<bool> together{true};
     rt.run([&] {
       each(0, 2, [&](int) {
         first();
-        ++here;
+        ++present;
         const auto give_up = std::chrono::steady_clock::now() + patience;
-        while (here != 2 && together) {
+        while (present != 2 && together) {
           poll();
           if (std::chrono::steady_clock::now() > give_up) together = false;
         }

@@ -13,7 +13,7 @@ namespace {
 
 using gang::announcement;
 using gang::clock_offset;
-using gang::here;
+using gang::heartbeat;
 using gang::moment;
 using gang::order;
 using gang::part;
@@ -62,7 +62,8 @@ public:
         daemon& to = daemons[l.to];
         if (!to.alive || cut_off.count(l.from) || cut_off.count(l.to)) continue;
         const moment t = now + to.ahead;
-        if (const auto h = gang::decode_here(l.text)) to.state->hear(t, daemons[l.from].name, *h);
+        if (const auto h = gang::decode_heartbeat(l.text))
+          to.state->hear(t, daemons[l.from].name, *h);
         else if (const auto a = gang::decode_announcement(l.text))
           to.state->hear(t, daemons[l.from].name, *a, offset(l.to));
         to.due = t;
@@ -120,7 +121,7 @@ private:
         else if (o.version > p.version) p.paused = o.what == "pause", p.version = o.version;
         d.due = t;
       }
-    if (const auto h = d.state->say_here()) send(i, gang::encode(*h));
+    if (const auto h = d.state->say_heartbeat()) send(i, gang::encode(*h));
     if (const auto a = d.state->say_announcement()) send(i, gang::encode(*a));
   }
 
@@ -294,7 +295,7 @@ TEST(peers, do_not_follow_who_does_not_count_them_in) {
   peers b({"b", "gang-b"}, 100ms);
   b.set_parts({{"alice", "x", "./app"}});
   b.set_joined(100s, true);
-  here leader;
+  heartbeat leader;
   leader.may_lead = true;
   const peers::name a{"a", "gang-a"};
   for (moment t = 100s; t < 104s; t += 10ms) {
@@ -338,7 +339,7 @@ TEST(peers, obey_an_order_once) {
   peers b({"b", "gang-b"}, 100ms);
   b.set_joined(100s, true);
   const peers::name a{"a", "gang-a"};
-  here said;
+  heartbeat said;
   said.orders = {{1, "kill", "x", "alice", "alice", 1}};
   b.hear(100s, a, said);
   EXPECT_EQ(b.take_orders().size(), 1u);
@@ -363,7 +364,7 @@ TEST(peers, believe_the_newer_word) {
       peers b({"b", "gang-b"}, 100ms);
       b.set_joined(100s, true);
       b.set_parts({{"alice", "x", "./app", !newer_paused, 3}});
-      here other;
+      heartbeat other;
       other.parts = {{"alice", "x", "./app", newer_paused, 4}};
       b.hear(101s, {machine, "gang-other"}, other);
       b.step(101s, std::nullopt);
@@ -397,7 +398,7 @@ TEST(peers, show_the_command_that_began_the_job) {
     const std::string name = here_began ? "a.1" : "b.1";
     const part began{"alice", name, "mpirun", false, 0}, launched{"alice", name, "orted", false, 0};
     a.set_parts({here_began ? began : launched});
-    here other;
+    heartbeat other;
     other.parts = {here_began ? launched : began};
     a.hear(101s, {"b", "gang-b"}, other);
     ASSERT_EQ(a.jobs().size(), 1u);
@@ -411,7 +412,7 @@ TEST(peers, take_over_in_the_middle_of_a_turn) {
     peers b({"b", "gang-b"}, 100ms);
     b.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
     b.set_joined(100s, true);
-    here leader;
+    heartbeat leader;
     leader.may_lead = true;
     const peers::name a{"a", "gang-a"};
     b.hear(101s, a, leader);
@@ -437,7 +438,7 @@ TEST(peers, tell_the_last_turns_again) {
   a.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
   std::optional<announcement> last;
   for (moment t = 100s; t < 102s; t += 10ms) {
-    a.hear(t, {"b", "gang-b"}, here{});
+    a.hear(t, {"b", "gang-b"}, heartbeat{});
     a.step(t, std::nullopt);
     if (auto said = a.say_announcement()) last = std::move(said);
   }
@@ -456,7 +457,7 @@ TEST(peers, give_turns_as_long_as_messages_allow) {
   peers a({"a", "gang-a"}, 1ms);
   a.set_joined(100s, true);
   a.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
-  here far;
+  heartbeat far;
   far.round_trip_us = 390'000;
   std::set<std::uint64_t> turns;
   for (moment t = 100s; t < 103s; t += 1ms) {
@@ -476,12 +477,12 @@ TEST(peers, tell_no_turns_of_when_they_led_before) {
   b.set_joined(100s, true);
   b.set_parts({{"alice", "x", "./app"}, {"alice", "y", "./app"}});
   const peers::name a{"a", "gang-a"}, c{"c", "gang-c"};
-  here leader;
+  heartbeat leader;
   leader.may_lead = true;
   std::optional<announcement> said;
   const auto run = [&](moment from, moment to) {
     for (moment t = from; t < to; t += 10ms) {
-      b.hear(t, c, here{});
+      b.hear(t, c, heartbeat{});
       b.step(t, std::nullopt);
       if (auto s = b.say_announcement()) said = std::move(s);
     }
@@ -494,7 +495,7 @@ TEST(peers, tell_no_turns_of_when_they_led_before) {
   b.hear(102s, a, announcement{{"gang-b"}, {{1, 102s, {}}}}, clock_offset::estimate{});
   b.gone(a);
   said.reset();
-  b.hear(102s, c, here{});
+  b.hear(102s, c, heartbeat{});
   b.step(102s, std::nullopt);
   said = b.say_announcement();
   ASSERT_TRUE(b.leads() && said);
@@ -505,13 +506,13 @@ TEST(peers, tell_no_turns_of_when_they_led_before) {
 TEST(peers, listen_before_they_lead) {
   peers a({"a", "gang-a"}, 100ms);
   a.set_joined(100s, true);
-  here leader;
+  heartbeat leader;
   leader.may_lead = true;
   for (moment t = 100s; t < 100s + 500ms; t += 50ms) {
     a.hear(t, {"b", "gang-b"}, leader);
     a.step(t, std::nullopt);
     EXPECT_FALSE(a.leads());
-    const auto h = a.say_here();
+    const auto h = a.say_heartbeat();
     EXPECT_FALSE(h && h->may_lead);
   }
   for (moment t = 100s + 500ms; t < 101s; t += 50ms)
@@ -523,7 +524,7 @@ TEST(peers, listen_before_they_lead) {
 TEST(peers, forget_who_is_silent) {
   peers b({"b", "gang-b"}, 100ms);
   b.set_joined(100s, true);
-  here other;
+  heartbeat other;
   other.parts = {{"alice", "x", "./app"}};
   b.hear(100s, {"a", "gang-a"}, other);
   EXPECT_EQ(b.jobs().size(), 1u);
@@ -536,7 +537,7 @@ TEST(peers, forget_who_is_silent) {
 
 // What can be said at most fits into one message, and what is none is not understood.
 TEST(messages, are_bounded) {
-  here h;
+  heartbeat h;
   for (std::size_t i = 0; i < gang::most_parts; ++i)
     h.parts.push_back({std::string(32, 'u'), std::string(80, 'j'),
                        gang::shortened(std::string(200, '"')), true, gang::most_version});
@@ -545,18 +546,18 @@ TEST(messages, are_bounded) {
                         std::string(32, 'u'), gang::most_version});
   const std::string text = gang::encode(h);
   EXPECT_LE(text.size(), 32u << 10);
-  const auto read = gang::decode_here(text);
+  const auto read = gang::decode_heartbeat(text);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->parts, h.parts);
   EXPECT_FALSE(gang::decode_announcement(text));
   h.parts.push_back(h.parts.back());
-  EXPECT_FALSE(gang::decode_here(gang::encode(h)));
-  announcement many{{}, {{1, 1s, {gang::turns::most_together, "x"}}}};
+  EXPECT_FALSE(gang::decode_heartbeat(gang::encode(h)));
+  announcement many{{}, {{1, 1s, {gang::round_robin::most_together, "x"}}}};
   EXPECT_TRUE(gang::decode_announcement(gang::encode(many)));
   many.turns[0].jobs.emplace_back("x");
   EXPECT_FALSE(gang::decode_announcement(gang::encode(many)));
   for (std::size_t size = 0; size < text.size(); size += 97)
-    EXPECT_FALSE(gang::decode_here(text.substr(0, size)));
+    EXPECT_FALSE(gang::decode_heartbeat(text.substr(0, size)));
   for (const char* wrong : {"", "[]", "{}", R"({"gang":2})", R"({"gang":1,"led":[1],"turns":[]})",
                             R"({"gang":1,"led":[],"turns":[{"n":1,"at":-5,"jobs":[]}]})",
                             R"({"gang":1,"led":[],"turns":[{"n":1,"at":9e300,"jobs":[]}]})"})
@@ -566,10 +567,10 @@ TEST(messages, are_bounded) {
 // What `ps` prints of others is text, and a version has a next one.
 TEST(messages, are_of_names_that_can_be_printed) {
   const auto understood = [](const part& p, const order& o) {
-    here h;
+    heartbeat h;
     h.parts = {p};
     h.orders = {o};
-    return gang::decode_here(gang::encode(h)).has_value();
+    return gang::decode_heartbeat(gang::encode(h)).has_value();
   };
   const part p{"alice", "x", "./app 'a b'"};
   const order o{1, "pause", "x", "alice", "root", 1};

@@ -90,7 +90,7 @@ TEST(interrupter, sends_no_second_signal_before_the_first_is_handled) {
   ASSERT_TRUE(i.works());
   interrupts = 0;
   {
-    const without_any_signal here;
+    const without_any_signal blocked;
     std::atomic<bool> end{false};
     std::atomic<int> sent{0};
     std::thread other([&] {

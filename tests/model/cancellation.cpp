@@ -104,12 +104,13 @@ struct endless {
 
 TEST(explorer, gives_up_when_its_memory_is_full_and_says_how_far_it_has_come) {
   constexpr std::size_t mebibytes = 4;
-  const outcome o = explorer(mebibytes << 20).explore<endless>();
-  EXPECT_GT(o.states, 100u);
-  EXPECT_LT(o.states, (mebibytes << 20) / 8192);  // each on its path takes so many bytes at least
-  EXPECT_EQ(o.given_up, "given up after " + std::to_string(o.states) + " states and " +
-                            std::to_string(o.steps) + " steps: they take more than 4 MiB");
-  EXPECT_EQ(o.violation, "");
+  const verdict found = explorer(mebibytes << 20).explore<endless>();
+  EXPECT_GT(found.states, 100u);
+  EXPECT_LT(found.states,
+            (mebibytes << 20) / 8192);  // each on its path takes so many bytes at least
+  EXPECT_EQ(found.given_up, "given up after " + std::to_string(found.states) + " states and " +
+                                std::to_string(found.steps) + " steps: they take more than 4 MiB");
+  EXPECT_EQ(found.violation, "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // labels: once slow
-// The handshake of requests, in all schedules of two threads, and in those of three with at most
+// The protocol of requests, in all schedules of two threads, and in those of three with at most
 // two preemptions.
 #include "programs.hpp"
 

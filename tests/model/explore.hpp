@@ -19,23 +19,23 @@ unsigned interference() {
 }
 
 template <class World>
-outcome explore(fault f, unsigned most) {
+verdict explore(fault f, unsigned most) {
   broken = f;
-  const outcome o = explorer().explore<World>(most);
+  const verdict found = explorer().explore<World>(most);
   broken = fault::none;
-  std::printf("%zu states, %zu steps", o.states, o.steps);
+  std::printf("%zu states, %zu steps", found.states, found.steps);
   if (most != explorer::unbounded) std::printf(", at most %u preemptions", most);
   std::printf("\n");
-  return o;
+  return found;
 }
 
 /// No schedule with at most so many preemptions violates it, and there are some.
 template <class World>
 void holds_with(unsigned preemptions, std::size_t states = 1000) {
-  const outcome o = explore<World>(fault::none, preemptions);
-  EXPECT_EQ(o.given_up, "");
-  EXPECT_EQ(o.violation, "") << o.schedule;
-  EXPECT_GT(o.states, states);
+  const verdict found = explore<World>(fault::none, preemptions);
+  EXPECT_EQ(found.given_up, "");
+  EXPECT_EQ(found.violation, "") << found.schedule;
+  EXPECT_GT(found.states, states);
 }
 /// The same of all schedules, as far as there are not too many.
 template <class World>
@@ -46,10 +46,10 @@ void holds(std::size_t states = 1000) {
 /// Breaks one thing; the explorer must say so.
 template <class World>
 void finds(fault f, unsigned most = interference<World>()) {
-  const outcome o = explore<World>(f, most);
-  EXPECT_EQ(o.given_up, "");
-  EXPECT_NE(o.violation, "");
-  std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
+  const verdict found = explore<World>(f, most);
+  EXPECT_EQ(found.given_up, "");
+  EXPECT_NE(found.violation, "");
+  std::printf("%s. A shortest schedule:\n%s", found.violation.c_str(), found.schedule.c_str());
 }
 
 }  // namespace model

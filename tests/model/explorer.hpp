@@ -22,7 +22,7 @@ struct cell {
   std::uint64_t value;
 };
 
-struct outcome {
+struct verdict {
   std::string violation;  // empty: no schedule has one
   std::string schedule;   // the shortest that leads to it, one operation a line
   std::string given_up;   // not empty: the memory was not enough, and nothing is known
@@ -40,7 +40,7 @@ public:
   /// With a bound, only schedules in which at most so many times another thread goes on while the
   /// one before still could: with three threads and more, all would take too long.
   template <class World>
-  outcome explore(unsigned most_preemptions = unbounded) {
+  verdict explore(unsigned most_preemptions = unbounded) {
     most_preemptions_ = most_preemptions;
     static_assert(sizeof(World) % 8 == 0 && std::is_trivially_destructible_v<World>);
     alignas(World) static char place[sizeof(World)];
@@ -50,7 +50,7 @@ public:
     run_ = [](void* at, unsigned i) { static_cast<World*>(at)->run(i); };
     check_ = [] { world.check(); };
     name_ = [](const void* at) { return world.name(at); };
-    outcome result;
+    verdict result;
     search();
     result.states = known_.size(), result.steps = steps_;
     if (gives_up()) {

@@ -1,5 +1,5 @@
 // labels: once
-// The handshake of requests, in the schedules that most faults need: of longer programs those with
+// The protocol of requests, in the schedules that most faults need: of longer programs those with
 // few preemptions. All schedules of them are in every_schedule.cpp, which takes two minutes.
 #include "programs.hpp"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-/// What the real protocol, deque and handshakes run on in the model, and what is broken on purpose.
+/// What the real protocol and deque run on in the model, and what is broken on purpose.
 namespace model {
 
 using cleave::detail::asked;

@@ -689,7 +689,7 @@ TEST_F(nodes, one_goes_that_never_began) {
   test_node other(network, 1, 1);
   std::atomic<bool> over{false};
   std::thread waits([&] {
-    other.link().serve();
+    other.link().wait_until_over();
     over = true;
   });
   never_begins.reset();
@@ -706,7 +706,7 @@ TEST_F(nodes, the_first_speaks_another_version) {
   test_node other(network, 1, 1);
   std::atomic<bool> over{false};
   std::thread waits([&] {
-    other.link().serve();
+    other.link().wait_until_over();
     over = true;
   });
   net::message hello{1, 2, 0, net::heartbeat{}};
@@ -751,7 +751,7 @@ TEST_F(nodes, come_and_leave_while_tasks_run) {
       EXPECT_TRUE(soon([&] { return root.link().nodes() == 2; }));
       one.link().leave(20s);
       leaving = true;
-      one.link().serve();
+      one.link().wait_until_over();
     }
     network.kill(1, true);
     EXPECT_TRUE(soon([&] { return root.link().nodes() == 1; }));
@@ -789,7 +789,7 @@ TEST_F(nodes, leave_at_the_deadline) {
   std::thread leaver([&] {
     EXPECT_TRUE(soon([] { return travelled == 1; }));
     j.nodes[1]->link().leave(50ms);
-    j.nodes[1]->link().serve();
+    j.nodes[1]->link().wait_until_over();
   });
   EXPECT_EQ(run(j, [] { return both([] { return await_travellers(); }, part{}).second; }), 5);
   over = true;

@@ -4,7 +4,7 @@
 #include "transport/transport.hpp"
 
 #include "core/pool.hpp"
-#include "node/proxy.hpp"
+#include "node/other_nodes.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -211,11 +211,11 @@ class test_node {
 public:
   test_node(loopback& by, net::address self, unsigned workers, const net::settings& how = quick())
       : link_(net::driver::open([&by, self] { return by.open(self); }, how)) {
-    detail::pool::plan plan;
-    plan.workers = workers, plan.stack_bytes = std::size_t{16} << 20, plan.cpus = 2;
-    plan.cutoff = false, plan.others = net::proxy::maker(link_->bell());
-    pool_ = std::make_unique<detail::pool>(plan, nullptr);
-    link_->attach(net::proxy::of(*pool_));
+    detail::pool::settings of_pool;
+    of_pool.workers = workers, of_pool.stack_bytes = std::size_t{16} << 20, of_pool.cpus = 2;
+    of_pool.cutoff = false, of_pool.others = net::other_nodes::maker(link_->bell());
+    pool_ = std::make_unique<detail::pool>(of_pool, nullptr);
+    link_->attach(net::other_nodes::of(*pool_));
   }
   ~test_node() {
     link_->stop();

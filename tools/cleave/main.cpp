@@ -127,7 +127,7 @@ void print_disturbance(const std::string& reason, const std::string& of = "") {
   if (!reason.empty()) fmt::print("DISTURBED: {}{}: these figures compare nothing\n", of, reason);
 }
 
-int run_study(const study::plan& what, const std::string& folder, bool json) {
+int run_study(const study::settings& what, const std::string& folder, bool json) {
   check_folder(folder, "study");
   const auto m = study::run(what, progress_line());
   if (json) {
@@ -186,7 +186,7 @@ void write(const study::sharing::measured& m, const std::string& folder) {
   apps::save_file(folder + "/cosched.html", page(m));
 }
 
-int run_cosched_study(const study::sharing::plan& what, const std::string& folder, bool json) {
+int run_cosched_study(const study::sharing::settings& what, const std::string& folder, bool json) {
   check_folder(folder, "cosched");
   forecast_line line;
   const auto keep_so_far = [&](const study::sharing::measured& so_far) {
@@ -234,12 +234,12 @@ int compare(const std::vector<std::string>& files) {
 }
 
 int run(int argc, char** argv) {
-  study::plan what;
+  study::settings what;
   std::string folder = ".";
   std::vector<std::string> files;
   bool json = false;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  what.folder = here / "systems";
+  const auto own_folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  what.folder = own_folder / "systems";
   apps::command_line line("cleave", "Cleave's tools.");
   apps::command_line command(line, "study",
                              "Run every kernel on every task system that is found, and explain");
@@ -255,7 +255,7 @@ int run(int argc, char** argv) {
   command.option_pair("--compare", "OLD NEW", files,
                       "Say what changed from one study.json to another, and run nothing");
   command.flag("--json", json, "Print the data instead of a table");
-  study::sharing::plan sharing;
+  study::sharing::settings sharing;
   command.make_command_optional();
   apps::command_line shared(command, "cosched",
                             "Run MPI jobs side by side, under each way to share the machine");
@@ -306,7 +306,7 @@ int run(int argc, char** argv) {
   line.parse(argc, argv);
   for (const auto& group : others)
     if (group->given()) return group->run();
-  if (!job.command.empty()) cosched::launch(job, cosched::library_folders(here));
+  if (!job.command.empty()) cosched::launch(job, cosched::library_folders(own_folder));
   if (shared.parsed()) {
     sharing.cleave = std::filesystem::read_symlink("/proc/self/exe");
     return run_cosched_study(sharing, folder, json);

@@ -5,9 +5,9 @@
 
 #include "gang/channel.hpp"
 #include "gang/control.hpp"
+#include "gang/daemon.hpp"
 #include "gang/remote.hpp"
 #include "gang/run.hpp"
-#include "gang/serve.hpp"
 #include "support/command_line.hpp"
 #include "transport/launch.hpp"
 
@@ -15,12 +15,12 @@ namespace gang {
 namespace {
 
 struct parts {
-  struct serve_options {
+  struct daemon_options {
     std::string join, log;
     int slice = 100;
   };
   std::string socket, job;
-  serve_options served;
+  daemon_options of_daemon;
   bool json = false;
   job_settings job_to_run;
   std::vector<std::string> launched;
@@ -40,11 +40,12 @@ struct parts {
     gang.option("--socket", "PATH", socket,
                 "Where the daemon is (default: $CLEAVE_GANG_SOCKET; cleave-gang in "
                 "$XDG_RUNTIME_DIR; root: in /run)");
-    serve.option_number("--slice", served.slice, 1, 3'600'000,
+    serve.option_number("--slice", of_daemon.slice, 1, 3'600'000,
                         "Milliseconds of a turn (default: 100)");
-    serve.option("--join", "KEYFILE", served.join,
+    serve.option("--join", "KEYFILE", of_daemon.join,
                  "Take turns with all daemons behind this relay (cleave invite makes the file)");
-    serve.option("--log", "FILE", served.log, "Add what keepers do, and when: a line of JSON each");
+    serve.option("--log", "FILE", of_daemon.log,
+                 "Add what keepers do, and when: a line of JSON each");
     job_settings& j = job_to_run;
     run.option_choice("--stop-by", j.stop_by, {"cgroup2", "cgroup1", "signals"},
                       "How it is stopped (default: the first that this user may use)");
@@ -80,8 +81,8 @@ int group::run() {
   if (p.socket.empty()) p.socket = default_socket();
   p.job_to_run.socket = p.socket;
   if (p.serve.parsed()) {
-    return serve(
-        {p.socket, std::chrono::milliseconds(p.served.slice), p.served.join, p.served.log});
+    return run_daemon({p.socket, std::chrono::milliseconds(p.of_daemon.slice), p.of_daemon.join,
+                       p.of_daemon.log});
   }
   if (p.run.parsed()) {
     // A part of the job that it is in has the same turns.

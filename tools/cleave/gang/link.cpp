@@ -48,7 +48,7 @@ public:
     } catch (const nats::unreachable& e) {
       fmt::print(stderr, "cleave: {}; trying again\n", e.what());
     }
-    const cleave::machine::without_signals here;
+    const cleave::machine::without_signals blocked;
     thread_ = std::thread([this] { run(); });
   }
   ~nats_link() override {
@@ -98,7 +98,7 @@ public:
 private:
   void connect(const nats::connection::settings& how) {
     auto made = std::make_shared<nats::connection>(who_, self_.process, how);
-    made->listen(std::string(here_topic));
+    made->listen(std::string(heartbeat_topic));
     made->listen(std::string(turns_topic));
     const std::lock_guard lock(mutex_);
     by_ = std::move(made);

@@ -39,7 +39,7 @@ json in_json(const turn& t) { return {{"n", t.number}, {"at", t.at.count()}, {"j
 
 turn turn_in(const json& j) {
   turn t{j.at("n"), moment(j.at("at").get<std::int64_t>()), j.at("jobs")};
-  bound(t.jobs.size() <= turns::most_together && t.at.count() >= 0 && t.at.count() < latest);
+  bound(t.jobs.size() <= round_robin::most_together && t.at.count() >= 0 && t.at.count() < latest);
   return t;
 }
 
@@ -61,7 +61,7 @@ std::string in_text(const json& j) {
 
 }  // namespace
 
-std::string encode(const here& h) {
+std::string encode(const heartbeat& h) {
   json j{{"gang", messages_version}, {"leads", h.may_lead},
          {"slice", h.slice_ms},      {"trip", h.round_trip_us},
          {"error", h.error_us},      {"late", {h.late.median_us, h.late.most_us, h.late.counted}},
@@ -88,9 +88,9 @@ std::string encode(const announcement& a) {
   return in_text(j);
 }
 
-std::optional<here> decode_here(std::string_view text) try {
+std::optional<heartbeat> decode_heartbeat(std::string_view text) try {
   const json j = object_in(text);
-  here h;
+  heartbeat h;
   h.may_lead = j.at("leads"), h.slice_ms = j.at("slice");
   h.round_trip_us = j.at("trip"), h.error_us = j.at("error");
   bound(h.slice_ms >= 1 && h.slice_ms <= 3'600'000 && h.round_trip_us >= 0 &&

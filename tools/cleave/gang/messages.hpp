@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gang/plan.hpp"
+#include "gang/timetable.hpp"
 
 namespace gang {
 
@@ -42,8 +42,8 @@ struct lateness {
   std::int64_t median_us = 0, most_us = 0, counted = 0;
 };
 
-// "I am there": a node says this five times a second, and whenever something in it has changed.
-struct here {
+// "I am there": a node sends this five times a second, and whenever something in it has changed.
+struct heartbeat {
   bool may_lead = false;  // the node has listened for long enough
   std::uint32_t slice_ms = 100;
   std::int64_t round_trip_us = 0;  // the round trip to the leader; 0: not known
@@ -59,16 +59,16 @@ struct announcement {
   std::vector<turn> turns;
 };
 
-inline constexpr std::string_view here_topic = "gang.here", turns_topic = "gang.turns";
+inline constexpr std::string_view heartbeat_topic = "gang.here", turns_topic = "gang.turns";
 // The limits make all fit into one message.
 inline constexpr std::size_t most_parts = 64, most_orders = 32;  // what one node may have
 inline constexpr std::size_t most_nodes = 512;                   // the nodes of a gang
 
-std::string encode(const here& h);
+std::string encode(const heartbeat& h);
 std::string encode(const announcement& a);
-// Reads a message; nothing if it is something else, or of another version. What `here` names can be
-// printed.
-std::optional<here> decode_here(std::string_view text);
+// Reads a message; nothing if it is something else, or of another version. What a heartbeat names
+// can be printed.
+std::optional<heartbeat> decode_heartbeat(std::string_view text);
 std::optional<announcement> decode_announcement(std::string_view text);
 
 // Whether this can be a job's name: letters, digits, '.', '_' and '-', at most 80.

@@ -54,7 +54,7 @@ bool peers::is_new(moment now, const name& from, const order& o) {
   return true;
 }
 
-void peers::hear(moment now, const name& from, const here& h) {
+void peers::hear(moment now, const name& from, const heartbeat& h) {
   if (from == self_) return;
   const auto at = others_.find(from);
   if (at == others_.end() && others_.size() + 1 >= most_nodes) return;
@@ -86,7 +86,7 @@ void peers::hear(moment now, const name& from, const announcement& a,
   for (const turn& t : a.turns) {
     if (t.number <= of.last_turn) continue;
     of.last_turn = t.number;
-    following_.plan.add({t.number, t.at - ahead->offset, t.jobs});
+    following_.timetable.add({t.number, t.at - ahead->offset, t.jobs});
   }
 }
 
@@ -110,14 +110,14 @@ void peers::follow(moment now, const name& leader) {
   due_.changed = true;
   if (!leads()) {  // all turns of the new leader are new to this daemon
     others_[leader].last_turn = 0;
-    lead_.ring = turns();
+    lead_.ring = round_robin();
     return;
   }
   // The ring goes on from where the last leader has stopped.
   lead_.told.clear();
   lead_.last_turns.clear();  // turns from an earlier time as leader are left out
-  if (!following_.plan.turns().empty()) {
-    const turn& last = following_.plan.turns().back();
+  if (!following_.timetable.turns().empty()) {
+    const turn& last = following_.timetable.turns().back();
     lead_.told = last.jobs;
     lead_.last_at = last.at;
     // The last turn is said anew, for all who listen to this leader only. By this node's clock it
@@ -163,7 +163,7 @@ void peers::announce(moment at) {
   lead_.told = lead_.ring.running();
   lead_.last_at = at;
   const turn next{++lead_.number, at, lead_.told};
-  following_.plan.add(next);
+  following_.timetable.add(next);
   lead_.last_turns.push_back(next);
   if (lead_.last_turns.size() > told_again) lead_.last_turns.pop_front();
   due_.announcement = true;
@@ -196,20 +196,20 @@ moment peers::step(moment now, std::optional<clock_offset::estimate> ahead) {
   std::erase_if(orders_.said, [&](const auto& of) { return now > of.first; });
   follow(now, elected(now));
   if (leads()) lead(now);
-  following_.plan.prune(now);
+  following_.timetable.prune(now);
 
   may_lead_ = may_lead(now);
   if (std::exchange(due_.changed, false))
-    due_.here_at = std::min(due_.here_at, due_.said_at + say_least);
-  if (joined_ && now >= due_.here_at) {
-    due_.here = true;
+    due_.heartbeat_at = std::min(due_.heartbeat_at, due_.said_at + say_least);
+  if (joined_ && now >= due_.heartbeat_at) {
+    due_.heartbeat = true;
     due_.said_at = now;
-    due_.here_at = now + say_every;
+    due_.heartbeat_at = now + say_every;
   }
   if (leads() && now >= due_.announce_at) due_.announcement = true;
   if (due_.announcement) due_.announce_at = now + say_every;
 
-  moment next = joined_ ? due_.here_at : moment::max();
+  moment next = joined_ ? due_.heartbeat_at : moment::max();
   if (joined_ && !may_lead(now)) next = std::min(next, *joined_ + listen_first);
   if (leads() && !others_.empty()) next = std::min(next, due_.announce_at);
   if (leads() && lead_.ring.contended()) next = std::min(next, lead_.slice_end - ahead_of_time());
@@ -217,9 +217,9 @@ moment peers::step(moment now, std::optional<clock_offset::estimate> ahead) {
   return next;
 }
 
-std::optional<here> peers::say_here() {
-  if (!std::exchange(due_.here, false)) return std::nullopt;
-  here h;
+std::optional<heartbeat> peers::say_heartbeat() {
+  if (!std::exchange(due_.heartbeat, false)) return std::nullopt;
+  heartbeat h;
   h.may_lead = may_lead_;
   h.slice_ms = static_cast<std::uint32_t>(slice_.count());
   if (!leads()) {
@@ -254,7 +254,7 @@ std::uint32_t peers::slice_ms() const {
 
 std::vector<peers::node> peers::nodes() const {
   std::vector<node> all;
-  here own;
+  heartbeat own;
   own.slice_ms = static_cast<std::uint32_t>(slice_.count());
   if (!leads()) {
     own.round_trip_us =

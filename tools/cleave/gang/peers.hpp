@@ -36,10 +36,10 @@ public:
   void set_joined(moment now, bool joined);
   // Adds an order, which is told to all for a while. False if there are too many at once.
   bool add_order(moment now, order o);
-  // Tells how late keepers were; it is said with the next `here`.
+  // Tells how late keepers were; it is said with the next heartbeat.
   void set_late(lateness late) { late_ = late; }
 
-  void hear(moment now, const name& from, const here& h);
+  void hear(moment now, const name& from, const heartbeat& h);
   // `ahead`: how far the leader's clock is ahead. Without it nothing is known of when its turns
   // are.
   void hear(moment now, const name& from, const announcement& a,
@@ -51,12 +51,12 @@ public:
   moment step(moment now, std::optional<clock_offset::estimate> ahead);
 
   // What is to be said to all; each returns it once.
-  std::optional<here> say_here();
+  std::optional<heartbeat> say_heartbeat();
   std::optional<announcement> say_announcement();
   // What others have asked of this node's parts; each order is returned once.
   std::vector<order> take_orders();
 
-  const plan& announced() const { return following_.plan; }
+  const timetable& announced() const { return following_.timetable; }
   // The daemon that this one follows: itself, if it leads.
   const name& leader() const { return following_.leader; }
   bool leads() const { return following_.leader == self_; }
@@ -66,7 +66,7 @@ public:
   struct node {
     name who;
     bool self = false;
-    here last;
+    heartbeat last;
   };
   std::vector<node> nodes() const;
   struct job {
@@ -80,7 +80,7 @@ public:
 
 private:
   struct heard {
-    here last;
+    heartbeat last;
     moment at{}, since{};
     moment counted_in{};          // when it last said, as a leader, that it counts this daemon in
     std::uint64_t last_turn = 0;  // the number of its last turn
@@ -107,18 +107,18 @@ private:
   };
   struct following {
     name leader;
-    gang::plan plan;
+    gang::timetable timetable;
     clock_offset::estimate ahead;
   };
   // What this node is to say, and when.
   struct saying {
     bool changed = false;  // whether there is something new to say
-    bool here = false, announcement = false;
-    moment here_at{}, said_at{}, announce_at{};
+    bool heartbeat = false, announcement = false;
+    moment heartbeat_at{}, said_at{}, announce_at{};
   };
   // What this daemon knows as a leader.
   struct leading {
-    turns ring;
+    round_robin ring;
     std::vector<job_id> told;  // the jobs that run by its last announcement
     std::uint64_t number = 0;
     std::deque<turn> last_turns;

@@ -128,8 +128,8 @@ struct accepted {
 };
 
 // Invariants: only the keeper (or its parent, when the keeper is gone) stops and continues the job.
-// The job is stopped only while the daemon lives and says so. Whether it runs follows from the plan
-// and the time alone, so it does not matter how long before its moment a change was told.
+// The job is stopped only while the daemon lives and says so. Whether it runs follows from the
+// timetable and the time alone, so it does not matter how long before its moment a change was told.
 class keeper {
 public:
   keeper(freezer& by, channel daemon, const job_settings& job, accepted as)
@@ -141,7 +141,7 @@ public:
   int keep(int signals) {
     for (;;) {
       if (phase_ == phase::alone && !to_.connected && now() >= to_.next_try) look_for_daemon();
-      follow_plan();
+      follow_timetable();
       look_again();
       pollfd polled[] = {{signals, POLLIN, 0}, {to_.daemon.descriptor(), POLLIN, 0}};
       const auto timeout = time_to_wait();
@@ -167,7 +167,7 @@ private:
       be_alone("is gone");
     } else if (phase_ == phase::alone) {  // this is the answer of another daemon
       if (!message->contains("job")) return not_taken_in(*message);
-      plan_.clear();
+      timetable_.clear();
       phase_ = phase::running;
       say("a daemon is there again: the job has turns");
       if (held_.is) held_.asked_again = true, ask("pause");
@@ -176,9 +176,9 @@ private:
     } else if (message->contains("error")) {
       held_.is = held_.is && held_.asked_again;  // a job that was paused already is to stay so
     } else if (message->contains("plan")) {
-      plan_.clear();
+      timetable_.clear();
       for (const auto& c : message->at("plan"))
-        plan_.push_back({moment(c.at(0).get<std::int64_t>()), c.at(1), c.at(2)});
+        timetable_.push_back({moment(c.at(0).get<std::int64_t>()), c.at(1), c.at(2)});
     }
   }
 
@@ -214,22 +214,22 @@ private:
     } catch (const apps::usage_error&) {}  // no daemon is there yet
   }
 
-  // Does what is due by the plan, once.
-  void follow_plan() {
+  // Does what is due by the timetable, once.
+  void follow_timetable() {
     const moment at = now();
-    while (plan_.size() > 1 && plan_[1].at <= at) plan_.erase(plan_.begin());
-    if (plan_.empty() || plan_.front().at > at) return;
+    while (timetable_.size() > 1 && timetable_[1].at <= at) timetable_.erase(timetable_.begin());
+    if (timetable_.empty() || timetable_.front().at > at) return;
     const phase before = phase_;
-    turn(plan_.front().run);
+    turn(timetable_.front().run);
     if (phase_ == before) return;
     const moment done = now();
     by_.finish();
     look_again_at_ = phase_ == phase::stopped ? done + first_look_again : moment::max();
     if (!to_.connected) return;
-    to_.daemon.send({{"did", plan_.front().run ? "go" : "stop"},
-                     {"turn", plan_.front().number},
+    to_.daemon.send({{"did", timetable_.front().run ? "go" : "stop"},
+                     {"turn", timetable_.front().number},
                      // A part that has come in the middle of its turn is not late.
-                     {"due", before == phase::queued ? 0 : plan_.front().at.count()},
+                     {"due", before == phase::queued ? 0 : timetable_.front().at.count()},
                      {"at", done.count()}});
   }
 
@@ -245,7 +245,7 @@ private:
   std::optional<timespec> time_to_wait() const {
     moment until = moment::max();
     const moment at = now();
-    for (const change& c : plan_)
+    for (const change& c : timetable_)
       if (c.at > at) until = std::min(until, c.at);
     if (phase_ == phase::ending) until = moment::max();
     if (phase_ == phase::alone) until = at + between_looks;
@@ -383,7 +383,7 @@ private:
   const accepted as_;
   const pid_t parent_ = getppid();
   const scheduling scheduling_ = own_scheduling();  // as the user wants the job to be scheduled
-  std::vector<change> plan_;
+  std::vector<change> timetable_;
   phase phase_ = phase::queued;
   pid_t first_ = 0;
   std::optional<int> status_;  // how the first process has ended, once it has

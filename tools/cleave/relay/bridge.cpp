@@ -95,7 +95,7 @@ public:
   nats_bridge(access upstream, access own, std::function<void(const std::string&)> say)
       : upstream_(std::move(upstream)), own_(std::move(own)), events_(*new events) {
     events_.say = std::move(say);
-    const cleave::machine::without_signals here;
+    const cleave::machine::without_signals blocked;
     thread_ = std::thread([this] { keep(); });
   }
   ~nats_bridge() override {

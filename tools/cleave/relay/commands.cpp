@@ -59,7 +59,7 @@ int group::run() {
 #ifdef CLEAVE_WITH_SITES
   const parts& p = parts_;
   if (p.relay.parsed())
-    return relay::serve({p.folder, p.site, p.listen, p.upstream, p.hosts, p.port, p.plain});
+    return relay::make_and_run({p.folder, p.site, p.listen, p.upstream, p.hosts, p.port, p.plain});
   if (p.name.empty()) throw apps::usage_error("NAME: expected a name, got nothing");
   if (p.revoke.parsed()) return relay::revoke(p.folder, p.name);
   return relay::invite(p.folder, p.name, p.for_relay, p.output);

@@ -127,7 +127,7 @@ auto find(std::vector<member>& members, const std::string& name) {
 
 }  // namespace
 
-int serve(const wanted& w) {
+int make_and_run(const wanted& w) {
   const fs::path folder = folder_of(w.folder);
   find_server();  // if there is none, nothing has been made yet
   if (!w.site.empty() && !is_token(w.site))

@@ -18,7 +18,7 @@ struct wanted {
 // the input is to blame, with one line, and then have changed nothing.
 
 // Makes the folder if there is none, and runs its relay until interrupted.
-int serve(const wanted& w);
+int make_and_run(const wanted& w);
 // Makes the key file `output` (default: NAME.cleave). When it returns, a running relay takes it.
 int invite(const std::string& folder, const std::string& name, bool for_relay, std::string output);
 // Takes a key back. When it returns, whoever used the key is cut off.

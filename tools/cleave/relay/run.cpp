@@ -159,9 +159,9 @@ private:
   }
 
   void ready() {
-    const auto here = access_to(folder_, c_);
+    const auto own = access_to(folder_, c_);
     std::string urls;
-    for (const auto& url : here.urls) urls += (urls.empty() ? "" : " ") + url;
+    for (const auto& url : own.urls) urls += (urls.empty() ? "" : " ") + url;
     say(fmt::format("ready: {}, {}", c_.site, urls));
     if (c_.upstream && !bridge_) join();
     ready_ = true;

@@ -156,7 +156,7 @@ private:
     clock::time_point beat_at;
   };
   struct helpers {
-    attendance here;
+    attendance present;
     attendance::totals most;
   };
 
@@ -218,7 +218,7 @@ void job::write() {
 }
 
 void job::hear(const endpoint& from, const presence& p) {
-  nodes_.here.hear(clock::now(), from, p);
+  nodes_.present.hear(clock::now(), from, p);
   if (p.asked <= p.workers || std::exchange(print_.said_limit, true) || again_) return;
   print_.errors.say(fmt::format("{} gives a job at most {} worker{}; this one asks for {}",
                                 from.at.text(), p.workers, s_of(p.workers), p.asked));
@@ -272,7 +272,7 @@ void job::look_at_time() {
                      patience.count()));
   }
   if (is_ == phase::over) return;
-  const auto t = nodes_.here.total(now);
+  const auto t = nodes_.present.total(now);
   nodes_.most = {std::max(nodes_.most.nodes, t.nodes), std::max(nodes_.most.workers, t.workers), 0,
                  t.tasks};
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begun_).count();

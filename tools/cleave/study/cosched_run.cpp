@@ -149,7 +149,7 @@ private:
 
 class experiment {
 public:
-  experiment(const plan& asked, const listener& to)
+  experiment(const settings& asked, const listener& to)
       : to_(&to),
         quick_(asked.what.quick),
         with_(find_launcher(asked.cleave, asked.mpi)),
@@ -206,7 +206,8 @@ private:
     return to_start;
   }
 
-  void tell_plan(const forecast& of, const std::vector<std::size_t>& pass, const kernels& k) const {
+  void tell_forecast(const forecast& of, const std::vector<std::size_t>& pass,
+                     const kernels& k) const {
     double sum = 0;
     for (const std::size_t at : pass) sum += of.of(at);
     to_->planned(
@@ -226,7 +227,7 @@ private:
     m_.cells = all.cells;
     forecast of(m_.cells, to_start);
     all_ = m_.passes * static_cast<int>(all.pass.size()) + (draws_ ? 1 : 0);
-    tell_plan(of, all.pass, k);
+    tell_forecast(of, all.pass, k);
     for (int pass = 0; pass < m_.passes; ++pass) {
       // Neighbours are the ways of one experiment; each pass begins elsewhere, every second runs
       // backwards.
@@ -324,8 +325,8 @@ private:
 
 }  // namespace
 
-measured run(const plan& as_asked, const listener& to) {
-  plan asked = as_asked;
+measured run(const settings& as_asked, const listener& to) {
+  settings asked = as_asked;
   // What was asked for wrongly is said before all else.
   asked.what.ranks = ranks_of(asked.what.ranks, cpus_allowed().size());
   (void)cases_of(asked.what, asked.mpi, kernels(true, asked.what.ranks), 1);

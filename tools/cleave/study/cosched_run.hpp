@@ -9,7 +9,7 @@
 
 namespace study::sharing {
 
-struct plan {
+struct settings {
   std::filesystem::path cleave;  // this command; the programs are beside it
   std::string mpi;               // openmpi or mpich; empty: the first that is here
   choice what;
@@ -35,6 +35,6 @@ struct listener {
 
 // Runs the experiment. On SIGINT, SIGTERM and after the time limit it returns what there is by
 // then. Throws std::runtime_error if jobs cannot be started, or nothing was measured yet.
-measured run(const plan& asked, const listener& to);
+measured run(const settings& asked, const listener& to);
 
 }  // namespace study::sharing

@@ -121,7 +121,7 @@ bool whole_program(const cell& c) {
 const std::vector<std::string> all_kernels = {"spawn", "migrate", "spread", "tree-1", "tree-2",
                                               "fib",   "queens",  "uts",    "skynet", "matmul"};
 
-measured run(const plan& what, const std::function<void(int done, int all)>& progress) {
+measured run(const settings& what, const std::function<void(int done, int all)>& progress) {
   const auto cpus = cpus_allowed();
   measured m;
   m.date = today(), m.machine = apps::processor(), m.cpus = static_cast<int>(cpus.size());

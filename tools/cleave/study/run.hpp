@@ -8,7 +8,7 @@
 
 namespace study {
 
-struct plan {
+struct settings {
   std::string folder;  // the folder of the systems' programs, with systems.json
   std::vector<std::string> kernels, systems;  // empty: all
   std::vector<int> workers;                   // empty: 1, 2, 4, ... and all CPUs
@@ -21,6 +21,6 @@ extern const std::vector<std::string> all_kernels;
 // Runs the study; progress(done, all) is called before each run, and when all are done. On SIGINT
 // it returns what there is by then. Throws std::runtime_error if there is no system, or nothing
 // yet.
-measured run(const plan& what, const std::function<void(int done, int all)>& progress);
+measured run(const settings& what, const std::function<void(int done, int all)>& progress);
 
 }  // namespace study

@@ -101,11 +101,12 @@ enum class access_mode : std::uint8_t { in, out, inout, add };
 ///     readers read that value; they come after the writers.
 class datum_uses {
 public:
-  /// The turn of one subtask at a time to add. It is touched with the graph's `turns_` locked.
-  struct turn {
+  /// The lock that one subtask at a time holds while it adds. Whoever touches it holds the graph's
+  /// `locks_mutex_`.
+  struct adding_lock {
     bool taken = false;
-    subtask *first = nullptr, *last = nullptr;  // a list of those that lack only this turn
-  } turn_of;
+    subtask *first = nullptr, *last = nullptr;  // a list of those that lack only this lock
+  } lock;
 
   /// Makes room for one more use by this link(); forgets some uses that are done. Throws
   /// std::bad_alloc.
@@ -211,7 +212,7 @@ private:
   std::unique_ptr<datum_uses*[]> adds_to_;
   std::uint32_t adds_ = 0;   // how many data it adds to
   subtask* next_ = nullptr;  // the next one that waits for the same datum
-  bool locked_ = false;      // the subtask has its turn at all that it adds to
+  bool locked_ = false;      // the subtask has the locks of all that it adds to
   bool completed_ = false;   // the subtasks after it have been told
   kind kind_ = kind::call;
 };
@@ -268,7 +269,7 @@ private:
   std::uint32_t put_behind(subtask& s, std::uint64_t number);
   void are_met(subtask& s, std::uint32_t met);
   void keep(std::uint64_t number, std::exception_ptr e) noexcept;
-  bool take_turns(subtask& s) noexcept;
+  bool take_locks(subtask& s) noexcept;
   bool lock(subtask& s) noexcept;
   void start(subtask& s);
   void start_or_keep(subtask& s) noexcept;
@@ -279,7 +280,7 @@ private:
   std::uint64_t made_ = 0;       // the last number
   std::uint64_t links_ = 0;      // calls of link()
   std::vector<vertex*> before_;  // what the subtask that is being made must come after
-  std::mutex turns_;             // guards the turns of subtasks that add
+  std::mutex locks_mutex_;       // guards the locks of data to which subtasks add
 };
 
 }  // namespace cleave::detail

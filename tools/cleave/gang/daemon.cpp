@@ -1,4 +1,4 @@
-#include "gang/serve.hpp"
+#include "gang/daemon.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -66,7 +66,7 @@ std::int64_t number_of(const json& message, const char* name) {
   return found != message.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
-// The part of a keeper's plan that holds from then on.
+// The part of a keeper's timetable that holds from then on.
 std::vector<change> from(std::vector<change> all, moment now) {
   while (all.size() > 1 && all[1].at <= now) all.erase(all.begin());
   return all;
@@ -123,7 +123,7 @@ private:
 
 class daemon {
 public:
-  daemon(const serve_settings& what, const channel& lock, link* to_others)
+  daemon(const daemon_settings& what, const channel& lock, link* to_others)
       : link_(to_others),
         self_(to_others != nullptr ? to_others->self() : peers::name{}),
         peers_(self_, what.slice),
@@ -158,8 +158,8 @@ public:
     for (const link::heard& h : link_->take()) {
       if (h.topic.empty()) {
         peers_.gone(h.from);
-      } else if (h.topic == here_topic) {
-        if (const auto said = decode_here(h.text)) peers_.hear(now(), h.from, *said);
+      } else if (h.topic == heartbeat_topic) {
+        if (const auto said = decode_heartbeat(h.text)) peers_.hear(now(), h.from, *said);
       } else if (h.topic == turns_topic) {
         if (const auto said = decode_announcement(h.text))
           peers_.hear(now(), h.from, *said, link_->ahead());
@@ -219,7 +219,7 @@ private:
 
   void say() {
     link_->follow(peers_.leader());
-    if (const auto h = peers_.say_here()) link_->say(here_topic, encode(*h));
+    if (const auto h = peers_.say_heartbeat()) link_->say(heartbeat_topic, encode(*h));
     if (const auto a = peers_.say_announcement()) link_->say(turns_topic, encode(*a));
   }
 
@@ -420,7 +420,7 @@ std::optional<timespec> time_until(moment when) {
 
 }  // namespace
 
-int serve(const serve_settings& what) {
+int run_daemon(const daemon_settings& what) {
   channel lock;
   const channel listener = listen_at(what.socket, lock);
   const std::unique_ptr<const std::string, void (*)(const std::string*)> made(

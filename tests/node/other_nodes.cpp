@@ -1,5 +1,5 @@
 // Who speaks for other nodes, by itself: here the test's thread is the one that does.
-#include "node/proxy.hpp"
+#include "node/other_nodes.hpp"
 
 #include <gtest/gtest.h>
 #include <cleave/both.hpp>
@@ -13,7 +13,7 @@
 namespace cleave::detail {
 namespace {
 
-using net::proxy;
+using net::other_nodes;
 
 using namespace std::chrono_literals;
 
@@ -32,15 +32,15 @@ bool soon(Succeeds succeeds) {
 /// One worker, which runs a root in the background.
 class one_worker : public testing::Test {
 protected:
-  one_worker() : workers(plan(), nullptr), others(proxy::of(workers)) {}
+  one_worker() : workers(settings(), nullptr), others(other_nodes::of(workers)) {}
   ~one_worker() override {
     if (caller.joinable()) caller.join();
   }
-  static pool::plan plan() {
-    pool::plan p;
-    p.stack_bytes = std::size_t{16} << 20, p.cpus = 2, p.cutoff = false;
-    p.others = proxy::maker({.ring = [](void*) noexcept {}});
-    return p;
+  static pool::settings settings() {
+    pool::settings s;
+    s.stack_bytes = std::size_t{16} << 20, s.cpus = 2, s.cutoff = false;
+    s.others = other_nodes::maker({.ring = [](void*) noexcept {}});
+    return s;
   }
   /// both() gives the second part when somebody asks; the first waits for that, or for `go_on`.
   void begin() {
@@ -63,8 +63,8 @@ protected:
     });
     ASSERT_TRUE(soon([this] { return begun.load(); }));
   }
-  proxy::gift given() {
-    proxy::gift g{};
+  other_nodes::gift given() {
+    other_nodes::gift g{};
     EXPECT_TRUE(soon([&] { return others.next_given(g); }));
     return g;
   }
@@ -75,7 +75,7 @@ protected:
   }
 
   pool workers;
-  proxy& others;
+  other_nodes& others;
   std::thread caller;
   std::atomic<bool> begun{false}, go_on{false};
   std::atomic<int> result{0};
@@ -85,7 +85,7 @@ protected:
 TEST_F(one_worker, gives_and_its_task_is_completed) {
   begin();
   others.ask(3, nullptr);
-  const proxy::gift g = given();
+  const other_nodes::gift g = given();
   EXPECT_EQ(g.slot, 3u);
   ASSERT_NE(g.given, nullptr);
   EXPECT_FALSE(others.is_asking(3));
@@ -123,7 +123,7 @@ TEST_F(one_worker, withdrawn_is_not_answered) {
   EXPECT_FALSE(others.is_asking(0));
   EXPECT_EQ(workers.meeting.box(exchange<native>::first_slot).posted(), resting);
   EXPECT_EQ(end(), 7);
-  proxy::gift g{};
+  other_nodes::gift g{};
   EXPECT_FALSE(others.next_given(g));
 }
 

@@ -9,9 +9,10 @@ namespace cleave::detail {
 /// Invariant: a slot is asking from ask() until withdraw() or collect() ends that; its bit is on
 /// the board while nobody has taken it on. Belongs to one thread; workers claim, hand and reclaim.
 template <class Platform>
-class outside_slots {
+class slots_of_other_nodes {
 public:
-  outside_slots(exchange<Platform>& of, mailbox<Platform>& own) noexcept : of_(of), own_(own) {}
+  slots_of_other_nodes(exchange<Platform>& of, mailbox<Platform>& own) noexcept
+      : of_(of), own_(own) {}
 
   /// Asks for a part of `within` (null: of anything) for slot k: all that compute.
   void ask(unsigned k, const scope* within) noexcept {

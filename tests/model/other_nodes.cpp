@@ -1,8 +1,8 @@
 // labels: once
-// Who speaks for other nodes, and one worker or two: the real outside_slots, mailboxes and
+// Who speaks for other nodes, and one worker or two: the real slots_of_other_nodes, mailboxes and
 // sequences of protocol.hpp through every interleaving. What is mirrored of worker.cpp and
 // node/driver.cpp is short, and names it.
-#include "requests/outside.hpp"
+#include "requests/other_nodes.hpp"
 
 #include "atomic.hpp"
 #include "explorer.hpp"
@@ -18,8 +18,8 @@
 namespace {
 
 using model::explorer;
-using model::outcome;
 using model::require;
+using model::verdict;
 using namespace cleave::detail;
 
 enum class fault {
@@ -187,7 +187,7 @@ struct worker {
   [[gnu::noinline]] void execute(part& p, bool mine) {  // worker::execute
     require(p.runs++ == 0, "a task was executed twice");
     p.progress.store(1, std::memory_order_release);
-    if (!mine) of.outside->ring(news);  // proxy::finished_here
+    if (!mine) of.other_nodes->ring(news);  // other_nodes::finished_here
   }
 };
 
@@ -202,7 +202,7 @@ struct world {
   platform::cutoff cutoff{};
   mailbox<platform> own{word, cutoff};
   mailbox<platform> box_of_slot{word, cutoff};
-  outside_slots<platform> slots{of, own};
+  slots_of_other_nodes<platform> slots{of, own};
   std::array<part, 2> parts;
   unsigned made = 1;  // how many of the parts must have run in the end
   bool rests = true;  // in the end nothing is on the board of slots
@@ -211,7 +211,7 @@ struct world {
   template <unsigned... I>
   explicit world(std::integer_sequence<unsigned, I...>) : workers{{worker{of, I}...}} {
     of.boxes[slot] = &box_of_slot;
-    of.outside = &own;
+    of.other_nodes = &own;
     slots_begin = &of.slots, slots_end = &of.slots + 1, word_of_driver = &word;
   }
   static constexpr unsigned threads() { return Workers + 1; }
@@ -232,7 +232,7 @@ struct world {
     while (!slots.has_answer(0)) sleep();
     if (const request r = slots.collect(0)) finish(*as_part(r));
   }
-  void finish(part& p) {  // proxy::complete
+  void finish(part& p) {  // other_nodes::complete
     require(p.runs++ == 0, "a task was executed twice");
     p.progress.store(1, std::memory_order_release);
     workers[0].box.ring(news);
@@ -402,50 +402,51 @@ struct open_again : world<2> {
 };
 
 template <class World>
-outcome explore(fault f) {
+verdict explore(fault f) {
   broken = f;
   const bool two = World::threads() == 2;
-  const outcome o = explorer().explore<World>(two ? explorer::unbounded : 2);
+  const verdict found = explorer().explore<World>(two ? explorer::unbounded : 2);
   broken = fault::none;
-  std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 2 preemptions");
-  return o;
+  std::printf("%zu states, %zu steps%s\n", found.states, found.steps,
+              two ? "" : ", at most 2 preemptions");
+  return found;
 }
 template <class World>
 void holds() {
-  const outcome o = explore<World>(fault::none);
-  EXPECT_EQ(o.violation, "") << o.schedule;
-  EXPECT_GT(o.states, 100u);
+  const verdict found = explore<World>(fault::none);
+  EXPECT_EQ(found.violation, "") << found.schedule;
+  EXPECT_GT(found.states, 100u);
 }
 template <class World>
 void finds(fault f) {
-  const outcome o = explore<World>(f);
-  EXPECT_NE(o.violation, "");
-  std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
+  const verdict found = explore<World>(f);
+  EXPECT_NE(found.violation, "");
+  std::printf("%s. A shortest schedule:\n%s", found.violation.c_str(), found.schedule.c_str());
 }
 
-TEST(outside, ask_or_begin) { holds<ask_or_begin>(); }
-TEST(outside, split_fails) { holds<split_fails>(); }
-TEST(outside, withdraw_or_claim) { holds<withdraw_or_claim>(); }
-TEST(outside, withdraw_or_fail) { holds<withdraw_or_fail>(); }
-TEST(outside, hungry_is_fed) { holds<hungry_is_fed>(); }
-TEST(outside, fed_too_late) { holds<fed_too_late>(); }
-TEST(outside, comes_back) { holds<comes_back>(); }
-TEST(outside, open_again) { holds<open_again>(); }
+TEST(other_nodes, ask_or_begin) { holds<ask_or_begin>(); }
+TEST(other_nodes, split_fails) { holds<split_fails>(); }
+TEST(other_nodes, withdraw_or_claim) { holds<withdraw_or_claim>(); }
+TEST(other_nodes, withdraw_or_fail) { holds<withdraw_or_fail>(); }
+TEST(other_nodes, hungry_is_fed) { holds<hungry_is_fed>(); }
+TEST(other_nodes, fed_too_late) { holds<fed_too_late>(); }
+TEST(other_nodes, comes_back) { holds<comes_back>(); }
+TEST(other_nodes, open_again) { holds<open_again>(); }
 
-TEST(broken_outside, slot_not_set) { finds<ask_or_begin>(fault::slot_not_set); }
-TEST(broken_outside, slot_not_set_again) { finds<split_fails>(fault::slot_not_set_again); }
-TEST(broken_outside, collect_by_load) { finds<ask_or_begin>(fault::collect_by_load); }
-TEST(broken_outside, reclaim_by_load) { finds<ask_or_begin>(fault::reclaim_by_load); }
-TEST(broken_outside, not_pressed) { finds<ask_or_begin>(fault::not_pressed); }
-TEST(broken_outside, sleep_by_store) { finds<ask_or_begin>(fault::sleep_by_store); }
-TEST(broken_outside, answer_not_rung) { finds<ask_or_begin>(fault::answer_not_rung); }
-TEST(broken_outside, withdraw_by_load) { finds<withdraw_or_claim>(fault::withdraw_by_load); }
-TEST(broken_outside, claim_by_load) { finds<withdraw_or_claim>(fault::claim_by_load); }
-TEST(broken_outside, bit_left_behind) { finds<withdraw_or_claim>(fault::bit_left_behind); }
-TEST(broken_outside, hungry_not_rung) { finds<hungry_is_fed>(fault::hungry_not_rung); }
-TEST(broken_outside, hungry_sleeps_by_store) { finds<hungry_is_fed>(fault::sleep_by_store); }
-TEST(broken_outside, feed_without_claim) { finds<fed_too_late>(fault::feed_without_claim); }
-TEST(broken_outside, returned_but_not_rung) { finds<comes_back>(fault::hungry_not_rung); }
-TEST(broken_outside, hungry_not_rung_again) { finds<open_again>(fault::hungry_not_rung_again); }
+TEST(broken_other_nodes, slot_not_set) { finds<ask_or_begin>(fault::slot_not_set); }
+TEST(broken_other_nodes, slot_not_set_again) { finds<split_fails>(fault::slot_not_set_again); }
+TEST(broken_other_nodes, collect_by_load) { finds<ask_or_begin>(fault::collect_by_load); }
+TEST(broken_other_nodes, reclaim_by_load) { finds<ask_or_begin>(fault::reclaim_by_load); }
+TEST(broken_other_nodes, not_pressed) { finds<ask_or_begin>(fault::not_pressed); }
+TEST(broken_other_nodes, sleep_by_store) { finds<ask_or_begin>(fault::sleep_by_store); }
+TEST(broken_other_nodes, answer_not_rung) { finds<ask_or_begin>(fault::answer_not_rung); }
+TEST(broken_other_nodes, withdraw_by_load) { finds<withdraw_or_claim>(fault::withdraw_by_load); }
+TEST(broken_other_nodes, claim_by_load) { finds<withdraw_or_claim>(fault::claim_by_load); }
+TEST(broken_other_nodes, bit_left_behind) { finds<withdraw_or_claim>(fault::bit_left_behind); }
+TEST(broken_other_nodes, hungry_not_rung) { finds<hungry_is_fed>(fault::hungry_not_rung); }
+TEST(broken_other_nodes, hungry_sleeps_by_store) { finds<hungry_is_fed>(fault::sleep_by_store); }
+TEST(broken_other_nodes, feed_without_claim) { finds<fed_too_late>(fault::feed_without_claim); }
+TEST(broken_other_nodes, returned_but_not_rung) { finds<comes_back>(fault::hungry_not_rung); }
+TEST(broken_other_nodes, hungry_not_rung_again) { finds<open_again>(fault::hungry_not_rung_again); }
 
 }  // namespace

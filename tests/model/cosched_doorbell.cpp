@@ -1,5 +1,5 @@
 // labels: once
-#include "doorbells.hpp"
+#include "cosched_doorbells.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace model::cosched;
 using model::explorer;
-using model::outcome;
+using model::verdict;
 
 /// A message that is waited for.
 struct one_message : job<2> {
@@ -82,9 +82,9 @@ struct chain : job<3> {
 /// for a message.
 template <class Beds>
 struct to_one_by : job<2, Beds> {
-  using here = job<2, Beds>;
-  using here::call_send, here::wait, here::messages, here::nobody;
-  using typename here::waits_for;
+  using ranks = job<2, Beds>;
+  using ranks::call_send, ranks::wait, ranks::messages, ranks::nobody;
+  using typename ranks::waits_for;
 
   void run(unsigned i) {
     if (i == 0) {
@@ -181,66 +181,77 @@ struct passed_on : job<3, sockets> {
 };
 
 template <class World>
-outcome explore(fault f) {
+verdict explore(fault f) {
   broken = f;
   const bool two = World{}.threads() == 2;
-  const outcome o = explorer().explore<World>(two ? explorer::unbounded : 3);
+  const verdict found = explorer().explore<World>(two ? explorer::unbounded : 3);
   broken = fault::none;
-  std::printf("%zu states, %zu steps%s\n", o.states, o.steps, two ? "" : ", at most 3 preemptions");
-  return o;
+  std::printf("%zu states, %zu steps%s\n", found.states, found.steps,
+              two ? "" : ", at most 3 preemptions");
+  return found;
 }
 
 template <class World>
 void holds(fault f = fault::none) {
-  const outcome o = explore<World>(f);
-  EXPECT_EQ(o.violation, "") << o.schedule;
-  EXPECT_GT(o.states, 50u);
+  const verdict found = explore<World>(f);
+  EXPECT_EQ(found.violation, "") << found.schedule;
+  EXPECT_GT(found.states, 50u);
 }
 
-TEST(doorbell, one_message) { holds<one_message>(); }
-TEST(doorbell, ping_pong) { holds<ping_pong>(); }
-TEST(doorbell, rendezvous) { holds<rendezvous>(); }
-TEST(doorbell, late_answer) { holds<late_answer>(); }
-TEST(doorbell, exchange) { holds<exchange>(); }
-TEST(doorbell, two_wait) { holds<two_wait>(); }
-TEST(doorbell, chain) { holds<chain>(); }
-TEST(doorbell, to_one) { holds<to_one>(); }
-TEST(doorbell, long_send) { holds<long_send>(); }
-TEST(doorbell, posted) { holds<posted>(); }
-TEST(doorbell, from_a_node) { holds<from_a_node>(); }
-TEST(doorbell, between_nodes) { holds<between_nodes>(); }
-TEST(doorbell, neighbours) { holds<neighbours>(); }
-TEST(doorbell, node_first) { holds<node_first>(); }
-TEST(doorbell, node_last) { holds<node_last>(); }
-TEST(doorbell, passed_on) { holds<passed_on>(); }
-TEST(doorbell, a_name_left_on_the_board_is_harmless) { holds<ping_pong>(fault::board_left); }
+TEST(cosched_doorbell, one_message) { holds<one_message>(); }
+TEST(cosched_doorbell, ping_pong) { holds<ping_pong>(); }
+TEST(cosched_doorbell, rendezvous) { holds<rendezvous>(); }
+TEST(cosched_doorbell, late_answer) { holds<late_answer>(); }
+TEST(cosched_doorbell, exchange) { holds<exchange>(); }
+TEST(cosched_doorbell, two_wait) { holds<two_wait>(); }
+TEST(cosched_doorbell, chain) { holds<chain>(); }
+TEST(cosched_doorbell, to_one) { holds<to_one>(); }
+TEST(cosched_doorbell, long_send) { holds<long_send>(); }
+TEST(cosched_doorbell, posted) { holds<posted>(); }
+TEST(cosched_doorbell, from_a_node) { holds<from_a_node>(); }
+TEST(cosched_doorbell, between_nodes) { holds<between_nodes>(); }
+TEST(cosched_doorbell, neighbours) { holds<neighbours>(); }
+TEST(cosched_doorbell, node_first) { holds<node_first>(); }
+TEST(cosched_doorbell, node_last) { holds<node_last>(); }
+TEST(cosched_doorbell, passed_on) { holds<passed_on>(); }
+TEST(cosched_doorbell, a_name_left_on_the_board_is_harmless) {
+  holds<ping_pong>(fault::board_left);
+}
 
 /// Breaks one thing; the explorer must say so.
 template <class World>
 void finds(fault f) {
-  const outcome o = explore<World>(f);
-  EXPECT_NE(o.violation, "");
-  std::printf("%s. A shortest schedule:\n%s", o.violation.c_str(), o.schedule.c_str());
+  const verdict found = explore<World>(f);
+  EXPECT_NE(found.violation, "");
+  std::printf("%s. A shortest schedule:\n%s", found.violation.c_str(), found.schedule.c_str());
 }
 
-TEST(broken_doorbell, no_fence) { finds<one_message>(fault::no_fence); }
-TEST(broken_doorbell, announce_by_store) { finds<one_message>(fault::announce_by_store); }
-TEST(broken_doorbell, no_test_again) { finds<one_message>(fault::no_test_again); }
-TEST(broken_doorbell, ring_without_wake) { finds<one_message>(fault::ring_without_wake); }
-TEST(broken_doorbell, ring_keeps_ticket) { finds<one_message>(fault::ring_keeps_ticket); }
-TEST(broken_doorbell, sleep_unconditional) { finds<one_message>(fault::sleep_unconditional); }
-TEST(broken_doorbell, no_ring_after_call) { finds<one_message>(fault::no_ring_after_call); }
-TEST(broken_doorbell, no_ring_in_wait) { finds<rendezvous>(fault::no_ring_in_wait); }
-TEST(broken_doorbell, no_ring_before_sleep) { finds<late_answer>(fault::no_ring_before_sleep); }
-TEST(broken_doorbell, board_not_set) { finds<one_message>(fault::board_not_set); }
-TEST(broken_doorbell, no_receiver) { finds<to_one>(fault::no_receiver); }
-TEST(broken_doorbell, no_receiver_of_a_long_message) { finds<long_send>(fault::no_receiver); }
-TEST(broken_doorbell, wrong_wait) { finds<posted>(fault::wrong_wait); }
-TEST(broken_doorbell, wrong_wait_for_a_waiter) { finds<long_send>(fault::wrong_wait); }
-TEST(broken_doorbell, only_own_socket) { finds<from_a_node>(fault::only_own_socket); }
-TEST(broken_doorbell, only_descriptors) { finds<neighbours>(fault::only_descriptors); }
-TEST(broken_doorbell, drained_after_all) { finds<neighbours>(fault::drained_after_all); }
-TEST(broken_doorbell, ring_to_word) { finds<neighbours>(fault::ring_to_word); }
-TEST(broken_doorbell, no_test_again_beside_a_node) { finds<passed_on>(fault::no_test_again); }
+TEST(broken_cosched_doorbell, no_fence) { finds<one_message>(fault::no_fence); }
+TEST(broken_cosched_doorbell, announce_by_store) { finds<one_message>(fault::announce_by_store); }
+TEST(broken_cosched_doorbell, no_test_again) { finds<one_message>(fault::no_test_again); }
+TEST(broken_cosched_doorbell, ring_without_wake) { finds<one_message>(fault::ring_without_wake); }
+TEST(broken_cosched_doorbell, ring_keeps_ticket) { finds<one_message>(fault::ring_keeps_ticket); }
+TEST(broken_cosched_doorbell, sleep_unconditional) {
+  finds<one_message>(fault::sleep_unconditional);
+}
+TEST(broken_cosched_doorbell, no_ring_after_call) { finds<one_message>(fault::no_ring_after_call); }
+TEST(broken_cosched_doorbell, no_ring_in_wait) { finds<rendezvous>(fault::no_ring_in_wait); }
+TEST(broken_cosched_doorbell, no_ring_before_sleep) {
+  finds<late_answer>(fault::no_ring_before_sleep);
+}
+TEST(broken_cosched_doorbell, board_not_set) { finds<one_message>(fault::board_not_set); }
+TEST(broken_cosched_doorbell, no_receiver) { finds<to_one>(fault::no_receiver); }
+TEST(broken_cosched_doorbell, no_receiver_of_a_long_message) {
+  finds<long_send>(fault::no_receiver);
+}
+TEST(broken_cosched_doorbell, wrong_wait) { finds<posted>(fault::wrong_wait); }
+TEST(broken_cosched_doorbell, wrong_wait_for_a_waiter) { finds<long_send>(fault::wrong_wait); }
+TEST(broken_cosched_doorbell, only_own_socket) { finds<from_a_node>(fault::only_own_socket); }
+TEST(broken_cosched_doorbell, only_descriptors) { finds<neighbours>(fault::only_descriptors); }
+TEST(broken_cosched_doorbell, drained_after_all) { finds<neighbours>(fault::drained_after_all); }
+TEST(broken_cosched_doorbell, ring_to_word) { finds<neighbours>(fault::ring_to_word); }
+TEST(broken_cosched_doorbell, no_test_again_beside_a_node) {
+  finds<passed_on>(fault::no_test_again);
+}
 
 }  // namespace

@@ -28,7 +28,7 @@ enum class state { waiting, running, paused };
 // runs and stands before it. 3. Whoever has run stands behind all who have waited: everybody's turn
 // comes. Who runs follows from the order alone, so nothing has to be kept in step with it. Owned by
 // the daemon's only thread.
-class turns {
+class round_robin {
 public:
   // Jobs in one turn, which is told in one message.
   static constexpr std::size_t most_together = 64;

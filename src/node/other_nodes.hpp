@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/pool.hpp"
-#include "requests/outside.hpp"
+#include "requests/other_nodes.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -12,28 +12,30 @@
 namespace cleave::net {
 
 /// A participant without a stack: in a pool it stands for the other nodes. One thread, the
-/// driver's, calls everything but what other_nodes has; no call blocks.
+/// driver's, calls everything but what detail::other_nodes declares; no call blocks.
 ///
 /// Invariant: a task that a worker gave to a slot is from next_given() to complete() in the hands
-/// of the driver, which also may have it run here (feed). One that came from outside is the pool's
-/// from feed() to next_finished(), and the driver's before and after.
-class proxy final : public detail::other_nodes {
+/// of the driver, which also may have it run here (feed). One that came from another node is the
+/// pool's from feed() to next_finished(), and the driver's before and after.
+class other_nodes final : public detail::other_nodes {
 public:
   /// `ring`, called by any thread, ends the driver's wait. Made before the pool's threads.
-  proxy(detail::pool& p, detail::native::bell ring);
+  other_nodes(detail::pool& p, detail::native::bell ring);
   /// The pool's threads have ended.
-  ~proxy() override;
-  proxy(const proxy&) = delete;
-  proxy& operator=(const proxy&) = delete;
+  ~other_nodes() override;
+  other_nodes(const other_nodes&) = delete;
+  other_nodes& operator=(const other_nodes&) = delete;
 
-  /// Makes a proxy, for the plan of a pool that is to have one.
-  static decltype(detail::pool::plan::others) maker(detail::native::bell ring);
-  /// The proxy of a pool that was made so.
-  static proxy& of(const detail::pool& p) noexcept { return static_cast<proxy&>(*p.others()); }
+  /// Makes one, for the settings of a pool that is to have it.
+  static decltype(detail::pool::settings::others) maker(detail::native::bell ring);
+  /// The one of a pool that was made so.
+  static other_nodes& of(const detail::pool& p) noexcept {
+    return static_cast<other_nodes&>(*p.others());
+  }
 
   // ---- asking workers in the name of others
 
-  /// Asks for a part of `within`, which came from outside and runs here (null: of anything).
+  /// Asks for a part of `within`, which came from another node and runs here (null: of anything).
   void ask(unsigned k, const detail::task* within) noexcept;
   /// Asks once more, and now also workers in what they would run undivided. Where no request is
   /// unanswered it leaves them alone.
@@ -60,17 +62,17 @@ public:
   };
   /// The workers that found nothing here, now.
   const std::vector<starving>& look_for_starving();
-  /// Has that worker run a task: one from outside, or one that it has given away. False if it does
-  /// not starve any more; then the task is still the caller's.
+  /// Has that worker run a task: one from another node, or one that it has given away. False if it
+  /// does not starve any more; then the task is still the caller's.
   bool feed(const starving& who, detail::task& t) noexcept;
   /// Has any worker run a task that all nodes run; then the task is the pool's, as one that feed()
   /// took.
   void begin(detail::task& t, detail::team_node* team) noexcept;
   /// Sets the team of a root task that this process runs.
   void set_team(detail::team_node* team) noexcept;
-  /// A task from outside that has ended here, or null. It is the caller's then.
+  /// A task from another node that has ended here, or null. It is the caller's then.
   std::unique_ptr<detail::task> next_finished() noexcept;
-  /// Makes a task from outside unwind at its next poll.
+  /// Makes a task from another node unwind at its next poll.
   void cancel(detail::task& t) noexcept { stop(t); }
 
   // ---- tasks that are out
@@ -120,7 +122,7 @@ private:
   native::cutoff cutoff_{0};
   mailbox own_;
   std::vector<std::unique_ptr<slot>> boxes_;
-  detail::outside_slots<native> slots_;
+  detail::slots_of_other_nodes<native> slots_;
   std::vector<starving> starving_;
   std::mutex finished_mutex_;
   std::vector<detail::task*> finished_;

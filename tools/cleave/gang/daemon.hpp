@@ -8,15 +8,15 @@
 
 namespace gang {
 
-struct serve_settings {
+struct daemon_settings {
   std::string socket;
   std::chrono::milliseconds slice{100};
   std::string join;  // a key file; "": this node is alone
   std::string log;   // a file for all that keepers do, a line of JSON each; "": none
 };
 
-// Serves until SIGINT or SIGTERM; returns the exit status. Throws apps::usage_error if it cannot
+// Runs until SIGINT or SIGTERM; returns the exit status. Throws apps::usage_error if it cannot
 // begin.
-int serve(const serve_settings& what);
+int run_daemon(const daemon_settings& what);
 
 }  // namespace gang

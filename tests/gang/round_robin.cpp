@@ -1,4 +1,4 @@
-#include "gang/turns.hpp"
+#include "gang/round_robin.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,24 +10,24 @@ namespace {
 
 using gang::job_id;
 using gang::node_set;
+using gang::round_robin;
 using gang::state;
-using gang::turns;
 using jobs = std::vector<job_id>;
 
-const node_set here{"here"};
+const node_set one_node{"a"};
 
-TEST(turns, go_round) {
-  turns t;
+TEST(round_robin, go_round) {
+  round_robin t;
   EXPECT_EQ(t.running(), jobs());
-  for (const char* job : {"1", "2", "3"}) t.place(job, here);
+  for (const char* job : {"1", "2", "3"}) t.place(job, one_node);
   jobs order;
   for (int i = 0; i < 6; ++i, t.next()) order.push_back(t.running().at(0));
   EXPECT_EQ(order, (jobs{"1", "2", "3", "1", "2", "3"}));
 }
 
-TEST(turns, a_paused_job_gives_its_turn_away) {
-  turns t;
-  t.place("1", here), t.place("2", here);
+TEST(round_robin, a_paused_job_gives_its_turn_away) {
+  round_robin t;
+  t.place("1", one_node), t.place("2", one_node);
   EXPECT_TRUE(t.pause("1"));
   EXPECT_FALSE(t.pause("1"));
   EXPECT_EQ(t.of("1"), state::paused);
@@ -40,17 +40,17 @@ TEST(turns, a_paused_job_gives_its_turn_away) {
   EXPECT_EQ(t.of("1"), state::running);
 }
 
-TEST(turns, whoever_leaves_gives_its_turn_away) {
-  turns t;
-  t.place("1", here), t.place("2", here), t.place("3", here);
+TEST(round_robin, whoever_leaves_gives_its_turn_away) {
+  round_robin t;
+  t.place("1", one_node), t.place("2", one_node), t.place("3", one_node);
   t.remove("1");
   EXPECT_EQ(t.running(), jobs{"2"});
   t.pause("3"), t.remove("3"), t.remove("2");
   EXPECT_EQ(t.running(), jobs());
 }
 
-TEST(turns, jobs_on_different_nodes_share_one) {
-  turns t;
+TEST(round_robin, jobs_on_different_nodes_share_one) {
+  round_robin t;
   t.place("both", {"a", "b"}), t.place("left", {"a"}), t.place("right", {"b"});
   EXPECT_EQ(t.running(), jobs{"both"});
   t.next();
@@ -66,9 +66,9 @@ TEST(turns, jobs_on_different_nodes_share_one) {
 }
 
 // Whatever happens: nobody who could run waits, no node has two, and everybody's turn comes.
-TEST(turns, hold_in_any_order) {
+TEST(round_robin, hold_in_any_order) {
   std::mt19937 random(7);
-  turns t;
+  round_robin t;
   std::map<job_id, bool> paused;  // of each job that is there
   std::map<job_id, node_set> where;
   for (int i = 0; i < 20'000; ++i) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gang/clock_offset.hpp"
-#include "gang/turns.hpp"
+#include "gang/round_robin.hpp"
 
 namespace gang {
 
@@ -29,7 +29,7 @@ struct turn {
 
 // Invariant: sorted by their beginnings; whose turn it is at a moment is said by the last one that
 // has begun then, so it does not matter when somebody looks.
-class plan {
+class timetable {
 public:
   // Adds a turn, which replaces what was to begin then or later.
   void add(turn next) {
@@ -53,7 +53,7 @@ private:
   std::vector<turn> turns_;
 };
 
-// What one keeper knows of the plan.
+// What one keeper knows of the timetable.
 struct change {
   moment at{};
   bool run = false;
@@ -62,7 +62,7 @@ struct change {
 };
 
 // The first state and then changes only; `paused`: the job never runs.
-inline std::vector<change> changes_for(const plan& p, const job_id& job, bool paused) {
+inline std::vector<change> changes_for(const timetable& p, const job_id& job, bool paused) {
   if (paused) return {{moment(0), false, 0}};
   std::vector<change> all;
   for (const turn& t : p.turns())
