@@ -97,6 +97,12 @@ public:
     return bottom() - place(top_.load(std::memory_order_relaxed));
   }
 
+  /// Owner only: the group of the task pushed last, if there is one; it may be taken by others.
+  const scope* newest() const noexcept {
+    const std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
+    return ring_.load(std::memory_order_relaxed)->at(b).group.load(std::memory_order_relaxed);
+  }
+
   /// Owner only: the task pushed last, or null.
   task* take() noexcept {
     const std::int64_t b = bottom_.load(std::memory_order_relaxed) - 1;
@@ -201,12 +207,13 @@ private:
   atomic<ring_type*> ring_;
 };
 
-/// Makes a task ready that its group counts as pending. In this order: a thief may have finished it
-/// at once, and what is then counted must not be zero while the task that spawns it goes on. The
-/// push releases the count to whoever steals the task and counts it off. There is room for it.
+/// Makes a task ready that its group counts as pending; the group's owner counts for itself. In this
+/// order: a thief may have finished it at once, and what is then counted must not be zero while the
+/// task that spawns it goes on. The push releases the count to whoever steals the task and counts it
+/// off. There is room for it.
 template <class Pending, class Ready>
-void count_and_push(Pending& pending, Ready& ready, task& t) noexcept {
-  pending.fetch_add(1, std::memory_order_relaxed);
+void count_and_push(Pending& pending, bool own, Ready& ready, task& t) noexcept {
+  own ? pending.begin_own() : pending.begin();
   ready.push(t);
 }
 

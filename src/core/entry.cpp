@@ -127,13 +127,20 @@ void abandon_frame(work_frame& f) noexcept {
   if (was_given(f)) abandon(f.part);
 }
 
+namespace {
+task_slab* own_slab() noexcept { return here.self != nullptr ? &here.self->slab : nullptr; }
+}  // namespace
+
+void* allocate_task(std::size_t bytes) { return task_slab::allocate(own_slab(), bytes); }
+void free_task(void* memory) noexcept { task_slab::release(own_slab(), memory); }
+
 void spawn(group_task& t) {
   auto& group = static_cast<group_scope&>(*t.parent);
   if (here.self != nullptr) return here.self->spawn(t);
   {
     scope_frame inside(group);
     if (!stopped(&group)) t.execute();
-    delete &t;
+    t.dispose();
   }
   told_stopped(here.current);  // a poll in t may have taken the attention that was meant for this
 }
@@ -152,8 +159,8 @@ std::uint64_t path_position() noexcept {
 
 void wait(group_scope& g) noexcept {
   if (here.self != nullptr) return here.self->wait(g);
-  for (std::uint32_t n; (n = g.pending.load(std::memory_order_acquire)) != 0;)
-    machine::block(g.pending, n);
+  for (std::uint32_t n; (n = g.pending.word().load(std::memory_order_acquire)) != 0;)
+    machine::block(g.pending.word(), n);
 }
 
 void help(group_scope& g, std::int64_t if_more) noexcept {

@@ -23,6 +23,12 @@ public:
   /// Owner only: how many there are, at most.
   std::int64_t size() const noexcept { return deque_.size(); }
 
+  /// Owner only: the newest task, if it is of that group, which the owner made; else null.
+  task* take_newest(const group_scope& group) noexcept {
+    if (deque_.bottom() <= group.lowest || deque_.newest() != &group) return nullptr;
+    return deque_.take();
+  }
+
   struct taken {
     task* found = nullptr;  // the task, or null
     task* left = nullptr;   // a list, the oldest first, by task::before

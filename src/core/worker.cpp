@@ -223,10 +223,10 @@ void worker::finish(task& t) noexcept {
   std::atomic<std::uint32_t>* word = &t.progress;
   if (t.is_kept == task::kept::by_itself) {
     auto& group = static_cast<group_scope&>(*t.parent);
-    owner = group.owner, word = &group.pending;
-    delete &t;
-    // Release: what the task wrote, to the owner that sees zero (wait(), task_group).
-    if (group.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    owner = group.owner, word = &group.pending.word();
+    static_cast<group_task&>(t).dispose();
+    if (owner == this) return group.pending.end_own();
+    if (!group.pending.end()) return;
   } else {
     t.ended();
     t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
@@ -282,14 +282,18 @@ bool worker::await(const std::function<bool()>& holds, message_watch& messages) 
 // ---- task groups
 
 void worker::spawn(group_task& t) {
-  std::unique_ptr<group_task> owned(&t);
+  struct disposes {
+    void operator()(group_task* one) const noexcept { one->dispose(); }
+  };
+  std::unique_ptr<group_task, disposes> owned(&t);
   auto& group = static_cast<group_scope&>(*t.parent);
   ready.reserve();                     // throws before anything has happened
   static_cast<void>(owned.release());  // the deque owns the task
   t.depth = cutoff_.depth_of(stack_pointer());
   if (strands_ != nullptr) return run_as_spawned(t);
   if (recorder_ != nullptr) t.ticks = ticks();
-  count_and_push(group.pending, ready, t);
+  // What a put spawns while this worker waits is counted by all: whoever ends it rings.
+  count_and_push(group.pending, group.owner == this && !serving_, ready, t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
   // The answer comes at once: a new task is there, and a worker that asks may sleep.
@@ -298,12 +302,25 @@ void worker::spawn(group_task& t) {
   computes_until_ = std::max(computes_until_, until);
 }
 
+void worker::execute_own(task& t) noexcept {
+  if (!plain_ || t.floating != here.floating || cutoff_.steps_are_unlisted()) return execute(t);
+  auto& group = static_cast<group_scope&>(*t.parent);
+  {
+    scope_frame inside(t);
+    if (!stopped(&t)) [[likely]]
+      t.execute();
+  }
+  told_stopped(here.current);
+  static_cast<group_task&>(t).dispose();
+  group.pending.end_own();
+}
+
 /// Runs a spawned task of a profile at once, so that its length is known when it is waited for.
 void worker::run_as_spawned(group_task& t) {
   trace::between_strands pause(strands_);
   auto& group = static_cast<group_scope&>(*t.parent);
   const std::uint64_t begin = strands_->position();
-  group.pending.fetch_add(1, std::memory_order_relaxed);
+  group.owner == this ? group.pending.begin_own() : group.pending.begin();
   strands_->go_back(std::max(begin, t.path));
   execute(t);
   group.path = std::max(group.path, strands_->position());
@@ -346,15 +363,23 @@ bool worker::help(group_scope& group) noexcept {
 void worker::wait(group_scope& group) noexcept {
   trace::between_strands pause(strands_);
   if (strands_ != nullptr) strands_->join(group.path);
-  auto finished = [&] { return group.pending.load(std::memory_order_acquire) == 0; };
+  auto finished = [&] { return group.pending.none(); };
   watch messages(group.from_nodes);
   auto watches = [&](task*& found) {
     return !of.cpus.oversubscribed &&
            messages.until([&] { return (found = find_task(group)) != nullptr || finished(); });
   };
   while (!finished()) {
+    if (group.from_nodes == nullptr && group.owner == this) {
+      if (task* const own = ready.take_newest(group)) {
+        execute_own(*own);
+        answer_between_tasks();
+        continue;
+      }
+    }
     const std::uint64_t looked_at = of.ready_for_any.pushes();
     task* t = find_task(group);
+    if (t == nullptr) group.pending.tell();
     if (t == nullptr && !watches(t)) {
       messages.end();
       t = obtain(&group, task::nobody,

@@ -2,6 +2,7 @@
 
 #include "core/frame_list.hpp"
 #include "core/ready_tasks.hpp"
+#include "core/task_slab.hpp"
 #include "cutoff/cutoff.hpp"
 #include "requests/native.hpp"
 #include "requests/protocol.hpp"
@@ -70,6 +71,7 @@ public:
   pool& of;
   const unsigned id;
   ready_tasks ready;
+  task_slab slab;  // of the tasks that this worker spawns
 
 private:
   enum count : unsigned {
@@ -118,6 +120,9 @@ private:
   task* obtain(const scope* wanted, unsigned likely, Finished finished) noexcept;
 
   void run_as_spawned(group_task& t);
+  /// Runs a task of a group that this worker waits for, taken from its own ready tasks: it computes
+  /// as this worker does, at the same depth, and no clock is read.
+  void execute_own(task& t) noexcept;
   /// Runs a part of what this worker waits for, and answers.
   void execute_part(task& t) noexcept;
   void run(task& t) noexcept;
@@ -133,10 +138,11 @@ private:
   cutoff cutoff_;
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
-  bool serving_ = false;                // a split is under way
-  std::uint64_t computes_until_ = 0;    // the tick at which no answer counts any more
-  std::uint32_t generation_ = 0;        // the generation of the task that runs
-  const std::uint64_t floating_;        // how this thread computes, until a task says otherwise
+  const bool plain_ = recorder_ == nullptr && strands_ == nullptr;
+  bool serving_ = false;              // a split is under way
+  std::uint64_t computes_until_ = 0;  // the tick at which no answer counts any more
+  std::uint32_t generation_ = 0;      // the generation of the task that runs
+  const std::uint64_t floating_;      // how this thread computes, until a task says otherwise
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

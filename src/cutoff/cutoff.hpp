@@ -42,6 +42,8 @@ public:
   /// Whether to answer only after the undivided construct under way, which has steps: then
   /// something larger can be given. Not for long, if they insist.
   bool answers_later(bool insisted) noexcept;
+  /// Whether the task has made steps that are on no list and not undone yet.
+  bool steps_are_unlisted() const noexcept { return here.unlisted != task_.unlisted; }
   /// Frames are looked for now, whatever is under way.
   void begin_division() noexcept { task_.inside = steps_are_unlisted(), task_.polls = 0; }
   /// Something was given away, or is joined: constructs under way tell nothing about lengths.
@@ -60,7 +62,6 @@ public:
   }
 
 private:
-  bool steps_are_unlisted() const noexcept { return here.unlisted != task_.unlisted; }
   bool preempted_since(std::uint64_t then) noexcept;
 
   const bool enabled_;

@@ -341,7 +341,7 @@ void distribution::await_arrival(subtask& s) {
   auto early = incoming_.early.extract(number);
   const bool is_here = incoming_.released || !early.empty();
   if (!is_here) incoming_.awaited[number] = &r;
-  graph_.pending.fetch_add(1, std::memory_order_relaxed);
+  graph_.pending.begin();
   // The maker of the subtask still counts: the subtask cannot run yet.
   if (is_here) arrives(r, early.empty() ? arrived{} : std::move(early.mapped()));
 }

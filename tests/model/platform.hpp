@@ -52,6 +52,7 @@ enum class fault {
   top_by_load,        // a task is taken at the top by load and store
   counted_off_first,  // a group's task is counted off before it has run
   group_not_rung,     // the last one tells nobody
+  own_count_kept,     // the owner waits without having told what it counts for itself
   // Of a cancellation's ring.
   ring_taken_by_store,  // by a store instead of an exchange
   ring_taken_first,     // the word before the cutoff

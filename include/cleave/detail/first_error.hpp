@@ -33,8 +33,10 @@ public:
     number_.store(none, std::memory_order_relaxed);
     return std::exchange(error_, nullptr);
   }
-  /// Throws the exception, if there is one, and forgets it.
+  /// Throws the exception, if there is one, and forgets it. Called when no task is left that could
+  /// keep another.
   void rethrow() {
+    if (number_.load(std::memory_order_relaxed) == none) return;
     if (const auto thrown = take()) std::rethrow_exception(thrown);
   }
 

@@ -2,6 +2,7 @@
 
 #include <cleave/detail/built_with.hpp>
 #include <cleave/detail/frame.hpp>
+#include <cleave/detail/pending.hpp>
 #include <cleave/task.hpp>
 
 #include <atomic>
@@ -178,9 +179,9 @@ struct group_scope : scope {
   group_scope() noexcept : scope(here.current), owner(here.self) {}
   ~group_scope() { end(); }
 
-  worker* const owner;                    // the worker that waits; null: another thread
-  local* const thread = &here;            // the thread that made the group
-  std::atomic<std::uint32_t> pending{0};  // tasks spawned and not finished
+  worker* const owner;                                // the worker that waits; null: another thread
+  local* const thread = &here;                        // the thread that made the group
+  pending_tasks<std::atomic<std::uint32_t>> pending;  // tasks spawned and not finished
   // Owner only: the place in its deque below which there are no tasks of this group.
   mutable std::int64_t lowest = (std::numeric_limits<std::int64_t>::max)();
   // Owner only: the group that had tasks in the deque before this one.
@@ -189,12 +190,21 @@ struct group_scope : scope {
   message_watch* from_nodes = nullptr;  // null unless other nodes' messages make its tasks ready
 };
 
+/// Memory for the tasks of groups: that of the calling worker, if there is one. Throws
+/// std::bad_alloc.
+void* allocate_task(std::size_t bytes);
+/// Any thread.
+void free_task(void* memory) noexcept;
+
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
   explicit group_task(group_scope& g) noexcept {
     put_below(&g), is_kept = kept::by_itself, floating = here.floating;
     g.share();
   }
+  /// Called when the task has run: nobody but the program may need it any more.
+  virtual void dispose() noexcept { delete this; }
+
   std::uint64_t path = 0;  // in a profile: the least position at which it begins
 };
 
