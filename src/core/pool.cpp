@@ -31,7 +31,7 @@ pool::sharing share(unsigned workers, unsigned cpus) {
 pool::pool(const plan& p, std::unique_ptr<trace::session> recorded)
     : recording(std::move(recorded)),
       meeting(p.workers),
-      check(p.check),
+      check(p.check ? std::make_unique<checks>(*p.check) : nullptr),
       cutoff(p.cutoff),
       cpus(share(p.workers, p.cpus)),
       workers(p.workers) {
