@@ -15,6 +15,9 @@ namespace {
 
 /// How many polls the first gaps have, on average.
 constexpr double least_gap = 32;
+/// Until so many polls were seen, the outermost frames are left alone: a branch and bound would run
+/// half of its tree before it knows a bound.
+constexpr std::uint64_t first_polls = 256;
 /// The last division that a plan keeps back comes about here, if the program makes so many polls:
 /// some hours.
 constexpr double horizon = 1e12;
@@ -59,8 +62,8 @@ void checked_polls::choose_next() noexcept {
 
 double checked_polls::place() noexcept {
   if (most_ == 0) return 0;
-  const double chosen = 2 * random();
-  return std::max(0.0, chosen - 1);
+  const double chosen = random();
+  return seen() < first_polls ? (1 + chosen) / 2 : std::max(0.0, 2 * chosen - 1);
 }
 
 checks::~checks() {

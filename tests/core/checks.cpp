@@ -59,10 +59,10 @@ TEST(checked_polls, are_spread_over_short_runs_and_long_ones) {
 
 TEST(checked_polls, are_no_more_than_wanted) {
   for (const std::uint64_t most : {2u, 3u, 10u, 100u})
-    for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
-      const auto all = chosen(most, seed, 1'000'000);
+    for (std::uint32_t seed = 1; seed < 50; ++seed) {
+      const auto all = chosen(most, seed, 100'000);
       EXPECT_LE(all.size(), most);
-      EXPECT_GE(all.size(), std::min<std::size_t>(most / 4, 25) + 1);
+      EXPECT_GE(all.size(), most < 10 ? 1 : most == 10 ? 2 : 15);
     }
 }
 
@@ -171,18 +171,22 @@ struct knapsack {
 };
 
 TEST(check_of_some_polls, leaves_a_branch_and_bound_its_bound) {
-  long divided = 0, undivided = 0;
-  runtime rt(options{.check = 1000, .check_seed = 1});
-  rt.run([&] {
-    knapsack k(3);
-    int room = 1;
-    for (const int w : k.weight) room += w / 2;
-    (divided == 0 ? divided : undivided) = k.pack(0, room | 1, 0);
-    return k.best.get();
-  });
-  EXPECT_GT(rt.statistics().splits, 100u);
-  EXPECT_GT(undivided, 10'000);
-  EXPECT_LT(divided, 20 * undivided);  // with a division at every poll it takes hours
+  constexpr unsigned seeds = 8;
+  long divided = 0, undivided = 0;  // the nodes of all runs
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    runtime rt(options{.check = 1000, .check_seed = seed});
+    int call = 0;
+    rt.run([&] {
+      knapsack k(53);
+      int room = 0;
+      for (const int w : k.weight) room += w / 2;
+      (call++ == 0 ? divided : undivided) += k.pack(0, room | 1, 0);
+      return k.best.get();
+    });
+    EXPECT_GT(rt.statistics().splits, 100u);
+  }
+  EXPECT_GT(undivided, seeds * 10'000);
+  EXPECT_LT(divided, 15 * undivided);  // with a division at every poll it takes hours
 }
 
 // ---- what is no alarm
