@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cleave/runtime.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,11 @@ driver::driver(const std::string& name, const std::string& about, const std::str
          "Offer this machine to jobs of other sites: a key file, or a relay's URL (docs/sites.md)");
   option_number("--repeat", repeats_, 1, 1'000'000,
                 "Run N times and report the run with the median time");
+  option_number("--check", check_, 1, 1'000'000'000,
+                "Look for mistakes: divide at N polls at most (1: at each) and compare with an "
+                "undivided run (docs/limits.md)");
+  option_number("--check-seed", check_seed_, 1, 1'000'000'000,
+                "Which polls those are (default: any)");
   flag("--json", json_, "Print one JSON object instead of text");
   option("--trace", "FILE", trace_, "Write what each worker did when; opens in ui.perfetto.dev");
   option_number("--trace-size", trace_size_, 1, 4096, "Its size at most, in MiB (default: 16)");
@@ -59,6 +65,8 @@ void driver::parse(int argc, char** argv) {
     throw usage_error("--sequential: expected without --workers, got both");
   if (sequential_ && (profile_ || !trace_.empty()))
     throw usage_error("--sequential: expected without --trace and --profile");
+  if (sequential_ && is_given("--check"))
+    throw usage_error("--sequential: expected without --check, got both");
   if (is_given("--trace") && trace_.empty())
     throw usage_error("--trace: expected a file, got nothing");
 }
@@ -70,6 +78,8 @@ int driver::run(const trial& once) {
     cleave::options wanted;
     wanted.workers = workers_;
     wanted.transport = transport_;
+    wanted.check = check_;
+    wanted.check_seed = static_cast<std::uint32_t>(check_seed_);
     wanted.trace = trace_;
     wanted.trace_bytes = static_cast<std::size_t>(trace_size_) << 20;
     wanted.timing = profile_;

@@ -42,7 +42,7 @@ private:
 
   bool sequential_ = false, json_ = false, profile_ = false;
   std::string transport_, serve_;
-  int workers_ = 0, repeats_ = 1, trace_size_ = 16;
+  int workers_ = 0, repeats_ = 1, trace_size_ = 16, check_ = 0, check_seed_ = 0;
   std::string trace_;
   std::size_t not_reported_ =
       0;  // how many of the options come before those that print_json() repeats

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/check.hpp>
 #include <cleave/detail/task.hpp>
 #include <cleave/detail/travel/compare.hpp>
 #include <cleave/detail/travel/types.hpp>
@@ -23,7 +24,10 @@ struct options {
   int workers = 0;  // 0: CLEAVE_WORKERS, else the CPUs this process may really use
   /// The stack of each worker; 0: CLEAVE_STACK (MiB), else 1 GiB (reserved, not used up).
   std::size_t stack_bytes = 0;
-  bool check = false;  // CLEAVE_CHECK=1 sets it
+  /// Looks for mistakes by dividing where nobody asks: 1 at every poll, N at N polls at most; 0:
+  /// CLEAVE_CHECK, else not at all.
+  int check = 0;
+  std::uint32_t check_seed = 0;  // chooses the N polls; 0: CLEAVE_CHECK_SEED, else any
   bool cutoff = true;  // CLEAVE_CUTOFF=0 clears it: then every `both` can be divided, however short
   bool timing = false;   // keep account of where the time goes, for spent()
   bool profile = false;  // measure work and span, for profile(); then there is one worker
@@ -37,7 +41,8 @@ struct options {
   std::size_t trace_bytes = 0;
 };
 
-/// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave.
+/// What CLEAVE_CHECK found: the divided run did not give what the undivided one gave; or no two
+/// runs give the same, and what() says so.
 struct check_error : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -62,14 +67,14 @@ void serve_if_asked(int argc, char** argv);
 /// runtime joins the job, the first that a process makes; others run in their process alone.
 class runtime {
 public:
-  /// Takes its options from CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CUTOFF and
-  /// CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
+  /// Takes its options from CLEAVE_WORKERS, CLEAVE_STACK, CLEAVE_CHECK, CLEAVE_CHECK_SEED,
+  /// CLEAVE_CUTOFF and CLEAVE_TRACE. Throws std::invalid_argument if one is malformed.
   runtime() : runtime(options{}) {}
-  /// Also takes --workers, --transport, --trace and --trace-size (MiB) out of the command line, as
-  /// `--workers N` or `--workers=N`, up to a word `--`. What it does not know it leaves there. If
-  /// one of them or an environment variable is malformed, prints one line (of an MPI job its first
-  /// rank does) and exits with status 2. With `--serve WHERE` it does not return: see
-  /// serve_if_asked().
+  /// Also takes --workers, --transport, --check, --check-seed, --trace and --trace-size (MiB) out
+  /// of the command line, as `--workers N` or `--workers=N`, up to a word `--`. What it does not
+  /// know it leaves there. If one of them or an environment variable is malformed, prints one line
+  /// (of an MPI job its first rank does) and exits with status 2. With `--serve WHERE` it does not
+  /// return: see serve_if_asked().
   runtime(int& argc, char** argv);
   explicit runtime(const options& o);
   /// Waits for nothing: run() has returned by then. Writes the trace, if write_trace() was not
@@ -105,8 +110,10 @@ public:
   /// std::logic_error if all workers wait for the task of another runtime that calls this; not for
   /// tasks of several that call each other crosswise.
   ///
-  /// Under CLEAVE_CHECK f runs twice, divided wherever it can be and then undivided; if its results
-  /// can be compared and differ, throws check_error.
+  /// Under CLEAVE_CHECK f runs twice on the same data, divided where nobody asks and then
+  /// undivided. If its results can be compared and differ, and no scope was cancelled meanwhile, f
+  /// runs undivided once more, to tell a mistake from a function that cannot be repeated, and
+  /// check_error is thrown.
   template <class F>
   auto run(F f) {
     using result = std::remove_cvref_t<std::invoke_result_t<F&>>;
@@ -114,8 +121,9 @@ public:
       run_once(f);
       if (checking()) run_undivided(f);
     } else {
+      const std::uint64_t allowed = detail::allowed_differences();
       result divided = run_once(f);
-      if (checking()) compare(divided, run_undivided(f));
+      if (checking()) compare(divided, allowed, [&] { return run_undivided(f); });
       return divided;
     }
   }
@@ -135,8 +143,9 @@ public:
       run_team(work);
       if (checking()) run_team_undivided(work);
     } else {
+      const std::uint64_t allowed = detail::allowed_differences();
       result divided = run_team(work);
-      if (checking()) compare(divided, run_team_undivided(work));
+      if (checking()) compare(divided, allowed, [&] { return run_team_undivided(work); });
       return divided;
     }
   }
@@ -172,10 +181,13 @@ private:
     check_pause undivided(*this);
     return run_team(work);
   }
-  template <class R>
-  static void compare(const R& divided, const R& undivided) {
-    if constexpr (detail::is_compared<R>())
-      if (!detail::same(divided, undivided)) fail_check();
+  template <class R, class Run>
+  void compare(const R& divided, std::uint64_t allowed_before, Run run_undivided) {
+    const R undivided = run_undivided();
+    if constexpr (detail::is_compared<R>()) {
+      if (detail::same(divided, undivided) || may_differ(allowed_before)) return;
+      fail_check(detail::same(undivided, run_undivided()));
+    }
   }
 
   struct check_pause {  // runs are undivided while this lives
@@ -184,7 +196,9 @@ private:
     runtime& of;
   };
 
-  [[noreturn]] static void fail_check();
+  /// Whether something has said since then that results may differ.
+  bool may_differ(std::uint64_t allowed_before) const noexcept;
+  [[noreturn]] void fail_check(bool repeatable) const;
   bool is_worker() const noexcept;
   bool checking() const noexcept;
   void run_root(detail::task& root);

@@ -1,6 +1,8 @@
 #include "core/pool.hpp"
 #include "machine/futex.hpp"
 
+#include <cleave/detail/check.hpp>
+
 #include <cassert>
 #include <exception>
 
@@ -30,7 +32,7 @@ bool unwinds_in_stopped() noexcept {
   return std::uncaught_exceptions() != 0 && stopped(here.current);
 }
 
-bool is_checked() noexcept { return here.self != nullptr && here.self->of.check; }
+bool is_checked() noexcept { return here.self != nullptr && here.self->of.check != nullptr; }
 
 std::uint64_t begin_timing(std::uintptr_t construct) noexcept {
   return here.self != nullptr ? here.self->begin_timing(construct) : 0;
@@ -44,7 +46,20 @@ namespace {
 /// How many scopes are marked. While there are none, which is nearly always, nobody need walk up.
 std::atomic<std::uint32_t> marked{0};
 
+std::atomic<std::uint64_t> differences{0};
+
+void mark_stopped(scope& s) noexcept {
+  marked.fetch_add(1, std::memory_order_seq_cst);  // before the mark, which is looked for only then
+  if (s.stopped.exchange(true, std::memory_order_seq_cst))
+    marked.fetch_sub(1, std::memory_order_relaxed);
+  if (here.self == nullptr) interruption_of(here).remind();
+  pool::interrupt_all();
+}
+
 }  // namespace
+
+void allow_difference() noexcept { differences.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t allowed_differences() noexcept { return differences.load(std::memory_order_relaxed); }
 
 // Acquire: partner of stop().
 bool stopped(const scope* s) noexcept {
@@ -62,16 +77,14 @@ bool told_stopped(const scope* s) noexcept {
 }
 
 void stop(scope& s) noexcept {
-  marked.fetch_add(1, std::memory_order_seq_cst);  // before the mark, which is looked for only then
-  if (s.stopped.exchange(true, std::memory_order_seq_cst))
-    marked.fetch_sub(1, std::memory_order_relaxed);
-  if (here.self == nullptr) interruption_of(here).remind();
-  pool::interrupt_all();
+  allow_difference();  // before the mark: whoever has seen a scope stopped knows of this
+  mark_stopped(s);
 }
 
 void cancel_own(scope& s, own_mark& mark) noexcept {
   assert(!s.shared.load(std::memory_order_relaxed));
   if (s.stopped.load(std::memory_order_relaxed)) return;
+  if (is_checked()) allow_difference();
   s.stopped.store(true, std::memory_order_relaxed);
   mark = {here.own_marks, true};
   const std::uintptr_t cutoff = interruption_of(here).begin_own_cancel();
@@ -113,7 +126,8 @@ scope_frame::scope_frame(scope& s) noexcept : self(&s), previous(here.current) {
 void join(task& t) noexcept { here.self->join(t); }
 
 void abandon(task* last) noexcept {
-  for (task* t = last; t != nullptr; t = t->before) stop(*t);
+  // What arrives is the exception of the sequential program: nothing may differ because of it.
+  for (task* t = last; t != nullptr; t = t->before) mark_stopped(*t);
   while (last != nullptr) {
     task* const t = last;
     last = t->before;

@@ -63,6 +63,14 @@ frame* frame_list::oldest(const scope* wanted, std::uint32_t depth, bool for_oth
   return mine ? oldest_from(scope_at(k).cursors[for_other_node ? 1 : 0], for_other_node) : nullptr;
 }
 
+frame* frame_list::frame_of_innermost_scope(double place) {
+  std::uint32_t& oldest = scope_at(scopes_.size() - 1).cursors[0];
+  const auto left = static_cast<double>(seen_.size() - oldest);
+  std::uint32_t at = oldest + static_cast<std::uint32_t>(place * left);
+  frame* const further_in = at != oldest ? oldest_from(at, false) : nullptr;
+  return further_in != nullptr ? further_in : oldest_from(oldest, false);
+}
+
 /// The scopes of a chain are each below the one before. If the last of a chain is within `wanted`,
 /// so are all of it that are not less deep.
 std::size_t frame_list::outermost_within(const scope* wanted, std::uint32_t depth) const {

@@ -21,11 +21,10 @@ public:
   /// the process. Sets `mine` to whether there is such a scope on this stack.
   frame* oldest(const scope* wanted, std::uint32_t depth, bool for_other_node, bool& mine);
 
-  /// The oldest frame to give in the innermost scope on this stack, which there must be, however
-  /// deep others nest.
-  frame* oldest_of_innermost_scope() {
-    return oldest_from(scope_at(scopes_.size() - 1).cursors[0], false);
-  }
+  /// A frame to give in the innermost scope on this stack, which there must be, however deep
+  /// others nest: the first that is at least at `place`, from 0 to 1, of the way inward; the
+  /// oldest if none is.
+  frame* frame_of_innermost_scope(double place);
 
   /// The scope that a frame belongs to; null: the one of a thread that is no worker.
   scope* scope_of(const frame& f) const noexcept;

@@ -31,7 +31,7 @@ pool::sharing share(unsigned workers, unsigned cpus) {
 pool::pool(const settings& s, std::unique_ptr<trace::session> recorded)
     : recording(std::move(recorded)),
       meeting(s.workers),
-      check(s.check),
+      check(s.check ? std::make_unique<checks>(*s.check) : nullptr),
       cutoff(s.cutoff),
       cpus(share(s.workers, s.cpus)),
       workers(s.workers) {

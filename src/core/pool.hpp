@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/checks.hpp"
 #include "core/task_queue.hpp"
 #include "core/worker.hpp"
 #include "machine/thread.hpp"
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace cleave::detail {
@@ -33,9 +35,9 @@ public:
   struct settings {
     unsigned workers = 1;
     std::size_t stack_bytes = 0;
-    bool check = false;  // CLEAVE_CHECK
-    bool cutoff = true;  // CLEAVE_CUTOFF
-    unsigned cpus = 1;   // the CPUs that this process may use
+    std::optional<check_plan> check;  // CLEAVE_CHECK; then there is one worker
+    bool cutoff = true;               // CLEAVE_CUTOFF
+    unsigned cpus = 1;                // the CPUs that this process may use
     /// Makes what stands for other nodes, before the threads begin. It is empty if this process is
     /// alone.
     std::function<std::unique_ptr<other_nodes>(pool&)> others;
@@ -74,10 +76,9 @@ public:
   task_queue roots;          // root tasks that no worker has begun
   task_queue ready_for_any;  // what became ready, but not by a worker; or what one leaves to any
   std::atomic<bool> stopping{false};
-  const bool check;                       // CLEAVE_CHECK
-  const bool cutoff;                      // CLEAVE_CUTOFF
-  team_node* team = nullptr;              // the team of the last root task that all nodes run
-  std::atomic<unsigned> check_pauses{0};  // undivided runs under way
+  const std::unique_ptr<checks> check;  // null without CLEAVE_CHECK
+  const bool cutoff;                    // CLEAVE_CUTOFF
+  team_node* team = nullptr;            // the team of the last root task that all nodes run
   const sharing cpus;
 
 private:

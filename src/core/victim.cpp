@@ -38,6 +38,11 @@ void worker::count_answer(std::uint64_t begin) noexcept {
 
 void worker::answer(std::uintptr_t construct) {
   if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
+  bool divides = (rung_signals() & checking) != 0;
+  if (divides && of.check && !of.check->polls.is_due()) {
+    if (rung_signals() == checking) return;
+    divides = false;
+  }
   if (unwinds_in_stopped()) return;
   const std::uint64_t begin = ticks();
   if (answered_enough(begin) && (rung_signals() & ~(asked | parked | news)) == 0) {
@@ -66,7 +71,7 @@ void worker::answer(std::uintptr_t construct) {
   cutoff_.begin_division();
   const std::uint32_t signals = box_.take_signals();
   at_exit.interrupted = (signals & (attention | own_cancel)) != 0;
-  if ((signals & checking) != 0) split_everywhere();
+  if (divides) divide_here();
   if ((signals & (asked | parked)) != 0) serve();
   if (std::exchange(at_exit.interrupted, false)) throw_if_stopped();
 }
@@ -177,9 +182,13 @@ void worker::answer_between_tasks() noexcept {
 
 /// CLEAVE_CHECK: divides what can be divided and runs the part at once, while the workspace is as
 /// it is here: a part that shares it by mistake shows.
-void worker::split_everywhere() {
+void worker::divide_here() {
   update_frames();
-  if (frame* f = frames_.oldest_of_innermost_scope()) execute(split(*f, 2));
+  frame* const f = frames_.frame_of_innermost_scope(of.check ? of.check->polls.place() : 0);
+  if (f == nullptr) return;
+  task& part = split(*f, 2);
+  if (of.check) of.check->polls.divided();
+  execute(part);
 }
 
 }  // namespace cleave::detail

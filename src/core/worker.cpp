@@ -61,6 +61,7 @@ void worker::work() {
   while (task* t = next_task()) {
     execute(*t);
     box_.forget(checking);
+    if (of.check) of.check->end();
   }
   here.self = nullptr;
 }
@@ -76,7 +77,7 @@ task* worker::next_task() noexcept {
     if (stopping()) return nullptr;  // a group that was made elsewhere may outlive the pool
     if (task* t = of.roots.take()) {
       if (strands_ != nullptr) box_.remind(profiling);
-      if (of.check && of.check_pauses.load(std::memory_order_relaxed) == 0) box_.remind(checking);
+      if (of.check && of.check->begin()) box_.remind(checking);
       return t;
     }
     task* const t = obtain(nullptr, task::nobody, [&] {

@@ -99,7 +99,7 @@ private:
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put
   /// threw.
   task& split(frame& f, unsigned shares);
-  void split_everywhere();
+  void divide_here();
 
   // What the worker does as a thief.
   /// Waits for the next task to run; returns null if the pool stops.

@@ -11,6 +11,7 @@
 #include "machine/thread.hpp"
 #include "node/driver.hpp"
 #include "node/other_nodes.hpp"
+#include "runtime/check_setting.hpp"
 #include "runtime/nested_run.hpp"
 #include "transport/launch.hpp"
 #include "transport/plugin.hpp"
@@ -166,11 +167,11 @@ std::unique_ptr<runtime::state> start(const options& o) {
     how.stack_bytes =
         static_cast<std::size_t>(machine::environment("CLEAVE_STACK", 1, 1 << 20, 1024)) << 20;
   }
-  how.check = o.check || machine::environment("CLEAVE_CHECK", 0, 1, 0) == 1;
+  how.check = checking_of(o);
   if (how.check || o.profile) workers = 1;
   how.workers = static_cast<unsigned>(workers);
   how.cutoff = o.cutoff && !how.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
-  const bool alone = how.check || o.profile;
+  const bool alone = how.check.has_value() || o.profile;
   auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone);
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
   auto made = std::make_unique<runtime::state>(how, o, std::move(node));
@@ -194,6 +195,10 @@ options from_command_line(int& argc, char** argv) try {
   o.transport = net::take_transport(argc, argv);
   o.workers =
       static_cast<int>(machine::take_option(argc, argv, "--workers", 1, most_workers).value_or(0));
+  o.check = static_cast<int>(
+      machine::take_option(argc, argv, "--check", 1, most_checked_divisions).value_or(0));
+  o.check_seed = static_cast<std::uint32_t>(
+      machine::take_option(argc, argv, "--check-seed", 1, most_check_seed).value_or(0));
   o.trace = machine::take_text(argc, argv, "--trace", "a file").value_or("");
   o.trace_bytes =
       trace_bytes(machine::take_option(argc, argv, "--trace-size", 1, most_trace).value_or(0));
@@ -283,7 +288,7 @@ void runtime::write_trace() {
 bool runtime::is_worker() const noexcept {
   return detail::here.self != nullptr && &detail::here.self->of == state_->pool.get();
 }
-bool runtime::checking() const noexcept { return state_->pool->check && !is_worker(); }
+bool runtime::checking() const noexcept { return state_->pool->check != nullptr && !is_worker(); }
 void runtime::run_root(detail::task& root) {
   root.floating = machine::floating_environment();
   const nested_run nested(*state_->pool, root);
@@ -305,14 +310,18 @@ bool runtime::run_team(detail::task& root, detail::task& input, const detail::wi
   return node->run_team(*type, input, root, [&] { run_root(root); });
 }
 
-runtime::check_pause::check_pause(runtime& r) noexcept : of(r) { ++of.state_->pool->check_pauses; }
-runtime::check_pause::~check_pause() { --of.state_->pool->check_pauses; }
+runtime::check_pause::check_pause(runtime& r) noexcept : of(r) { ++of.state_->pool->check->pauses; }
+runtime::check_pause::~check_pause() { --of.state_->pool->check->pauses; }
 
-void runtime::fail_check() {
-  throw check_error(
-      "CLEAVE_CHECK: the divided run gave another result than the undivided one: is a change of "
-      "the workspace not "
-      "a step, a put not a copy, or a closure not by value?");
+bool runtime::may_differ(std::uint64_t allowed_before) const noexcept {
+  if (detail::allowed_differences() == allowed_before) return false;
+  std::fprintf(stderr,
+               "cleave: CLEAVE_CHECK: the results differ; that is no alarm, as a scope was "
+               "cancelled\n");
+  return true;
+}
+void runtime::fail_check(bool repeatable) const {
+  throw check_error(found_by(*state_->pool->check, repeatable));
 }
 
 }  // namespace cleave

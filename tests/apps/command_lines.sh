@@ -16,6 +16,8 @@ refuses "queens: --workers: expected a value, got nothing" queens 8 --workers
 refuses "queens: --workers: expected once, got 2 times" queens 8 --workers 2 --workers 3
 refuses "queens: --sequential: expected without --workers, got both" queens 8 --sequential --workers 2
 refuses "queens: --sequential: expected without --trace and --profile" queens 8 --sequential --profile
+refuses "queens: --sequential: expected without --check, got both" queens 8 --sequential --check 9
+refuses "queens: --check: expected a whole number from 1 to 1000000000, got 'x'" queens 8 --check x
 refuses "queens: --trace-size: expected a whole number from 1 to 4096, got '0'" queens 8 --trace-size 0
 refuses "queens: none/t.json: cannot be written: No such file or directory" queens 8 --trace none/t.json
 CLEAVE_TRACE=none/t.json refuses "fib: none/t.json: cannot be written: No such file or directory" fib 3
@@ -113,6 +115,9 @@ known() { "$bin/md" "$1" --steps 20 --json | grep -o '"potential":[^]]*' | grep 
 
 CLEAVE_CHECK=1 "$bin/queens" 7 >out || fail "CLEAVE_CHECK=1 queens 7"
 grep -q '40 solutions' out || fail "CLEAVE_CHECK=1: $(cat out)"
+"$bin/queens" 9 --check 100 --check-seed 7 >out 2>err || fail "queens 9 --check 100"
+grep -qx 'splits  *[1-9][0-9]\?0\?' out || fail "--check 100: $(cat out)"
+grep -q '^cleave: CLEAVE_CHECK=100 CLEAVE_CHECK_SEED=7: each run' err || fail "--check 100: $(cat err)"
 "$bin/queens" 9 --workers 2 --trace t.json --profile >out || fail "--trace --profile"
 for row in work span "greedy bound" "time went to" trace; do grep -q "^$row " out || fail "--profile prints no $row: $(cat out)"; done
 [[ -s t.json && -z $(compgen -G "t.json.*") ]] || fail "--trace wrote nothing, or half of it"

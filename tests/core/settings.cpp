@@ -30,6 +30,7 @@ class settings : public testing::Test {
   variable workers_{"CLEAVE_WORKERS", nullptr};
   variable stack_{"CLEAVE_STACK", nullptr};
   variable check_{"CLEAVE_CHECK", nullptr};
+  variable seed_{"CLEAVE_CHECK_SEED", nullptr};
 };
 
 /// A command line that may be changed.
@@ -152,7 +153,12 @@ TEST_F(settings, malformed_environment) {
   }
   for (const char* bad : {"0", "-1", "1G", "1048577"})
     expect_refused("CLEAVE_STACK", bad, "1 to 1048576");
-  for (const char* bad : {"2", "-1", "yes"}) expect_refused("CLEAVE_CHECK", bad, "0 to 1");
+  for (const char* bad : {"1000000001", "-1", "yes", "1000,7"})
+    expect_refused("CLEAVE_CHECK", bad, "0 to 1000000000");
+  for (const char* bad : {"0", "-1", "x"})
+    expect_refused("CLEAVE_CHECK_SEED", bad, "1 to 1000000000");
+  for (const char* bad : {"-1", "yes", "86401"})
+    expect_refused("CLEAVE_CHECK_PROGRESS", bad, "0 to 86400");
 }
 
 TEST_F(settings, malformed_command_line) {
@@ -173,6 +179,11 @@ TEST_F(settings, malformed_command_line) {
           "^cleave: --trace-size: expected a whole number from 1 to 4096, got '0'\n$");
   refused({"a", "--workers", "1024", "--trace", "t.json", "--trace-size", "1"},
           "^cleave: t.json: expected room for a trace of at least [0-9]* bytes, got 1048576\n$");
+  refused({"a", "--check"}, "^cleave: --check: expected a number after it, got nothing\n$");
+  refused({"a", "--check=0"},
+          "^cleave: --check: expected a whole number from 1 to 1000000000, got '0'\n$");
+  refused({"a", "--check", "9", "--check-seed=x"},
+          "^cleave: --check-seed: expected a whole number from 1 to 1000000000, got 'x'\n$");
   refused({"a", "--transport", "pigeon"}, "^cleave: --transport: expected mpi, .*'pigeon'\n$");
   refused({"a", "--workers=-3"},
           "^cleave: --workers: expected a whole number from 1 to 1024, got '-3'\n$");
@@ -181,6 +192,8 @@ TEST_F(settings, malformed_command_line) {
 TEST_F(settings, options_out_of_range) {
   EXPECT_THROW(runtime(options{.workers = -1}), std::invalid_argument);
   EXPECT_THROW(runtime(options{.workers = 1025}), std::invalid_argument);
+  EXPECT_THROW(runtime(options{.check = -1}), std::invalid_argument);
+  EXPECT_THROW(runtime(options{.check = 1'000'000'001}), std::invalid_argument);
 }
 
 TEST_F(settings, the_most_workers) {
@@ -228,6 +241,31 @@ TEST_F(settings, check_by_the_environment) {
   int calls = 0;
   rt.run([&calls] { ++calls; });
   EXPECT_EQ(calls, 2);
+}
+
+/// What a checked run says in its first line.
+std::string announced(runtime& rt) {
+  testing::internal::CaptureStderr();
+  rt.run([] {});
+  const std::string text = testing::internal::GetCapturedStderr();
+  return text.substr(0, text.find(": each"));
+}
+
+TEST_F(settings, check_some_polls) {
+  variable check("CLEAVE_CHECK", "1000"), seed("CLEAVE_CHECK_SEED", "77");
+  runtime by_environment;
+  EXPECT_EQ(announced(by_environment), "cleave: CLEAVE_CHECK=1000 CLEAVE_CHECK_SEED=77");
+  command_line line({"x", "--check=50", "y", "--check-seed", "3"});
+  runtime by_command_line(line.argc, line.argv.data());
+  EXPECT_EQ(line.rest(), (words{"x", "y"}));
+  EXPECT_EQ(announced(by_command_line), "cleave: CLEAVE_CHECK=50 CLEAVE_CHECK_SEED=3");
+}
+
+TEST_F(settings, a_seed_that_nobody_has_chosen_is_printed) {
+  runtime one(options{.check = 9}), other(options{.check = 9});
+  const std::string first = announced(one);
+  EXPECT_EQ(first.find("cleave: CLEAVE_CHECK=9 CLEAVE_CHECK_SEED="), 0u);
+  EXPECT_NE(first, announced(other));  // one time in a million
 }
 
 }  // namespace

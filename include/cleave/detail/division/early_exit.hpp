@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/check.hpp>
 #include <cleave/detail/division/loop.hpp>
 #include <cleave/shared.hpp>
 
@@ -251,6 +252,13 @@ public:
   ~state_exit() { end(); }
 
   bool reached() const { return enough_(state_.get()); }
+  /// Whether the loop ends here. What it returns then may legally differ from what the undivided
+  /// run does: parts have been run that are none of that.
+  bool ends() const {
+    const bool enough = reached();
+    if (enough && is_checked()) allow_difference();
+    return enough;
+  }
   template <class R>
   void part_ended(const task&, const R& result) noexcept {
     state_.offer(result);
@@ -288,10 +296,10 @@ template <std::integral Int, class State, class Body, class Enough, class Make>
       exit,
       [&] {
         auto one = [&](Int i) {
-          if (begun && exit.reached()) return true;
+          if (begun && exit.ends()) return true;
           begun = true;
           state.offer(call_with<linked_wind>(body, i, state.get()));
-          return exit.reached();
+          return exit.ends();
         };
         if (task* part = exit_loop<false>(first, last, !begun, one, make, exit))
           await_state_of_parts<typename exit_frame<Int, Make, exit_type>::given_task>(part, exit);
