@@ -89,6 +89,13 @@ struct element_put {
     return put(part(iterator_at(first, from), iterator_at(first, to)));
   }
 };
+/// The same for a loop without a put, whose body takes nothing but the element.
+template <class V, class Body>
+[[gnu::always_inline]] inline auto over_elements_alone(V& range, Body&& body) {
+  static_assert(std::invocable<Body&, std::iter_reference_t<begin_of_t<V>>>,
+                "the body of a loop over a range takes an element of it");
+  return over_elements(range, std::move(body));
+}
 template <class V, class Put>
 [[gnu::always_inline]] inline auto put_elements(V& range, Put&& put) {
   return element_put<begin_of_t<V>, Put>{begin_of(range), std::move(put)};
@@ -111,7 +118,7 @@ template <class Total = detail::unnamed, class V, class Body>
   requires detail::elements<V, Body>
 [[gnu::always_inline]] inline auto sum(V&& range, Body body) {
   return cleave::sum<Total>(std::int64_t{0}, detail::count_of(range),
-                            detail::over_elements(range, std::move(body)));
+                            detail::over_elements_alone(range, std::move(body)));
 }
 /// `sum` over a range in a shared workspace.
 template <class Total = detail::unnamed, class V, class Body, class Put>
@@ -127,7 +134,8 @@ template <class Total = detail::unnamed, class V, class T, class Body, class Mer
   requires detail::elements<V, T>
 [[gnu::always_inline]] inline auto reduce(V&& range, T identity, Body body, Merge merge) {
   return cleave::reduce<Total>(std::int64_t{0}, detail::count_of(range), std::move(identity),
-                               detail::over_elements(range, std::move(body)), std::move(merge));
+                               detail::over_elements_alone(range, std::move(body)),
+                               std::move(merge));
 }
 /// `reduce` over a range in a shared workspace.
 template <class Total = detail::unnamed, class V, class T, class Body, class Merge, class Put>
@@ -144,7 +152,7 @@ template <class V, class Body>
   requires detail::elements<V, Body>
 [[gnu::always_inline]] inline void each(V&& range, Body body) {
   cleave::each(std::int64_t{0}, detail::count_of(range),
-               detail::over_elements(range, std::move(body)));
+               detail::over_elements_alone(range, std::move(body)));
 }
 /// `each` over a range in a shared workspace, for tasks that return nothing.
 template <class V, class Body, class Put>
@@ -163,8 +171,7 @@ template <class V, class Body, class Put, class Get>
                detail::put_elements(range, std::move(put)), std::move(get));
 }
 
-// The same loops over two iterators. Functions take the rest of the arguments along, which are
-// those of the loop over a range.
+// The same loops over two iterators. What follows these is what follows the range above.
 
 /// `sum` over the elements from `first` up to `last`.
 template <class Total = detail::unnamed, std::random_access_iterator It,
