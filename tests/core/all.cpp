@@ -271,7 +271,13 @@ TEST(all_alone, branches_whose_copy_throws) {
   }
 }
 
-TEST(all_alone, runs_on_a_thread_that_is_no_worker) { EXPECT_EQ(leaves(12), leaves_by_calls(12)); }
+TEST(all_alone, runs_on_a_thread_that_is_no_worker) {
+  EXPECT_EQ(leaves(12), leaves_by_calls(12));
+  std::string order;
+  const auto enter = [&order](char c) { return [&order, c] { order += c; }; };
+  all(enter('0'), enter('1'), enter('2'), enter('3'), enter('4'));
+  EXPECT_EQ(order, "01234");
+}
 
 }  // namespace
 }  // namespace cleave::tests

@@ -137,7 +137,8 @@ struct copies {
 
 TEST_P(ranges_with, put_gets_a_span_of_what_lies_side_by_side) {
   const std::vector<int> vector = numbers(300);
-  const auto put = [](std::span<const int> part) {
+  const auto put = [](auto part) {
+    static_assert(std::is_same_v<decltype(part), std::span<const int>>);
     EXPECT_FALSE(part.empty());
     return copies{{part.begin(), part.end()}};
   };
