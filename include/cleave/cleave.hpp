@@ -1,6 +1,7 @@
 #pragma once
 
 // Everything a user needs, one concept per header.
+#include <cleave/all.hpp>
 #include <cleave/both.hpp>
 #include <cleave/call.hpp>
 #include <cleave/cancel.hpp>
@@ -9,6 +10,7 @@
 #include <cleave/loop.hpp>
 #include <cleave/poll.hpp>
 #include <cleave/published.hpp>
+#include <cleave/range.hpp>
 #include <cleave/reduce_until.hpp>
 #include <cleave/remote_error.hpp>
 #include <cleave/runtime.hpp>

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -46,6 +48,7 @@ T twice(T v) {
   return v + v;
 }
 std::vector<int> moved(std::vector<int> v) { return v; }
+int total(const std::vector<int>& v) { return std::accumulate(v.begin(), v.end(), 0); }
 
 TEST(task, goes_and_its_result_comes_back) {
   EXPECT_EQ(run_away(words{2, "ab"}), (std::vector<std::string>{"ab", "ab"}));
@@ -150,6 +153,42 @@ TEST(call, works_wherever_a_task_works) {
     g.wait();
   });
   EXPECT_EQ(noted[0] + noted[1], 3);
+}
+
+void silently(int) {}
+
+/// What `all` gives of these branches, if it is asked while the first runs.
+template <class... B>
+auto rest_of_all(B... rest) {
+  return fork_of<0, sizeof...(B)>(rest...);
+}
+
+TEST(all, gives_several_branches_together_if_each_of_them_travels) {
+  auto rest = rest_of_all(words{2, "ab"}, cleave::call<silently>(1), cleave::call<plus_one>(6));
+  ASSERT_NE(wire_of<decltype(rest)>(), nullptr);
+  const auto results = run_away(rest);
+  EXPECT_EQ(results.first, (std::vector<std::string>{"ab", "ab"}));
+  EXPECT_EQ(results.second, std::pair(cleave::nothing(), 7L));
+}
+
+TEST(all, gives_closures_within_the_process) {
+  EXPECT_EQ(wire_of<decltype(rest_of_all(words{}, stays{}))>(), nullptr);
+  EXPECT_EQ(wire_of<decltype(rest_of_all(words{}, [] { return 1; }))>(), nullptr);
+}
+
+TEST(range, a_part_that_its_put_copied_travels) {
+  const std::vector<int> all{1, 2, 3, 4};
+  cleave::runtime one(cleave::options{.workers = 1, .check = true});
+  EXPECT_EQ(one.run([&all] {
+    return cleave::sum(
+        all, [](int x) { return x; },
+        [](std::span<const int> part) {
+          auto task = cleave::call<total>(std::vector<int>(part.begin(), part.end()));
+          EXPECT_EQ(run_away(task), std::accumulate(part.begin(), part.end(), 0));
+          return task;
+        });
+  }),
+            10);
 }
 
 }  // namespace

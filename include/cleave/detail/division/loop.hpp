@@ -383,13 +383,19 @@ template <class Wind, class T, class Body, class Merge, class Int>
   total = as_term<T>(merge(std::move(total), as_term<T>(call<Wind>(body, i))));
 }
 
+/// A merge as merge_parts() gets it: one that is large or only moves is in memory as it is.
+template <class Merge>
+struct kept_merge {
+  copy_if_small<Merge> merge;
+};
+
 template <bool paced, class Int, class T, class Body, class Merge, class Make>
 [[gnu::always_inline]] inline T reduce_loop(Int first, Int last, T total, Body& body, Merge& merge,
                                             Make& make) {
   auto step = [](T& so_far, Int i, auto& b, auto& m) { merge_term<linked_wind>(so_far, b, m, i); };
   auto take = [&]<class Task>(task* part) {
-    auto join = [merge](auto& all, auto next) {
-      all = as_term<T>(merge(std::move(all), as_term<T>(std::move(next))));
+    auto join = [kept = kept_merge<Merge>{merge}](auto& all, auto next) mutable {
+      all = as_term<T>(kept.merge(std::move(all), as_term<T>(std::move(next))));
     };
     total = as_term<T>(merge(std::move(total), merge_parts<Task, T>(part, join)));
   };
