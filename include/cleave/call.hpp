@@ -75,10 +75,13 @@ struct call_of<Function, R (*)(P...) noexcept> : call_of<Function, R (*)(P...)> 
 ///
 /// Each argument is converted to what the function takes, and copied, also where the function
 /// takes a reference: a workspace is copied as it is now. It may leave the process if all
-/// arguments and the result can be serialized (task.hpp); otherwise it stays. An overloaded
-/// function has to be told by a cast, a template by its arguments: `call<search<board>>`.
+/// arguments and the result can be serialized (task.hpp); otherwise it stays. An overloaded function has to be told by a cast, `call<(long (*)(int))f>(n)`, a
+/// template by its arguments: `call<search<board>>(b)`.
+// Compilers cannot be told what to say of an overloaded f, but they show this line.
+// clang-format off
 template <auto Function, class... A>
-[[gnu::always_inline]] inline auto call(A&&... arguments) {
+[[gnu::always_inline]] inline auto call(A&&... arguments) {  // overloaded: call<(R (*)(P...))f>(…)
+  // clang-format on
   using made = detail::call_of<Function>;
   static_assert(made::template accepts<A...>(),
                 "cleave::call<f>(...): the arguments must be those that f takes");
