@@ -5,6 +5,7 @@
 #include <cleave/detail/division/requirements.hpp>
 #include <cleave/detail/division/total.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/staying.hpp>
 #include <cleave/detail/travel/types.hpp>
 
 #include <type_traits>
@@ -52,7 +53,8 @@ struct branch_frame : work_frame {
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(),   &splittable, &split, nullptr,
+      nullptr,          staying_of<work_type>()};
 
   Second* second;
 };

@@ -6,6 +6,7 @@
 #include <cleave/cancel.hpp>
 #include <cleave/graph.hpp>
 #include <cleave/loop.hpp>
+#include <cleave/must_travel.hpp>
 #include <cleave/poll.hpp>
 #include <cleave/published.hpp>
 #include <cleave/remote_error.hpp>

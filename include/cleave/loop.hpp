@@ -46,7 +46,7 @@ template <class Total = detail::unnamed, class A, class B, class Body>
       from, to, total, [&](result& so_far, Int i) { detail::add_term(so_far, body(i)); });
   if (!(rest < to)) [[likely]]
     return total;
-  auto make = detail::make_range<Int>(
+  auto make = detail::make_range<Int, Body>(
       [body](Int f, Int t) { return cleave::sum<result>(f, t, body); });
   detail::add_term(
       total, detail::divisible([](Int f, Int t, auto& b,
@@ -125,7 +125,7 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
   });
   if (!(rest < to)) [[likely]]
     return total;
-  auto make = detail::make_range<Int>([identity, body, merge](Int f, Int t) {
+  auto make = detail::make_range<Int, Body>([identity, body, merge](Int f, Int t) {
     return cleave::reduce<result>(f, t, identity, body, merge);
   });
   return detail::divisible(
@@ -204,7 +204,7 @@ template <class A, class B, class Body>
   const Int rest = detail::plain_paced_loop(from, to, none, [&](nothing, Int i) { body(i); });
   if (!(rest < to)) [[likely]]
     return;
-  auto make = detail::make_range<Int>([body](Int i, Int j) { cleave::each(i, j, body); });
+  auto make = detail::make_range<Int, Body>([body](Int i, Int j) { cleave::each(i, j, body); });
   detail::divisible(
       [](Int f, Int t, auto& b, auto& m) {
         auto go_on = [&b](detail::block<Int>& run, auto& frame) {

@@ -51,6 +51,7 @@ bool proxy::next_given(gift& g) noexcept {
     if (!s.open || !slots_.has_answer(k)) continue;
     s.open = false;
     g = {k, reinterpret_cast<task*>(slots_.collect(k))};
+    if (g.given != nullptr) stayed_.something_leaves();
     return true;
   }
   return false;
@@ -107,7 +108,10 @@ void proxy::begin(detail::task& t, detail::team_node* team) noexcept {
   of_.begin_root(t);
 }
 
-void proxy::set_team(detail::team_node* team) noexcept { of_.team = team; }
+void proxy::set_team(detail::team_node* team) noexcept {
+  of_.team = team;
+  stayed_.end();
+}
 
 unsigned proxy::workers() const noexcept { return of_.size(); }
 unsigned proxy::computing() const noexcept { return of_.meeting.computing.count(); }
