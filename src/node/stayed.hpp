@@ -21,7 +21,7 @@ public:
   /// Notes that this type is what a worker could have given, at that tick. Any thread. Blocks for
   /// no longer than it takes to print a line.
   void note(const detail::staying_type& type, std::uint64_t tick) noexcept;
-  /// A task leaves, or the request is over: from now on time counts anew. Any thread.
+  /// A task leaves: from now on time counts anew. Any thread.
   void something_leaves() noexcept { left_.store(true, std::memory_order_relaxed); }
   /// From now on nothing is noted: all nodes run tasks of their own (runtime::run_on_all), and what
   /// they do not share by a graph is to stay. Any thread.

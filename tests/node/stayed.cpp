@@ -84,7 +84,7 @@ TEST(stayed, names_the_result) {
 TEST(stayed, names_closures_and_loops) {
   job j(2, 1);
   said_of(j, [] {
-    each(0, 100, [](int) { take(1ms); });
+    each(0, 200, [](int) { take(1ms); });
     return 0;
   });
   auto all = stayed_in(j);
@@ -94,7 +94,7 @@ TEST(stayed, names_closures_and_loops) {
   EXPECT_EQ(all[0].task.find("cleave::each"), std::string::npos) << all[0].task;
 
   said_of(j, [] {
-    for (int i = 0; i < 20; ++i) both([] { take(1ms); }, [] { take(1ms); });
+    for (int i = 0; i < 100; ++i) both([] { take(1ms); }, [] { take(1ms); });
     return 0;
   });
   all = stayed_in(j);

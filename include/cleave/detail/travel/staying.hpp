@@ -81,7 +81,6 @@ constexpr unsigned staying_argument() {
   else return 0;
 }
 
-#ifdef __cpp_rtti
 /// The type of the part that cannot travel, or null.
 template <class Work>
 constexpr const std::type_info* staying_part() {
@@ -98,15 +97,12 @@ template <class Work>
 inline constexpr staying_type staying{&typeid(typename described<Work>::visible),
                                       why_it_stays<Work>(), staying_argument<Work>(),
                                       staying_part<Work>()};
-#endif
 
 /// Says why tasks of a type stay; null if they travel. A constant.
 template <class Work>
 constexpr const staying_type* staying_of() noexcept {
-#ifdef __cpp_rtti
-  if constexpr (why_it_stays<Work>() != stays_for::nothing) return &staying<Work>;
-#endif
-  return nullptr;
+  if constexpr (why_it_stays<Work>() == stays_for::nothing) return nullptr;
+  else return &staying<Work>;
 }
 
 }  // namespace cleave::detail
