@@ -110,8 +110,8 @@ struct refuse_merge {
   static_assert(why != refusal::identity_is_of_another_type,
                 "cleave: the identity of the reduce cannot be converted to the type that is named");
   static_assert(why != refusal::identity_is_not_copyable,
-                "cleave: the identity of a reduce is copied for each part, and this one cannot be "
-                "copied");
+                "cleave: the identity of a reduce without a put is copied for each part, and this "
+                "one cannot be copied");
 };
 
 template <refusal why>

@@ -190,7 +190,6 @@ template <class Total, class T, class Term, class Merge>
 constexpr refusal merging_refusal() {
   using total = merged_total<Total, T>;
   if constexpr (std::is_void_v<Term>) return refusal::body_returns_nothing;
-  else if constexpr (!std::copy_constructible<T>) return refusal::identity_is_not_copyable;
   else if constexpr (!std::convertible_to<T, total>) return refusal::identity_is_of_another_type;
   else if constexpr (!std::copy_constructible<Merge>) return refusal::merge_is_not_copyable;
   else return merge_refusal<total, Term, Merge>();
@@ -204,6 +203,7 @@ constexpr refusal reduce_refusal() {
     using index = index_of<A, B>;
     if constexpr (constexpr refusal c = copied_body_refusal<Body, index>(); c != refusal::none)
       return c;
+    else if constexpr (!std::copy_constructible<T>) return refusal::identity_is_not_copyable;
     else return merging_refusal<Total, T, std::invoke_result_t<Body&, index>, Merge>();
   }
 }
