@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cleave/detail/division/cutoff.hpp>
+#include <cleave/detail/division/refused.hpp>
+#include <cleave/detail/division/requirements.hpp>
 #include <cleave/detail/division/total.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/staying.hpp>
 #include <cleave/detail/travel/types.hpp>
 
 #include <type_traits>
@@ -52,7 +55,8 @@ struct branch_frame : work_frame {
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(),   &splittable, &split, nullptr,
+      nullptr,          staying_of<work_type>()};
 
   Second* second;
 };
@@ -123,14 +127,15 @@ template <class F, class Second>
 /// Runs f and g, which may run at the same time: `auto [x, y] = both(f, g)`. f runs now, here; g
 /// runs here after it, unless a thief asked meanwhile, who is then given g. Both capture BY VALUE:
 /// g is copied out of this frame. A branch that returns nothing gives cleave::nothing; two of them
-/// make a statement.
+/// make a statement. One that returns a reference gives a copy of what that refers to, which may
+/// end with the branch where it ran.
 ///
 /// Calls too short to be worth dividing, a few microseconds, run as plain calls; each worker learns
 /// where they are. Throws what f threw (then g does not run, or is cancelled), else what g threw.
 /// Blocks only if g was given away and is not done; helps with parts of g meanwhile.
 /// Source: Tascell's do_two.
 template <class F, class G>
-  requires(std::is_invocable_v<G&> && !task<G>)
+  requires(!task<G> && detail::both_refusal<F, G>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto both(F f, G g) {
   return detail::statement_or_pair(f, detail::second_closure<G>{std::move(g)});
 }
@@ -138,6 +143,7 @@ template <class F, class G>
 /// Runs f and a task as `both` does two closures; the task may also leave the process. Of a struct
 /// with run() and operator() it is run() that counts, here and wherever it is given to.
 template <class F, task T>
+  requires(detail::both_refusal<F, T>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto both(F f, T second) {
   return detail::statement_or_pair(f, detail::second_task<T>{std::move(second)});
 }
@@ -146,7 +152,7 @@ template <class F, task T>
 /// task from that workspace only when a thief asks. put is called with all steps undone that f
 /// made.
 template <class F, class G, class Put>
-  requires task<std::invoke_result_t<Put&>>
+  requires(detail::both_with_put_refusal<F, G, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto both(F f, G g, Put put) {
   return detail::statement_or_pair(f,
                                    detail::second_in_place<G, Put>{std::move(g), std::move(put)});

@@ -2,6 +2,7 @@
 
 #include <cleave/detail/task.hpp>
 #include <cleave/detail/travel/archive.hpp>
+#include <cleave/detail/travel/staying.hpp>
 #include <cleave/task.hpp>
 
 #include <cstddef>
@@ -43,6 +44,13 @@ struct call_task {
   }
 };
 
+template <auto Function, class R, class... P>
+struct described<call_task<Function, R, P...>> {
+  using visible = call_task<Function, R, P...>;
+  using copies = std::tuple<std::remove_cvref_t<P>...>;
+  static constexpr stays_for why = stays_for::result;  // if it is no argument
+};
+
 template <auto Function, class Type = decltype(Function)>
 struct call_of {
   static_assert(!std::is_same_v<Type, Type>, "cleave::call<f>: f must be a function");
@@ -75,10 +83,14 @@ struct call_of<Function, R (*)(P...) noexcept> : call_of<Function, R (*)(P...)> 
 ///
 /// Each argument is converted to what the function takes, and copied, also where the function
 /// takes a reference: a workspace is copied as it is now. It may leave the process if all
-/// arguments and the result can be serialized (task.hpp); otherwise it stays. An overloaded
-/// function has to be told by a cast, a template by its arguments: `call<search<board>>`.
+/// arguments and the result can be serialized (task.hpp); otherwise it stays, unless must_travel()
+/// refuses that. An overloaded function has to be told by a cast, `call<(long (*)(int))f>(n)`, a
+/// template by its arguments: `call<search<board>>(b)`.
+// Compilers cannot be told what to say of an overloaded f, but they show this line.
+// clang-format off
 template <auto Function, class... A>
-[[gnu::always_inline]] inline auto call(A&&... arguments) {
+[[gnu::always_inline]] inline auto call(A&&... arguments) {  // overloaded: call<(R (*)(P...))f>(…)
+  // clang-format on
   using made = detail::call_of<Function>;
   static_assert(made::template accepts<A...>(),
                 "cleave::call<f>(...): the arguments must be those that f takes");

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cleave/detail/division/loop.hpp>
+#include <cleave/detail/division/refused.hpp>
+#include <cleave/detail/division/requirements.hpp>
 #include <cleave/step.hpp>
 
 #include <concepts>
@@ -18,9 +20,9 @@ namespace cleave {
 // same form with a frame (paced_loop, loop), whose parts are taken in at its end.
 
 /// Adds up body(i) for i from first to last - 1: `sum(0, n, [=](int i) { return f(i); })`. Without
-/// a put, a copy of the body is what a thief gets, so it captures by value and changes no
-/// workspace. The result starts from a value-initialised one and needs `+=`; parts are added in
-/// program order.
+/// a put, a copy of the body is what a thief gets, so it captures by value, is not mutable, and
+/// changes no workspace. The result starts from a value-initialised one and needs `+=`; parts are
+/// added in program order.
 ///
 /// Integers of fewer than 64 bits, and bools, are added up in 64, those that arithmetic makes an
 /// int of in signed ones; other types in themselves. `sum<double>(0, n, body)` names another type:
@@ -33,7 +35,7 @@ namespace cleave {
 /// iteration threw. Blocks at the end for parts given away, helping with them only. Source:
 /// Tascell's parallel for.
 template <class Total = detail::unnamed, class A, class B, class Body>
-  requires detail::range<A, B>
+  requires(detail::sum_refusal<Total, A, B, Body>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto sum(A first, B last, Body body) {
   using Int = detail::index_of<A, B>;
   using result = detail::total_of<Total, std::invoke_result_t<Body&, Int>>;
@@ -44,8 +46,8 @@ template <class Total = detail::unnamed, class A, class B, class Body>
       from, to, total, [&](result& so_far, Int i) { detail::add_term(so_far, body(i)); });
   if (!(rest < to)) [[likely]]
     return total;
-  auto make =
-      detail::make_range<Int>([body](Int f, Int t) { return cleave::sum<result>(f, t, body); });
+  auto make = detail::make_range<Int, Body>(
+      [body](Int f, Int t) { return cleave::sum<result>(f, t, body); });
   detail::add_term(
       total, detail::divisible([](Int f, Int t, auto& b,
                                   auto& m) { return detail::sum_loop<true, result>(f, t, b, m); },
@@ -80,11 +82,9 @@ template <class Total = detail::unnamed, class A, class B, class Body>
 /// It need not find out whether the loop is divided, which costs 3 % where steps are short. While
 /// its body runs, a loop beyond the cutoff looks for requests in its inner constructs alone.
 template <class Total = detail::unnamed, class A, class B, class Body, class Put>
-  requires detail::range<A, B>
+  requires(detail::sum_with_put_refusal<Total, A, B, Body, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto sum(A first, B last, Body body, Put put) {
   using Int = detail::index_of<A, B>;
-  static_assert(task<std::invoke_result_t<Put&, Int, Int>>,
-                "put(from, to) must return a task: a struct with run()");
   using types = detail::sum_with_put<Total, Int, Body, Put>;
   using result = typename types::type;
   static_assert(
@@ -113,7 +113,7 @@ template <class Total = detail::unnamed, class A, class B, class Body, class Put
 /// The result has the type of `identity`. It does not compile if that is a number which cannot hold
 /// all that body or merge return: `reduce<double>(0, n, 0, body, merge)` names the type.
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge>
-  requires detail::range<A, B>
+  requires(detail::reduce_refusal<Total, A, B, T, Body, Merge>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto reduce(A first, B last, T identity, Body body, Merge merge) {
   using Int = detail::index_of<A, B>;
   using result = detail::reduced<Total, T, std::invoke_result_t<Body&, Int>, Merge>;
@@ -125,7 +125,7 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
   });
   if (!(rest < to)) [[likely]]
     return total;
-  auto make = detail::make_range<Int>([identity, body, merge](Int f, Int t) {
+  auto make = detail::make_range<Int, Body>([identity, body, merge](Int f, Int t) {
     return cleave::reduce<result>(f, t, identity, body, merge);
   });
   return detail::divisible(
@@ -138,7 +138,8 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
 /// `reduce` in a shared workspace: put(from, to) makes a task whose result is that of [from, to).
 template <class Total = detail::unnamed, class A, class B, class T, class Body, class Merge,
           class Put>
-  requires detail::range<A, B>
+  requires(detail::reduce_with_put_refusal<Total, A, B, T, Body, Merge, Put>() ==
+           detail::refusal::none)
 [[gnu::always_inline]] inline auto reduce(A first, B last, T identity, Body body, Merge merge,
                                           Put put) {
   using Int = detail::index_of<A, B>;
@@ -167,7 +168,7 @@ template <class Total = detail::unnamed, class A, class B, class T, class Body, 
 /// to); at the end, on this worker and in program order, get(result) takes in what each task
 /// returned (get() if its run() returns nothing).
 template <class A, class B, class Body, class Put, class Get>
-  requires detail::range<A, B>
+  requires(detail::each_with_put_refusal<A, B, Body, Put, Get>() == detail::refusal::none)
 [[gnu::always_inline]] inline void each(A first, B last, Body body, Put put, Get get) {
   using Int = detail::index_of<A, B>;
   const Int from = detail::first_of<Int>(first);
@@ -187,14 +188,14 @@ template <class A, class B, class Body, class Put, class Get>
 
 /// `each` for tasks that return nothing.
 template <class A, class B, class Body, class Put>
-  requires detail::range<A, B>
+  requires(detail::each_with_put_refusal<A, B, Body, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline void each(A first, B last, Body body, Put put) {
   cleave::each(first, last, std::move(body), std::move(put), [] {});
 }
 
 /// `each` without a put: a copy of the body is what a thief gets, so it captures by value.
 template <class A, class B, class Body>
-  requires detail::range<A, B>
+  requires(detail::each_refusal<A, B, Body>() == detail::refusal::none)
 [[gnu::always_inline]] inline void each(A first, B last, Body body) {
   using Int = detail::index_of<A, B>;
   const Int from = detail::first_of<Int>(first);
@@ -203,7 +204,7 @@ template <class A, class B, class Body>
   const Int rest = detail::plain_paced_loop(from, to, none, [&](nothing, Int i) { body(i); });
   if (!(rest < to)) [[likely]]
     return;
-  auto make = detail::make_range<Int>([body](Int i, Int j) { cleave::each(i, j, body); });
+  auto make = detail::make_range<Int, Body>([body](Int i, Int j) { cleave::each(i, j, body); });
   detail::divisible(
       [](Int f, Int t, auto& b, auto& m) {
         auto go_on = [&b](detail::block<Int>& run, auto& frame) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace cleave {
 
@@ -33,6 +35,14 @@ struct work_span {
   double span = 0;  // seconds, of the longest chain of strands that have to wait for each other
 };
 
+/// A type of task that other nodes asked for, and that could not leave its process.
+struct stayed_task {
+  std::string task;  // its name, or that of the closure
+  std::string why;   // why it cannot leave
+  std::uint64_t times =
+      0;  // how often this type was all that there was; once a millisecond at most
+};
+
 /// What all processes of a job have done so far, together.
 struct job_statistics {
   unsigned nodes = 1;   // processes
@@ -43,6 +53,7 @@ struct job_statistics {
   std::uint64_t tasks_crossed = 0;         // tasks that ran on another node than their maker's
   std::uint64_t messages = 0;              // messages between nodes
   std::uint64_t bytes = 0;                 // the length of these messages together
+  std::vector<stayed_task> stayed;         // what could not leave, although it was asked for
 };
 
 }  // namespace cleave

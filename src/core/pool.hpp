@@ -27,6 +27,8 @@ public:
   virtual void finished_here(task& t) noexcept = 0;
   /// Some scope was cancelled.
   virtual void interrupt() noexcept = 0;
+  /// At that tick a worker could have given a task of this type, and had none for another node.
+  virtual void stayed(const staying_type& type, std::uint64_t tick) noexcept = 0;
 };
 
 /// The workers of one runtime and what they share.

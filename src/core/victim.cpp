@@ -108,6 +108,7 @@ void worker::serve() {
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, for_other_node, mine);
     if (!mine) return search_end::not_mine;
+    if (for_other_node && oldest == nullptr) tell_what_stays(wanted, depth, begin);
     if (oldest == nullptr && wanted != nullptr)
       of_whom = for_other_node ? nullptr : ready.filled_within(wanted, depth);
     return oldest == nullptr && of_whom == nullptr ? search_end::nothing : search_end::given;
@@ -135,6 +136,14 @@ void worker::serve() {
   };
   serving.found = serve_askers(self_, find, make, more);
   if (error) std::rethrow_exception(error);
+}
+
+void worker::tell_what_stays(const scope* wanted, std::uint32_t depth,
+                             std::uint64_t tick) noexcept {
+  bool mine = false;
+  const frame* const kept = frames_.oldest(wanted, depth, false, mine);
+  if (kept == nullptr || kept->type().staying == nullptr || of.others() == nullptr) return;
+  of.others()->stayed(*kept->type().staying, tick);
 }
 
 void worker::update_frames() {

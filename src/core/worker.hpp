@@ -100,6 +100,8 @@ private:
   /// threw.
   task& split(frame& f, unsigned shares);
   void divide_here();
+  /// Says what a worker would have been given, where another node got nothing.
+  void tell_what_stays(const scope* wanted, std::uint32_t depth, std::uint64_t tick) noexcept;
 
   // What the worker does as a thief.
   /// Waits for the next task to run; returns null if the pool stops.

@@ -51,6 +51,7 @@ bool other_nodes::next_given(gift& g) noexcept {
     if (!s.open || !slots_.has_answer(k)) continue;
     s.open = false;
     g = {k, reinterpret_cast<task*>(slots_.collect(k))};
+    if (g.given != nullptr) stayed_.something_leaves();
     return true;
   }
   return false;
@@ -109,7 +110,10 @@ void other_nodes::begin(detail::task& t, detail::team_node* team) noexcept {
   of_.begin_root(t);
 }
 
-void other_nodes::set_team(detail::team_node* team) noexcept { of_.team = team; }
+void other_nodes::set_team(detail::team_node* team) noexcept {
+  of_.team = team;
+  stayed_.end();
+}
 
 unsigned other_nodes::workers() const noexcept { return of_.size(); }
 unsigned other_nodes::computing() const noexcept { return of_.meeting.computing.count(); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/pool.hpp"
+#include "node/stayed.hpp"
 #include "requests/other_nodes.hpp"
 
 #include <cstdint>
@@ -104,6 +105,11 @@ public:
   void finished_here(detail::task& t) noexcept override;
   void begun() noexcept override { own_.ring(detail::news); }
   void interrupt() noexcept override { own_.ring(detail::attention); }
+  void stayed(const detail::staying_type& type, std::uint64_t tick) noexcept override {
+    stayed_.note(type, tick);
+  }
+  /// What could not leave, although other nodes asked for it. Any thread.
+  std::vector<stayed_task> stayed() const { return stayed_.all(); }
 
 private:
   using native = detail::native;
@@ -124,6 +130,7 @@ private:
   std::vector<std::unique_ptr<slot>> boxes_;
   detail::slots_of_other_nodes<native> slots_;
   std::vector<starving> starving_;
+  stayed_types stayed_;
   std::mutex finished_mutex_;
   std::vector<detail::task*> finished_;
 };

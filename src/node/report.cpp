@@ -15,6 +15,12 @@ namespace {
 void put(writer& w, double d) { w.fixed(std::bit_cast<std::uint64_t>(d)); }
 double get_double(reader& r) { return std::bit_cast<double>(r.fixed()); }
 
+void put_text(writer& w, std::string_view text) { w.string(std::as_bytes(std::span(text))); }
+std::string get_text(reader& r) {
+  const bytes text = r.string();
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
 /// Names of tasks have numbers from 1 on; 0 is none.
 using name_numbers = std::map<std::string_view, std::uint64_t>;
 
@@ -29,15 +35,25 @@ void put(writer& w, const name_numbers& names) {
   std::vector<std::string_view> in_order(names.size());
   for (const auto& [name, number] : names) in_order[number - 1] = name;
   w.number(in_order.size());
-  for (const auto name : in_order) w.string(std::as_bytes(std::span(name)));
+  for (const auto name : in_order) put_text(w, name);
 }
 std::shared_ptr<const std::deque<std::string>> get_names(reader& r) {
   std::deque<std::string> names;
-  for (std::size_t n = r.count(); n > 0 && r.failed() == nullptr; --n) {
-    const bytes text = r.string();
-    names.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
-  }
+  for (std::size_t n = r.count(); n > 0 && r.failed() == nullptr; --n) names.push_back(get_text(r));
   return std::make_shared<const std::deque<std::string>>(std::move(names));
+}
+
+void put(writer& w, const std::vector<stayed_task>& all) {
+  w.number(all.size());
+  for (const stayed_task& t : all) put_text(w, t.task), put_text(w, t.why), w.number(t.times);
+}
+std::vector<stayed_task> get_stayed(reader& r) {
+  std::vector<stayed_task> all;
+  for (std::size_t n = r.count(); n > 0 && r.failed() == nullptr; --n) {
+    stayed_task& t = all.emplace_back();
+    t.task = get_text(r), t.why = get_text(r), t.times = r.number();
+  }
+  return all;
 }
 
 void put(writer& w, const trace::span& s, std::uint64_t first, const name_numbers& names) {
@@ -101,6 +117,7 @@ bytes encode(const node_report& n) {
   w.number(n.tasks_in), w.number(n.tasks_out);
   w.number(n.carried.sent), w.number(n.carried.received);
   w.number(n.carried.sent_bytes), w.number(n.carried.received_bytes);
+  put(w, n.stayed);
   w.byte(n.trace ? 1 : 0);
   if (n.trace) put(w, *n.trace);
   return out;
@@ -115,6 +132,7 @@ std::optional<node_report> decode_report(std::span<const std::byte> in) {
   n.tasks_in = r.number(), n.tasks_out = r.number();
   n.carried.sent = r.number(), n.carried.received = r.number();
   n.carried.sent_bytes = r.number(), n.carried.received_bytes = r.number();
+  n.stayed = get_stayed(r);
   if (r.byte() == 1) n.trace = get_trace(r);
   r.end();
   if (r.failed() != nullptr) return std::nullopt;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cleave/statistics.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "trace/node_trace.hpp"
 #include "transport/transport.hpp"
@@ -16,6 +19,7 @@ struct node_report {
   double cpu_seconds = 0;  ///< CPU time of its process
   std::uint64_t tasks_in = 0, tasks_out = 0;
   traffic carried;
+  std::vector<stayed_task> stayed;
   std::optional<trace::node_trace> trace;
 };
 

@@ -95,6 +95,7 @@ public:
     net::node_report r;
     r.workers = pool->size(), r.splits = all.splits, r.requests = all.requests;
     r.cpu_seconds = 1e-9 * static_cast<double>(machine::process_cpu_time());
+    if (node != nullptr) r.stayed = net::other_nodes::of(*pool).stayed();
     if (with_trace && pool->recording != nullptr) r.trace = pool->recording->recorded();
     return r;
   }
@@ -257,6 +258,13 @@ job_statistics runtime::job() const {
     all.splits += r.splits, all.requests += r.requests, all.cpu_seconds += r.cpu_seconds;
     all.tasks_crossed += r.tasks_in;
     all.messages += r.carried.sent, all.bytes += r.carried.sent_bytes;
+    for (const stayed_task& one : r.stayed) {
+      const auto known = std::find_if(all.stayed.begin(), all.stayed.end(), [&](const auto& t) {
+        return t.task == one.task && t.why == one.why;
+      });
+      if (known == all.stayed.end()) all.stayed.push_back(one);
+      else known->times += one.times;
+    }
   };
   net::node_report own = state_->report(false);
   if (state_->node != nullptr) {

@@ -96,8 +96,8 @@ TEST(check, finds_a_put_of_the_wrong_range) {
 TEST(check, finds_a_closure_that_is_not_by_value) {
   runtime rt(checked);
   EXPECT_THROW(rt.run([] {
-    int calls = 0;
-    return sum(0, 10, [calls](int i) mutable { return ++calls * i; });
+    const auto calls = std::make_shared<int>(0);
+    return sum(0, 10, [calls](int i) { return ++*calls * i; });
   }),
                check_error);
 }

@@ -6,6 +6,8 @@
 #include "core/pool.hpp"
 #include "node/other_nodes.hpp"
 
+#include <cleave/runtime.hpp>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>

@@ -18,6 +18,7 @@ net::node_report sample() {
   r.tasks_in = 5, r.tasks_out = 6;
   r.carried.sent = 7, r.carried.received = 8, r.carried.sent_bytes = 9,
   r.carried.received_bytes = 10;
+  r.stayed = {{"call<f>", "argument 1, int*, cannot be serialized", 11}};
   auto& t = r.trace.emplace();
   t.first_tick = 1'000'000, t.first_us = 17.5, t.us_per_tick = 0.0005;
   t.spent.work = 1.25, t.spent.dividing = 0.5, t.spent.stealing = 0.125;
@@ -36,6 +37,10 @@ TEST(report, comes_back_as_it_was) {
   EXPECT_EQ(back->splits, 300u);
   EXPECT_EQ(back->cpu_seconds, 3.25);
   EXPECT_EQ(back->carried.sent_bytes, 9u);
+  ASSERT_EQ(back->stayed.size(), 1u);
+  EXPECT_EQ(back->stayed[0].task, "call<f>");
+  EXPECT_EQ(back->stayed[0].why, "argument 1, int*, cannot be serialized");
+  EXPECT_EQ(back->stayed[0].times, 11u);
   ASSERT_TRUE(back->trace);
   ASSERT_EQ(back->trace->workers.size(), 2u);
   const auto& worker = back->trace->workers[1];

@@ -139,6 +139,13 @@ std::uint64_t count(int from, int to) {
 }
 void note(int* to, int value) { *to = value; }
 
+TEST(call, that_must_travel_is_the_same_task) {
+  auto made = must_travel(cleave::call<plus_one>(4));
+  static_assert(std::is_same_v<decltype(made), decltype(cleave::call<plus_one>(4))>);
+  EXPECT_EQ(must_travel(made).run(), 5) << "a copy";
+  EXPECT_EQ(made.run(), 5);
+}
+
 TEST(call, works_wherever_a_task_works) {
   cleave::runtime two(cleave::options{.workers = 2, .check = true});
   EXPECT_EQ(two.run([] { return count(0, 100); }), 100u);

@@ -17,6 +17,7 @@ struct scope;
 struct own_mark;
 class worker;
 class wire_type;
+struct staying_type;
 
 enum class frame_role : std::uint8_t { work, step, scope };
 
@@ -35,6 +36,7 @@ struct alignas(8) frame_type {
   task* (*split)(frame&, unsigned shares);        // work: make the task and link it into the frame
   void (*undo)(frame&) noexcept;                  // step
   void (*redo)(frame&) noexcept;                  // step
+  const staying_type* staying = nullptr;          // why its task does not leave the process
 };
 
 /// A place where work could still be given away, or where the workspace was changed. Lives on the

@@ -5,6 +5,7 @@
 //   profile        a profile first, then a runtime as usual
 //   published      data that tasks on all ranks look at: each says how often it made them
 //   team           a task that all ranks run
+//   stays          half a second of tasks that cannot leave their process, then what the job says of them
 //   steal          how long an idle rank waits for a task, beside what a futex alone takes
 #include <cleave/cleave.hpp>
 
@@ -172,6 +173,16 @@ void steal() {
       waits.size(), request, idle, busy, request / idle, request / busy);
 }
 
+// ---- stays
+
+/// Takes a millisecond for each of 2^n leaves.
+long leaves(const int* leaf, int n) {
+  if (n == 0) return compute(1ms), *leaf;
+  auto [x, y] =
+      cleave::both([=] { return leaves(leaf, n - 1); }, cleave::call<leaves>(leaf, n - 1));
+  return x + y;
+}
+
 int run(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "idle") {
@@ -211,10 +222,17 @@ int run(int argc, char** argv) {
   } else if (what == "team") {
     cleave::runtime rt;
     std::printf("team of %d\n", rt.run_on_all(counts_ranks{}));
+  } else if (what == "stays") {
+    cleave::runtime rt;
+    const int leaf = 1;
+    rt.run([&] { return leaves(&leaf, 9); });
+    for (const auto& one : rt.job().stayed)
+      std::printf("stayed: %s: %s\n", one.task.c_str(), one.why.c_str());
   } else if (what == "steal") {
     steal();
   } else {
-    std::fprintf(stderr, "expected idle, search, runtimes, profile, published, team or steal\n");
+    std::fprintf(stderr,
+                 "expected idle, search, runtimes, profile, published, team, stays or steal\n");
     return 2;
   }
   return 0;

@@ -60,7 +60,8 @@ struct exit_frame : work_frame {
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(),   &splittable, &split, nullptr,
+      nullptr,          staying_of<work_type>()};
 
   Int current;
   Int end;

@@ -6,6 +6,7 @@
 #include <cleave/detail/division/pace.hpp>
 #include <cleave/detail/division/total.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/staying.hpp>
 #include <cleave/detail/travel/types.hpp>
 #include <cleave/step.hpp>
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -55,7 +57,8 @@ struct loop_frame : work_frame {
     return self.part = t;
   }
   static constexpr frame_type type{
-      frame_role::work, wire_of<work_type>(), &splittable, &split, nullptr, nullptr};
+      frame_role::work, wire_of<work_type>(),   &splittable, &split, nullptr,
+      nullptr,          staying_of<work_type>()};
 
   Int current;  // where the owner is; valid whenever it polls
   Int end;
@@ -289,7 +292,7 @@ template <std::integral Int, class R, class Step>
 }
 
 /// The loop over [from, to) as a task made of a copy of its body.
-template <class Int, class Form>
+template <class Int, class Body, class Form>
 struct range_task {
   Int from;
   Int to;
@@ -297,9 +300,16 @@ struct range_task {
   decltype(auto) run() { return form(from, to); }
 };
 
-template <class Int, class Form>
+template <class Int, class Body, class Form>
+struct described<range_task<Int, Body, Form>> {
+  using visible = Body;
+  using copies = std::tuple<>;
+  static constexpr stays_for why = stays_for::loop_without_put;
+};
+
+template <class Int, class Body, class Form>
 [[gnu::always_inline]] inline auto make_range(Form form) {
-  return [form](Int from, Int to) { return range_task<Int, Form>{from, to, form}; };
+  return [form](Int from, Int to) { return range_task<Int, Body, Form>{from, to, form}; };
 }
 
 /// What the general form does with its parts, on this worker. Inlined into the cold end of the
