@@ -120,11 +120,11 @@ template <class Tuple, class Results, std::size_t... N>
 }
 
 template <class B>
-struct result_of {
+struct branch_result {
   using type = value_of<std::invoke_result_t<B&>>;
 };
 template <cleave::task B>
-struct result_of<B> {
+struct branch_result<B> {
   using type = value_of<decltype(std::declval<B&>().run())>;
 };
 
@@ -144,10 +144,10 @@ template <detail::branch... B>
   requires(sizeof...(B) >= 2)
 [[gnu::always_inline]] inline auto all(B... branches) {
   constexpr std::size_t count = sizeof...(B);
-  using result = std::tuple<typename detail::result_of<B>::type...>;
+  using result = std::tuple<typename detail::branch_result<B>::type...>;
   auto tree = detail::fork_of<0, count>(branches...);
   auto results = tree.run();
-  if constexpr (!(std::is_same_v<typename detail::result_of<B>::type, nothing> && ...)) {
+  if constexpr (!(std::is_same_v<typename detail::branch_result<B>::type, nothing> && ...)) {
     return detail::tuple_of<result>(results, std::make_index_sequence<count>());
   }
 }

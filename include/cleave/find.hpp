@@ -39,7 +39,7 @@ template <class R, class Ends, bool ordered, class Int, class Body>
   if (!(rest < to)) [[likely]]
     return found;
   auto make =
-      make_range<Int>([body](Int f, Int t) { return detail::find<R, Ends, ordered>(f, t, body); });
+      make_range<Int, Body>([body](Int f, Int t) { return detail::find<R, Ends, ordered>(f, t, body); });
   return divisible(
       [](Int f, Int t, auto& b, auto& m) { return find_loop<R, Ends, ordered, true>(f, t, b, m); },
       rest, to, body, make);

@@ -26,7 +26,7 @@ decltype(auto) run_work(F& f) {
   }
 }
 template <class F>
-using returned_by = decltype(run_work(std::declval<F&>()));
+using returned_by_work = decltype(run_work(std::declval<F&>()));
 
 }  // namespace detail
 
@@ -68,7 +68,7 @@ public:
   /// Polls, so it may throw if the group's scope was cancelled.
   template <class F>
   auto spawn(F f) {
-    using returned = detail::returned_by<F>;
+    using returned = detail::returned_by_work<F>;
     if constexpr (std::is_void_v<returned>) {
       detail::spawn(*new spawned<F>(*this, next_number(), std::move(f)));
     } else {
@@ -144,7 +144,7 @@ private:
     std::atomic<bool> left_by_one{false};
   };
   template <class F>
-  struct spawned_with_result final : with_result<detail::value_of<detail::returned_by<F>>> {
+  struct spawned_with_result final : with_result<detail::value_of<detail::returned_by_work<F>>> {
     spawned_with_result(task_group& g, std::uint64_t number, F&& work)
         : spawned_with_result::with_result(g, number), f(std::move(work)) {}
     void execute() noexcept override {

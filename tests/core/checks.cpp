@@ -228,7 +228,7 @@ TEST(check_error_of, what_differs_in_a_run_without_cancellation_is_one) {
   });
   EXPECT_THROW(rt.run([] {
     int calls = 0;
-    return sum(0, 10, [calls](int i) mutable { return ++calls * i; });
+    return sum(0, 10, [&calls](int i) { return ++calls * i; });
   }),
                check_error);
 }
@@ -241,7 +241,7 @@ TEST(check_error_of, what_differs_beside_an_exception_is_one) {
       sum(0, 100, [](int i) -> int { return i == 3 ? throw std::runtime_error("3") : i; });
     } catch (const std::runtime_error&) {}
     int calls = 0;
-    return sum(0, 10, [calls](int i) mutable { return ++calls * i; });
+    return sum(0, 10, [&calls](int i) { return ++calls * i; });
   }),
                check_error);
 }
@@ -272,7 +272,7 @@ TEST(check_error_of, a_program_in_place_says_that_it_cannot_be_checked) {
 TEST(check_error_of, some_polls_says_how_to_repeat_it) {
   const auto wrong = [] {
     int calls = 0;
-    return sum(0, 1000, [calls](int i) mutable {
+    return sum(0, 1000, [&calls](int i) {
       poll();
       return ++calls % 10 * i;
     });

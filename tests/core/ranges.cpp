@@ -251,17 +251,6 @@ TEST_P(ranges_with, the_loops_wind) {
   EXPECT_EQ(rt.run([&s] { return s.run(); }), total_of(10) << 9);
 }
 
-TEST_P(ranges_with, bodies_that_change_themselves) {
-  const std::vector<int> vector = numbers(100);
-  rt.run([&] {
-    each(vector, [calls = 0](int x) mutable {
-      ++calls;
-      disturb(static_cast<std::uint64_t>(x), 5);
-      EXPECT_LE(calls, x);
-    });
-  });
-}
-
 TEST_P(ranges_with, the_earliest_element_throws) {
   std::vector<int> vector = numbers(60);
   for (int first = 1; first <= 60; first += 7) {

@@ -168,13 +168,13 @@ constexpr refusal sum_with_put_refusal() {
 template <class Named, class T>
 using merged_total = std::conditional_t<std::is_same_v<Named, unnamed>, T, Named>;
 
-/// Whether merge(total, term) returns a new total.
-template <class Total, class Term, class Merge>
+/// Whether merge(total, term) returns a new total. Without a put it is `copied`, for each part.
+template <class Total, class Term, class Merge, bool copied>
 constexpr refusal merge_refusal() {
   using given = decltype(as_term<Total>(std::declval<Term>()));
   if constexpr (!std::invocable<Merge&, Total, given>) {
     return refusal::merge_is_not_callable;
-  } else if constexpr (!std::invocable<const Merge&, Total, given>) {
+  } else if constexpr (copied && !std::invocable<const Merge&, Total, given>) {
     return refusal::merge_changes;
   } else {
     using merged = std::invoke_result_t<Merge&, Total, given>;
@@ -186,13 +186,14 @@ constexpr refusal merge_refusal() {
   }
 }
 
-template <class Total, class T, class Term, class Merge>
+template <class Total, class T, class Term, class Merge, bool copied>
 constexpr refusal merging_refusal() {
   using total = merged_total<Total, T>;
   if constexpr (std::is_void_v<Term>) return refusal::body_returns_nothing;
   else if constexpr (!std::convertible_to<T, total>) return refusal::identity_is_of_another_type;
-  else if constexpr (!std::copy_constructible<Merge>) return refusal::merge_is_not_copyable;
-  else return merge_refusal<total, Term, Merge>();
+  else if constexpr (copied && !std::copy_constructible<Merge>)
+    return refusal::merge_is_not_copyable;
+  else return merge_refusal<total, Term, Merge, copied>();
 }
 
 template <class Total, class A, class B, class T, class Body, class Merge>
@@ -204,7 +205,7 @@ constexpr refusal reduce_refusal() {
     if constexpr (constexpr refusal c = copied_body_refusal<Body, index>(); c != refusal::none)
       return c;
     else if constexpr (!std::copy_constructible<T>) return refusal::identity_is_not_copyable;
-    else return merging_refusal<Total, T, std::invoke_result_t<Body&, index>, Merge>();
+    else return merging_refusal<Total, T, std::invoke_result_t<Body&, index>, Merge, true>();
   }
 }
 
@@ -230,7 +231,7 @@ constexpr refusal reduce_with_put_refusal() {
       return refusal::body_is_not_callable;
     } else {
       using term = typename returned_by<Body, index>::type;
-      if constexpr (constexpr refusal m = merging_refusal<Total, T, term, Merge>();
+      if constexpr (constexpr refusal m = merging_refusal<Total, T, term, Merge, false>();
                     m != refusal::none) {
         return m;
       } else {
@@ -238,8 +239,8 @@ constexpr refusal reduce_with_put_refusal() {
         using total = merged_total<Total, T>;
         using all = parts_total<total, part>;
         if constexpr (std::is_same_v<part, nothing>) return refusal::part_returns_nothing;
-        else if constexpr (merge_refusal<total, part, Merge>() != refusal::none ||
-                           merge_refusal<all, part, Merge>() != refusal::none)
+        else if constexpr (merge_refusal<total, part, Merge, false>() != refusal::none ||
+                           merge_refusal<all, part, Merge, false>() != refusal::none)
           return refusal::part_is_not_merged;
         else return refusal::none;
       }
