@@ -38,8 +38,8 @@ template <class R, class Ends, bool ordered, class Int, class Body>
       plain_exit_loop<false>(from, to, [&](Int i) { return Ends::holds(found = body(i)); });
   if (!(rest < to)) [[likely]]
     return found;
-  auto make =
-      make_range<Int, Body>([body](Int f, Int t) { return detail::find<R, Ends, ordered>(f, t, body); });
+  auto make = make_range<Int, Body>(
+      [body](Int f, Int t) { return detail::find<R, Ends, ordered>(f, t, body); });
   return divisible(
       [](Int f, Int t, auto& b, auto& m) { return find_loop<R, Ends, ordered, true>(f, t, b, m); },
       rest, to, body, make);
@@ -78,8 +78,8 @@ template <class Ends, bool ordered, class R, class A, class B, class Body, class
 /// is then lost; else find_first throws what the earliest iteration threw.
 ///
 /// Where nothing was given away, the loop ends as by a `break`: without an exception, and at the
-/// cost of the plain loop. Without a put, a copy of the body is what a thief gets, so it captures by
-/// value and changes no workspace. Polls and blocks as `sum` does.
+/// cost of the plain loop. Without a put, a copy of the body is what a thief gets, so it captures
+/// by value and changes no workspace. Polls and blocks as `sum` does.
 template <class A, class B, class Body>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline auto find_first(A first, B last, Body body) {

@@ -42,9 +42,9 @@ inline constexpr void check_state() {
 }  // namespace detail
 
 /// A loop with a running state, which ends as soon as that is good enough: alpha-beta, branch and
-/// bound within one node. body(i, so_far) returns what iteration i finds, knowing the state `so_far`
-/// before it; merge(a, b) is the better of two, and must be commutative, associative and idempotent
-/// (cleave::max, cleave::min). The loop ends after the iteration with which enough(so_far) is true.
+/// bound within one node. body(i, so_far) returns what iteration i finds, knowing the state
+/// `so_far` before it; merge(a, b) is the better of two, and must be commutative, associative and
+/// idempotent (cleave::max, cleave::min). The loop ends after the iteration with which enough(so_far) is true.
 /// Returns the state.
 ///
 ///     int search(position p, int depth, int alpha, int beta) {
@@ -93,9 +93,10 @@ template <class A, class B, class T, class Body, class Merge, class Enough>
       rest, to, so_far, begun, body, enough);
 }
 
-/// `reduce_until` in a shared workspace: put(from, to, state) makes a task for the iterations [from,
-/// to). It calls the form below with the same `state`, a shared_ref<shared<T, Merge>>, which travels
-/// with it. The body may take the loop's own step as its last argument: body(i, so_far, wind).
+/// `reduce_until` in a shared workspace: put(from, to, state) makes a task for the iterations
+/// [from, to). It calls the form below with the same `state`, a shared_ref<shared<T, Merge>>, which
+/// travels with it. The body may take the loop's own step as its last argument:
+/// body(i, so_far, wind).
 template <class A, class B, class T, class Body, class Merge, class Enough, class Put>
   requires detail::range<A, B>
 [[gnu::always_inline]] inline T reduce_until(A first, B last, T initial, Body body, Merge merge,

@@ -166,8 +166,8 @@ private:
   detail::first_error error_;
 };
 
-/// What a task of a group has returned. Belongs to the thread that spawned the task, and ends before
-/// the run does; it may be dropped at any time.
+/// What a task of a group has returned. Belongs to the thread that spawned the task, and ends
+/// before the run does; it may be dropped at any time.
 template <class R>
 class task_group::result {
 public:

@@ -207,10 +207,10 @@ private:
   atomic<ring_type*> ring_;
 };
 
-/// Makes a task ready that its group counts as pending; the group's owner counts for itself. In this
-/// order: a thief may have finished it at once, and what is then counted must not be zero while the
-/// task that spawns it goes on. The push releases the count to whoever steals the task and counts it
-/// off. There is room for it.
+/// Makes a task ready that its group counts as pending; the group's owner counts for itself. In
+/// this order: a thief may have finished it at once, and what is then counted must not be zero
+/// while the task that spawns it goes on. The push releases the count to whoever steals the task
+/// and counts it off. There is room for it.
 template <class Pending, class Ready>
 void count_and_push(Pending& pending, bool own, Ready& ready, task& t) noexcept {
   own ? pending.begin_own() : pending.begin();

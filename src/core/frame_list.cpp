@@ -90,7 +90,8 @@ std::size_t frame_list::outermost_within(const scope* wanted, std::uint32_t dept
 }
 
 /// What has nothing left to give never will again, so the cursor only moves inward. What may not be
-/// given now, because of steps that are on no list or because its turn has not come, is passed over.
+/// given now, because of steps that are on no list or because its turn has not come, is passed
+/// over.
 frame* frame_list::oldest_from(std::uint32_t& cursor, bool for_other_node) {
   const auto begin = seen_.begin() + cursor;
   const auto may = std::partition_point(begin, seen_.end(),

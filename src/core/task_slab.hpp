@@ -8,8 +8,8 @@
 namespace cleave::detail {
 
 /// Memory for the tasks that one worker spawns: blocks of one size, which go back to it from
-/// whichever thread frees them. Large tasks, and those of threads that are no workers, come from the
-/// heap.
+/// whichever thread frees them. Large tasks, and those of threads that are no workers, come from
+/// the heap.
 ///
 /// Invariant: a block is in use, in free_ (the worker's own list), or in returned_ (where other
 /// threads put it). Chunks stay until the worker ends; tasks do not outlive it.

@@ -8,8 +8,8 @@
 namespace cleave::detail {
 namespace {
 
-/// The function in the name of a call_task, as in `…call_task<&f, long, int>`; nothing if the text is
-/// no such name.
+/// The function in the name of a call_task, as in `…call_task<&f, long, int>`; nothing if the text
+/// is no such name.
 std::string_view function_in(std::string_view text) {
   constexpr std::string_view opening = "cleave::detail::call_task<&";
   if (!text.starts_with(opening)) return {};

@@ -46,7 +46,9 @@ namespace {
 
 constexpr std::uint64_t millisecond = 1000;
 
-std::vector<stayed_task> stayed_in(job& j) { return net::other_nodes::of(*j.root().pool()).stayed(); }
+std::vector<stayed_task> stayed_in(job& j) {
+  return net::other_nodes::of(*j.root().pool()).stayed();
+}
 int lines_in(const std::string& text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }

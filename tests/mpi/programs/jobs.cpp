@@ -5,7 +5,7 @@
 //   profile        a profile first, then a runtime as usual
 //   published      data that tasks on all ranks look at: each says how often it made them
 //   team           a task that all ranks run
-//   stays          half a second of tasks that cannot leave their process, then what the job says of them
+//   stays          half a second of tasks that cannot leave their process, and what the job says
 //   steal          how long an idle rank waits for a task, beside what a futex alone takes
 #include <cleave/cleave.hpp>
 
