@@ -44,7 +44,8 @@ inline constexpr void check_state() {
 /// A loop with a running state, which ends as soon as that is good enough: alpha-beta, branch and
 /// bound within one node. body(i, so_far) returns what iteration i finds, knowing the state
 /// `so_far` before it; merge(a, b) is the better of two, and must be commutative, associative and
-/// idempotent (cleave::max, cleave::min). The loop ends after the iteration with which enough(so_far) is true.
+/// idempotent (cleave::max, cleave::min). The loop ends after the iteration with which
+/// enough(so_far) is true.
 /// Returns the state.
 ///
 ///     int search(position p, int depth, int alpha, int beta) {
