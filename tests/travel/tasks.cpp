@@ -137,9 +137,9 @@ std::uint64_t count(int from, int to) {
 void note(int* to, int value) { *to = value; }
 
 TEST(call, that_must_travel_is_the_same_task) {
-  auto made = must_travel(cleave::call<plus_one>(4));
+  auto made = cleave::must_travel(cleave::call<plus_one>(4));
   static_assert(std::is_same_v<decltype(made), decltype(cleave::call<plus_one>(4))>);
-  EXPECT_EQ(must_travel(made).run(), 5) << "a copy";
+  EXPECT_EQ(cleave::must_travel(made).run(), 5) << "a copy";
   EXPECT_EQ(made.run(), 5);
 }
 
