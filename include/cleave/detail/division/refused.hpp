@@ -8,8 +8,8 @@
 namespace cleave {
 namespace detail {
 
-/// One line for each mistake. Only the assertion that names the mistake fails. These are classes, not
-/// functions: a compiler instantiates them at once, before what follows the call.
+/// One line for each mistake. Only the assertion that names the mistake fails. These are classes,
+/// not functions: a compiler instantiates them at once, before what follows the call.
 template <refusal why>
 struct refuse_bounds {
   static_assert(why != refusal::bounds_are_numbers_with_fractions,
