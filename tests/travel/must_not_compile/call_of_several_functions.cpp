@@ -1,4 +1,4 @@
-// The name is of two functions. No compiler can be told what to say, but each shows this line.
+// The name is of two functions. No compiler can be told what to say; each shows the line of call.
 // error: no matching function for call to
 // says: overloaded: call<\(R \(\*\)\(P\.\.\.\)\)f>
 #include <cleave/cleave.hpp>
