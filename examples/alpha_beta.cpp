@@ -1,6 +1,6 @@
 // Alpha-beta (D. Knuth and R. Moore, 1975): Maxit, a game on a board of numbers. Two players take
-// numbers in turn, one of a row, the other one of the column that this leads to; a number counts once.
-// A loop with a running state that ends early: `reduce_until`.
+// numbers in turn, one of a row, the other one of the column that this leads to. A number counts
+// once. A loop with a running state that ends early: `reduce_until`.
 #include <array>
 #include <cstdint>
 
