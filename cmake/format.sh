@@ -2,7 +2,7 @@
 # Formats every source file in place; with --check only says what is not formatted, and fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -d '' files < <(for folder in include src apps bench tools sim tests docs; do
+mapfile -d '' files < <(for folder in include src apps examples bench tools sim tests docs; do
   [[ ! -d $folder ]] || find "$folder" -type f \( -name '*.hpp' -o -name '*.cpp' \) -print0
 done)
 ((${#files[@]})) || { echo "format: no source files found" >&2; exit 1; }

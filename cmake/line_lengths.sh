@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folders=()
-for folder in include src apps bench tools sim tests docs; do
+for folder in include src apps examples bench tools sim tests docs; do
   [[ ! -d $folder ]] || folders+=("$folder")
 done
 export LC_ALL=C.UTF-8  # columns, not bytes

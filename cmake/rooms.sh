@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Each folder of src/ and of include/cleave/detail is a room, which includes only itself and the rooms named here.
+# Each folder of src/ and of include/cleave/detail is a room, which includes only itself and the rooms named here;
+# examples/ is one that includes public headers only.
 # usage: cmake/rooms.sh          prints each include that is not allowed, and fails if there is one
 #        cmake/rooms.sh --draw   prints who includes whom, as a Mermaid graph (docs/architecture.md)
 set -euo pipefail
@@ -49,4 +50,9 @@ while read -r room file other included; do
   echo "$file includes $included: $room may include itself${may[$room]:+, ${may[$room]// /, }}"
   wrong=1
 done < <(includes)
+# The programs of examples/ are what users write: they include the public headers and nothing else of the project.
+while IFS= read -r line; do
+  echo "$line: an example may include <cleave/….hpp> and example.hpp"
+  wrong=1
+done < <(grep -nE '^#include ("|<cleave/)' examples/*.[ch]pp | grep -vE ':#include ("example.hpp"|<cleave/[a-z_]+\.hpp>)$')
 exit "$wrong"

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=build/tidy
 cmake --preset tidy -DCLEAVE_BUILD_TESTS=ON >/dev/null
 mapfile -t files < <(sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$build/compile_commands.json" |
-  grep -E "^$PWD/(src|apps|bench|tools|sim)/|/all_headers_1\.cpp$" | sort -u)
+  grep -E "^$PWD/(src|apps|examples|bench|tools|sim)/|/all_headers_1\.cpp$" | sort -u)
 ((${#files[@]})) || { echo "tidy: no files found in $build/compile_commands.json" >&2; exit 1; }
 # The analyzer's deep mode takes two thirds of the time.
 printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" \

@@ -1,0 +1,27 @@
+# Every program of examples/ agrees with its sequential program on 1, 2 and 8 workers, and divided wherever it can be.
+# The sizes are small: the divided run of a check makes a task at every poll.
+set(folder ${PROJECT_SOURCE_DIR}/examples)
+set(size_of_alpha_beta 7)
+set(size_of_dancing_links 7)
+set(size_of_fft 9)
+set(size_of_health 3)
+set(size_of_knapsack 24)
+set(size_of_quadrature 7)
+set(size_of_quickhull 2000)
+set(size_of_sparse_lu 8)
+set(size_of_strassen 8)
+file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  if(NOT size_of_${name})
+    message(FATAL_ERROR "cmake/test_examples.cmake: expected a size for examples/${name}.cpp, in size_of_${name}")
+  endif()
+  foreach(workers 1 2 8)
+    add_test(NAME examples/${name}/${workers}_workers COMMAND example-${name} --workers ${workers})
+    set_tests_properties(examples/${name}/${workers}_workers PROPERTIES
+      PASS_REGULAR_EXPRESSION "\n${workers} workers agree, " FAIL_REGULAR_EXPRESSION "DISAGREE")
+  endforeach()
+  add_test(NAME examples/${name}/divided_everywhere COMMAND example-${name} ${size_of_${name}})
+  set_tests_properties(examples/${name}/divided_everywhere PROPERTIES ENVIRONMENT "CLEAVE_CHECK=1"
+    PASS_REGULAR_EXPRESSION "\n1 workers agree, [1-9]" FAIL_REGULAR_EXPRESSION "DISAGREE" TIMEOUT 120)
+endforeach()
