@@ -11,8 +11,8 @@
 
 namespace apps {
 
-using field =
-    std::variant<std::int64_t, double, std::string, std::vector<int>, std::vector<double>>;
+using field = std::variant<std::int64_t, double, std::string, std::vector<int>, std::vector<double>,
+                           std::vector<std::int64_t>, std::vector<std::string>>;
 
 struct answer {
   field main;                                            // "answer" in JSON

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cleave/runtime.hpp>
 #include <memory>
+#include <sstream>
 
 #include "clique/generators.hpp"
 #include "clique/trial.hpp"
 #include "compare/trial.hpp"
+#include "connect4/parse.hpp"
+#include "connect4/trial.hpp"
 #include "fib/trial.hpp"
 #include "gravity/trial.hpp"
 #include "lu/trial.hpp"
@@ -14,6 +17,8 @@
 #include "pentomino/trial.hpp"
 #include "queens/trial.hpp"
 #include "sort/trial.hpp"
+#include "sudoku/parse.hpp"
+#include "sudoku/trial.hpp"
 #include "uts/trial.hpp"
 
 namespace overhead {
@@ -28,6 +33,17 @@ apps::trial uts(std::string_view tree) {
 // Starts from the optimum, so that all runs prove the same and visit comparable nodes.
 apps::trial clique(std::string_view graph, int optimum) {
   return apps::clique::trial_of(apps::clique::generate(graph).value(), optimum, optimum);
+}
+
+// Without a table, so that both programs visit the same positions on one worker.
+apps::trial connect4(std::string_view played, int depth) {
+  using namespace apps::connect4;
+  return trial_of(parse(played), {0, static_cast<int>(played.size()) + depth});
+}
+
+apps::trial sudoku(const std::string& puzzle, apps::sudoku::question asked) {
+  std::istringstream in(puzzle);
+  return apps::sudoku::trial_of(apps::sudoku::puzzle_parser(in, "puzzle").parse(), asked);
 }
 
 // Each kernel has one runtime for one worker and one for all, as in a program of its own: workers
@@ -66,6 +82,18 @@ std::vector<kernel> all_kernels(int workers) {
   add("uts-T1", [] { return uts("T1"); });
   add("uts-T3", [] { return uts("T3"); });
   add("clique", [] { return clique("random:200:80:1", 25); });
+  add("connect4", [] { return connect4("4445", 18); });
+  // There is none, so that the search goes on to the end.
+  add("sudoku-first", [] {
+    return sudoku(
+        "100000700006000000002000000903400000400930000000000070074000000000300000009000027",
+        apps::sudoku::question::first);
+  });
+  add("sudoku-all", [] {
+    return sudoku(
+        "000000020006200090080000004700309200602000080000600000900078040000000000000000800",
+        apps::sudoku::question::all);
+  });
   add("matmul", [] { return apps::matmul::trial_of(1500); });
   add("sort", [] { return apps::sort::trial_of(10'000'000); });
 #ifdef CLEAVE_HAVE_LACE

@@ -27,6 +27,16 @@ refuses "demo: unexpected argument '3' (see --help)" demo 3
 refuses "clique: FILE: expected the name of a graph file, got nothing" clique
 refuses "$work/none: expected a readable file that is not empty, got No such file or directory" \
   pentomino --board "$work/none"
+refuses "connect4: POSITION: expected a column from 1 to 7 as move 3, got '8'" connect4 448
+refuses "connect4: POSITION: expected a column from 1 to 7 as move 1, got 'x'" connect4 x44
+refuses "connect4: POSITION: expected a column that is not full as move 7, got '4'" connect4 4444444
+refuses "connect4: POSITION: expected a move that does not end the game as move 7, got '4'" connect4 4545454
+refuses "connect4: POSITION: expected at most 41 moves, got 42" connect4 \
+  312163142523174576721751344752537423456666
+refuses "connect4: --table: expected a whole number from 0 to 16384, got '-1'" connect4 4 --table -1
+refuses "connect4: --depth: expected a whole number from 1 to 42, got '0'" connect4 4 --depth 0
+refuses "sudoku: FILE: expected a word, got nothing" sudoku
+refuses "sudoku: --unique: expected without --all, got both" sudoku none --all --unique
 
 cd "$work"
 "$bin/md" 3 --steps 2 --plan whole.plan >/dev/null && head -c 200 whole.plan >cut.plan
@@ -63,13 +73,20 @@ prints() {
     fail "$*: $object"
   if command -v python3 >/dev/null; then python3 -m json.tool <<<"$object" >/dev/null || fail "$*: not JSON"; fi
 }
+echo ..34567.9.5678.1.378.12345621.3658.7.6589721.897.1436.5316.297.64.978.31978.316.2 >one.txt
 for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
   prints 6765 fib 20 $workers
   prints 92 queens 8 $workers --repeat 3
   prints 11 clique keller4.clq $workers
+  prints 7 connect4 2112211663417344625531 --table 1 $workers
+  prints 7 connect4 2112211663417344625531 --table 0 $workers
+  prints '["123456789456789123789123456214365897365897214897214365531642978642978531978531642"]' \
+    sudoku one.txt $workers
+  prints '[1]' sudoku one.txt --all $workers
+  prints '["unique"]' sudoku one.txt --unique $workers
 done
 prints 65 pentomino --board "$CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt"
-for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md demo; do
+for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md connect4 sudoku demo; do
   "$bin/$app" --help | grep -q '^Usage: ' || fail "$app --help"
 done
 # A region that is not its own mirror image, and the piece that fills it.

@@ -177,8 +177,36 @@ bad_board 0 "a region of at least one cell, got 0" 'pentominoes'
 printf 'board\r\n..\r\npiece X x+2\r\nO' >edited.txt
 "$bin/pentomino" --board edited.txt --sequential --json >out 2>err && grep -q '"answer":1,' out || fail "pentomino, CRLF: $(cat out err)"
 
+# bad_puzzle LINE EXPECTED TEXT: the same of sudoku.
+bad_puzzle() {
+  printf '%b' "$3" >edited.txt
+  "$bin/sudoku" edited.txt --sequential >out 2>err
+  local status=$?
+  [[ $status == 2 && ! -s out && $(<err) == "edited.txt:$1: expected $2" ]] ||
+    fail "sudoku, $3: status $status, $(cat err); expected edited.txt:$1: expected $2"
+}
+empty=$(printf '.%.0s' {1..81})
+rows=$(printf '.........\\n%.0s' {1..4})
+bad_puzzle 1 "81 characters, or 9 as a row of a grid, got 80" "${empty:1}\n"
+bad_puzzle 3 "81 characters, or 9 as a row of a grid, got 82" "# a comment\n$empty\n$empty.\n"
+bad_puzzle 1 "a digit or '.' as character 3, got 'x'" "12x${empty:3}\n"
+bad_puzzle 2 "a digit or '.' as character 1, got '-'" "123456789\n-........\n"
+bad_puzzle 5 "9 characters, as row 5 of a grid, got 81" "$rows$empty\n"
+bad_puzzle 4 "9 rows of a grid, got 4 at the end of the file" "$rows"
+bad_puzzle 2 "a puzzle, got none at the end of the file" "# nothing\n\n"
+# a_puzzle WHAT TEXT: sudoku reads it, as 123456789 in the first row of one puzzle.
+a_puzzle() {
+  printf '%b' "$2" >edited.txt
+  "$bin/sudoku" edited.txt --sequential --json >out 2>err && grep -q '"answer":\["123456789[1-9]*"\],' out ||
+    fail "sudoku, $1: $(cat out err)"
+}
+a_puzzle "81 characters" "123456789${empty:9}"
+zeros=${empty//./0}
+a_puzzle "zeros, CRLF, a comment" "# 1\r\n\r\n123456789${zeros:9}\r\n"
+a_puzzle "a grid" "123456789\n$rows$rows"
+
 # What is no such file at all.
-for app in "md" "clique" "pentomino --board"; do
+for app in "md" "clique" "pentomino --board" "sudoku"; do
   read -ra words <<<"$app"
   refuses "/dev/null: expected a readable file that is not empty, got an empty file" "${words[@]}" /dev/null
   refuses "$work: expected a readable file that is not empty, got Is a directory" "${words[@]}" "$work"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -10,11 +11,17 @@
 #include "clique/generators.hpp"
 #include "compare/compare.hpp"
 #include "compare/sequential.hpp"
+#include "connect4/connect4.hpp"
+#include "connect4/parse.hpp"
+#include "connect4/sequential.hpp"
 #include "fib/fib.hpp"
 #include "gravity/gravity.hpp"
 #include "pentomino/parse.hpp"
 #include "pentomino/pentomino.hpp"
 #include "queens/queens.hpp"
+#include "sudoku/parse.hpp"
+#include "sudoku/sequential.hpp"
+#include "sudoku/sudoku.hpp"
 #include "travel/two_nodes.hpp"
 #include "uts/sequential.hpp"
 #include "uts/uts.hpp"
@@ -130,12 +137,79 @@ TEST(travels, compare) {
   EXPECT_EQ(away.fetched, 2);
 }
 
+// Each part goes on with the best score of those before, and uses the table of its node.
+TEST(travels, connect4) {
+  using namespace apps::connect4;
+  const limits l{1, squares};
+  const std::string played = "116366431264733415462";
+  const position p = parse(played);
+  const int stones = static_cast<int>(played.size());
+  sequential::game alone(l);
+  const solution expected = sequential::solve(alone, p, stones);
+  const move_list moves(p, p.not_losing());
+  ASSERT_GE(moves.count(), 2);
+  const parallel::published_game g(std::make_shared<const parallel::game>(l));
+  tests::node home, away(&home);
+
+  parallel::best_score rank(ranked::of(worst, 0)), score(worst);
+  for (int i = 0; i < moves.count(); i++) {
+    run_away(cleave::call<parallel::some_root_moves>(g, p, moves, stones, i, i + 1, rank), home,
+             away);
+    run_away(
+        cleave::call<parallel::some_moves>(g, p, moves, stones, worst, -worst, i, i + 1, score),
+        home, away);
+  }
+  EXPECT_EQ(ranked::score(rank.get()), expected.score);
+  EXPECT_EQ(moves.column(ranked::place(rank.get())), expected.column);
+  EXPECT_EQ(score.get(), expected.score);
+  EXPECT_EQ(away.fetched, 1);
+}
+
+TEST(travels, sudoku) {
+  using namespace apps::sudoku;
+  const puzzles given = load(CLEAVE_SOURCE_DIR "/apps/sudoku/puzzles/hard.txt");
+  const digits expected = sequential::solve(given[0], question::first).first;
+  const grid g(given[0]);
+  const grid::choice c = g.next();
+  ASSERT_GE(c.count, 2);
+  tests::node home, away(&home);
+  parallel::solution first;
+  std::uint64_t all = 0;
+  parallel::known known(parallel::none);
+  for (int i = 0; i < c.count; i++) {
+    if (!first) first = run_away(cleave::call<parallel::find_part>(g, c, i, i + 1), home, away);
+    all += run_away(cleave::call<parallel::count_part>(g, c, i, i + 1), home, away);
+    run_away(cleave::call<parallel::unite_part>(g, c, i, i + 1, known), home, away);
+  }
+  EXPECT_EQ(first, expected);
+  EXPECT_EQ(all, 1u);
+  EXPECT_GE(known.get(), 0);
+  EXPECT_LT(known.get(), c.count);
+
+  const parallel::published_puzzles published(given);
+  const int last = static_cast<int>(given.size());
+  const auto some =
+      run_away(cleave::call<parallel::solve_part>(published, question::first, 1, last), home, away);
+  EXPECT_EQ(some.first, 1);
+  EXPECT_EQ(some.all.size(), given.size() - 1);
+  EXPECT_EQ(some.all.back(), sequential::solve(given.back(), question::first));
+}
+
 // The types that the applications' own frames give are in the list.
 TEST(travels, every_application_has_its_tables) {
-  std::set<std::string> missing = {"fib::parallel::fib",          "queens::parallel::search",
-                                   "pentomino::parallel::search", "uts::parallel::part",
-                                   "clique::parallel::part",      "gravity::parallel::slab",
-                                   "compare::parallel::part"};
+  std::set<std::string> missing = {"fib::parallel::fib",
+                                   "queens::parallel::search",
+                                   "pentomino::parallel::search",
+                                   "uts::parallel::part",
+                                   "clique::parallel::part",
+                                   "gravity::parallel::slab",
+                                   "compare::parallel::part",
+                                   "connect4::parallel::some_moves",
+                                   "connect4::parallel::some_root_moves",
+                                   "sudoku::parallel::find_part",
+                                   "sudoku::parallel::count_part",
+                                   "sudoku::parallel::unite_part",
+                                   "sudoku::parallel::solve_part"};
   for (const auto* t = cleave::detail::wire_types(); t != nullptr; t = t->next())
     for (const auto& each : missing)
       if (t->name().find(each) != std::string::npos) {
