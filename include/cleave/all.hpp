@@ -69,9 +69,6 @@ private:
     }
   }
 };
-template <class First, class Second>
-fork(first_task<First>, second_task<Second>) -> fork<First, Second>;
-
 template <std::size_t N, class B, class... Rest>
 [[gnu::always_inline]] constexpr auto& branch_at(B& first, Rest&... rest) {
   if constexpr (N == 0) {
@@ -96,8 +93,11 @@ template <std::size_t From, std::size_t To, class... B>
     }
   } else {
     constexpr std::size_t middle = From + (To - From) / 2;
-    return fork{first_task{fork_of<From, middle>(branches...)},
-                second_task{fork_of<middle, To>(branches...)}};
+    // The types are named, as Clang 14 deduces none for an aggregate.
+    using first = decltype(fork_of<From, middle>(branches...));
+    using second = decltype(fork_of<middle, To>(branches...));
+    return fork<first, second>{{fork_of<From, middle>(branches...)},
+                               {fork_of<middle, To>(branches...)}};
   }
 }
 
