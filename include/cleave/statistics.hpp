@@ -37,10 +37,9 @@ struct work_span {
 
 /// A type of task that other nodes asked for, and that could not leave its process.
 struct stayed_task {
-  std::string task;  // its name, or that of the closure
-  std::string why;   // why it cannot leave
-  std::uint64_t times =
-      0;  // how often this type was all that there was; once a millisecond at most
+  std::string task;         // its name, or that of the closure
+  std::string why;          // why it cannot leave
+  std::uint64_t times = 0;  // how often there was nothing else; counted once in 20 ms
 };
 
 /// What all processes of a job have done so far, together.

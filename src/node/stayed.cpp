@@ -9,16 +9,17 @@
 namespace cleave::net {
 namespace {
 
-// In microseconds.
-constexpr std::uint64_t between_notes = 1'000;
+// Times in microseconds.
+constexpr std::uint64_t between_notes = 20'000;  // as often as a node asks in vain
 constexpr std::uint64_t until_told = 200'000;
+constexpr unsigned notes_until_told = 10;
 constexpr std::uint64_t longest_pause = 1'000'000;  // notes further apart do not go on
 
 std::uint64_t in_ticks(std::uint64_t us) noexcept { return us * detail::ticks_per_microsecond(); }
 
 }  // namespace
 
-/// Of several workers that ask for the same millisecond one gets it.
+/// Whether it is time for a note. Of several workers that have one, one makes it.
 bool stayed_types::is_due(std::uint64_t tick) noexcept {
   std::uint64_t next = next_.load(std::memory_order_relaxed);
   return tick >= next && next_.compare_exchange_strong(next, tick + in_ticks(between_notes),
@@ -28,9 +29,10 @@ bool stayed_types::is_due(std::uint64_t tick) noexcept {
 /// Whether notes have gone on for so long that the user is to be told.
 bool stayed_types::lasts(std::uint64_t tick) noexcept {
   const bool ended = left_.exchange(false, std::memory_order_relaxed);
-  if (ended || since_ == 0 || tick - last_at_ > in_ticks(longest_pause)) since_ = tick;
-  last_at_ = tick;
-  return tick - since_ >= in_ticks(until_told);
+  streak& s = lasting_;
+  if (ended || s.notes == 0 || tick - s.last > in_ticks(longest_pause)) s = {tick, tick, 0};
+  s.last = tick;
+  return ++s.notes >= notes_until_told && tick - s.since >= in_ticks(until_told);
 }
 
 void stayed_types::note(const detail::staying_type& type, std::uint64_t tick) noexcept try {

@@ -13,9 +13,10 @@ namespace cleave::net {
 /// Which types of tasks other nodes would have been given, if they could travel.
 ///
 /// Invariant: a type is noted whenever a request of another node found nothing on a worker's stack
-/// but what stays, at most once a millisecond. The user is told of it on standard error, once, only
-/// if that has gone on for 200 ms in which nothing left the process: a program whose tasks travel
-/// and whose leaves are closures has such moments, and they end with the next task that leaves.
+/// but what stays, at most once in 20 ms. The user is told of it on standard error, once, only after
+/// ten notes over at least 200 ms in which nothing left the process: a program whose tasks travel
+/// and whose leaves are closures has such moments, and they end with the next task that leaves. Time
+/// alone is no measure, as on a busy machine a moment takes long.
 class stayed_types {
 public:
   /// Notes that this type is what a worker could have given, at that tick. Any thread. Blocks for
@@ -35,15 +36,20 @@ private:
     std::uint64_t times;
     bool told;
   };
+  /// Notes that nothing has ended.
+  struct streak {
+    std::uint64_t since = 0;  // the tick of the first
+    std::uint64_t last = 0;   // the tick of the newest
+    unsigned notes = 0;
+  };
   bool is_due(std::uint64_t tick) noexcept;
   bool lasts(std::uint64_t tick) noexcept;
 
   std::atomic<std::uint64_t> next_{0};  // the tick before which nothing is noted
   std::atomic<bool> left_{false};       // something has left since the last note
   mutable std::mutex mutex_;
-  std::vector<entry> noted_;   // with the mutex
-  std::uint64_t since_ = 0;    // with the mutex: when the notes began that nothing has ended
-  std::uint64_t last_at_ = 0;  // with the mutex: when the last note was made
+  std::vector<entry> noted_;  // with the mutex
+  streak lasting_;            // with the mutex
 };
 
 }  // namespace cleave::net

@@ -5,7 +5,7 @@
 //   profile        a profile first, then a runtime as usual
 //   published      data that tasks on all ranks look at: each says how often it made them
 //   team           a task that all ranks run
-//   stays          half a second of tasks that cannot leave their process, and what the job says
+//   stays          a second of tasks that cannot leave their process, and what the job says
 //   steal          how long an idle rank waits for a task, beside what a futex alone takes
 #include <cleave/cleave.hpp>
 
@@ -225,7 +225,7 @@ int run(int argc, char** argv) {
   } else if (what == "stays") {
     cleave::runtime rt;
     const int leaf = 1;
-    rt.run([&] { return leaves(&leaf, 9); });
+    rt.run([&] { return leaves(&leaf, 10); });
     for (const auto& one : rt.job().stayed)
       std::printf("stayed: %s: %s\n", one.task.c_str(), one.why.c_str());
   } else if (what == "steal") {
