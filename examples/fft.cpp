@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   const int n = 1 << e.size;
   std::vector<complex> in, roots;
   for (int i = 0; i < n; i++) {
-    in.emplace_back(i * 7919 % 1000, i * 104729 % 1000);
+    in.emplace_back(i * 7919 % 1000, i * 104729L % 1000);
     roots.push_back(std::polar(1.0, -2 * std::numbers::pi * i / n));
   }
   const auto transform = [&](auto& program) {

@@ -97,6 +97,8 @@ void worker::serve() {
   bool updated = false;     // the update takes long, and is done once for all that ask
   const scope* of_whom = nullptr;
   unsigned others = 0;  // askers besides the one being served
+  unsigned divided = 0;
+  std::uint64_t shortest = ~std::uint64_t{0};  // of the divisions here
   bool begun = false;
   const std::uint64_t begin = ticks();
   std::exception_ptr error;
@@ -118,9 +120,14 @@ void worker::serve() {
       others = std::min(of.meeting.askers.count() + of.meeting.slots.count(), at_one_poll - 1);
     try {
       task* t = nullptr;
-      if (oldest != nullptr) t = &split(*oldest, 2 + others);
-      else if (of_whom == nullptr) t = ready.steal();
-      else t = take_ready(static_cast<const group_scope&>(*of_whom));
+      if (oldest != nullptr) {
+        const std::uint64_t since = ticks();
+        t = &split(*oldest, 2 + others);
+        ++divided, shortest = std::min(shortest, cutoff_.time_since(since));
+      } else {
+        t = of_whom == nullptr ? ready.steal()
+                               : take_ready(static_cast<const group_scope&>(*of_whom));
+      }
       if (t != nullptr) t->runner = asker;
       return reinterpret_cast<request>(t);
     } catch (...) {
@@ -128,11 +135,12 @@ void worker::serve() {
       return 0;
     }
   };
-  // A loop in long iterations is not back here soon, so all that ask get a part of it now.
+  // A loop in long iterations is not back here soon, so all that ask get a part of it now. The
+  // shortest division says what they cost: on a busy machine the CPU is taken away in another.
   auto more = [&] {
     return others-- > 0 && oldest != nullptr &&
            oldest->type().splittable(*oldest) == division::now &&
-           cutoff_.time_since(begin) < counted * ticks_per_microsecond();
+           (divided < 2 || divided * shortest < counted * ticks_per_microsecond());
   };
   serving.found = serve_askers(self_, find, make, more);
   if (error) std::rethrow_exception(error);

@@ -299,7 +299,12 @@ void worker::spawn(group_task& t) {
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
   // The answer comes at once: a new task is there, and a worker that asks may sleep.
   const std::uint64_t until = std::exchange(computes_until_, 0);
-  answer(stack_pointer());
+  try {
+    answer(stack_pointer());
+  } catch (const std::bad_alloc&) {
+    // The task is made, so the spawn has not failed; nothing was given to whoever asks.
+    box_.remind(parked);
+  }
   computes_until_ = std::max(computes_until_, until);
 }
 

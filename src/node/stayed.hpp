@@ -13,10 +13,10 @@ namespace cleave::net {
 /// Which types of tasks other nodes would have been given, if they could travel.
 ///
 /// Invariant: a type is noted whenever a request of another node found nothing on a worker's stack
-/// but what stays, at most once in 20 ms. The user is told of it on standard error, once, only after
-/// ten notes over at least 200 ms in which nothing left the process: a program whose tasks travel
-/// and whose leaves are closures has such moments, and they end with the next task that leaves. Time
-/// alone is no measure, as on a busy machine a moment takes long.
+/// but what stays, at most once in 20 ms. The user is told of it on standard error, once, only
+/// after ten notes over at least 200 ms in which nothing left the process: a program whose tasks
+/// travel and whose leaves are closures has such moments, and they end with the next task that
+/// leaves. Time alone is no measure, as on a busy machine a moment takes long.
 class stayed_types {
 public:
   /// Notes that this type is what a worker could have given, at that tick. Any thread. Blocks for

@@ -1,6 +1,7 @@
 // labels: deep
 // Any allocation of a worker may fail: then one std::bad_alloc is thrown, and nothing is lost or
 // left behind.
+#include "core/asker.hpp"
 #include "core/requests.hpp"
 
 #include <cstdlib>
@@ -78,6 +79,34 @@ TEST(out_of_memory, spawns_where_the_deque_cannot_grow) {
       });
       EXPECT_EQ(alive, 0);
     }
+  }
+}
+
+/// A spawn that has made its task answers who asks, and lacks memory for that: the task counts.
+TEST(out_of_memory, spawns_that_cannot_answer) {
+  bool failed = true;
+  for (long n = 0; failed; ++n) {
+    ASSERT_LT(n, 20);
+    runtime rt(options{.workers = 1});  // a new one: its list of frames has no room yet
+    rt.run([&] {
+      int ran = 0, made = 0;
+      {
+        asker other(1);
+        task_group g;
+        other.ask(detail::here.current);  // for more than the group: a frame is looked for
+        {
+          failing_after this_one(n);
+          try {
+            g.spawn([&ran] { ++ran; });
+            ++made;
+          } catch (const std::bad_alloc&) {}
+          failed = this_one.failed();
+        }
+        other.run();
+        EXPECT_TRUE(g.wait());
+      }
+      EXPECT_EQ(ran, made) << n;
+    });
   }
 }
 
