@@ -61,9 +61,9 @@ void mark_stopped(scope& s) noexcept {
 void allow_difference() noexcept { differences.fetch_add(1, std::memory_order_relaxed); }
 std::uint64_t allowed_differences() noexcept { return differences.load(std::memory_order_relaxed); }
 
-// Acquire: partner of stop().
+// Partner of stop(). seq_cst: a guest takes its word over and then looks here.
 bool stopped(const scope* s) noexcept {
-  if (marked.load(std::memory_order_acquire) == 0 && here.own_marks == nullptr) return false;
+  if (marked.load(std::memory_order_seq_cst) == 0 && here.own_marks == nullptr) return false;
   for (; s != nullptr; s = s->parent) {
     if (s->stopped.load(std::memory_order_acquire)) return true;
   }

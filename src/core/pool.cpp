@@ -26,16 +26,27 @@ pool::sharing share(unsigned workers, unsigned cpus) {
   return {oversubscribed, std::chrono::milliseconds(off_cpu), 4 * cpus};
 }
 
+/// Not where each worker is recorded, or checks, and not for the last number that there is.
+bool takes_guests(const pool::settings& s, const trace::session* recorded) {
+  return machine::stack::can_change && recorded == nullptr && !s.check && s.guests &&
+         s.workers < native::most_workers;
+}
+
 }  // namespace
 
 pool::pool(const settings& s, std::unique_ptr<trace::session> recorded)
     : recording(std::move(recorded)),
-      meeting(s.workers),
+      meeting(s.workers + (takes_guests(s, recording.get()) ? 1 : 0)),
       check(s.check ? std::make_unique<checks>(*s.check) : nullptr),
       cutoff(s.cutoff),
       cpus(share(s.workers, s.cpus)),
-      workers(s.workers) {
+      size_(s.workers),
+      workers(meeting.computing.size()) {
   if (s.others) others_ = s.others(*this);
+  if (places() > size()) {
+    workers.back() = std::make_unique<worker>(*this, size());
+    visitor = std::make_unique<guest>(*this, s.stack_bytes);
+  }
   try {
     for (unsigned i = 0; i < s.workers; ++i) {
       threads.push_back(std::make_unique<machine::thread>(s.stack_bytes, &begin, this));
@@ -92,16 +103,22 @@ void pool::begin(void* self) {
 
 void pool::begin_root(task& root) noexcept {
   announce(meeting, [&] { roots.push(root); });
+  if (visitor) visitor->wake_reserve();
 }
 
 void pool::make_ready(task& t) noexcept {
   if (recording) t.ticks = ticks();
   announce(meeting, [&] { ready_for_any.push(t); });
+  if (visitor) visitor->wake_reserve();
 }
 
 void pool::run(task& root) {
+  if (visitor && here.self == nullptr && visitor->run(root)) {
+    told_stopped(here.current);
+    return;
+  }
   if (recording) recording->begin_run();
-  runs.fetch_add(1, std::memory_order_relaxed);
+  runs.fetch_add(1, std::memory_order_seq_cst);
   begin_root(root);
   while (!root.done()) machine::block(root.progress, task::begun);
   told_stopped(here.current);  // then the root's result is an exception that tells of it
@@ -109,9 +126,14 @@ void pool::run(task& root) {
   runs.fetch_sub(1, std::memory_order_release);  // acquired by in_use(): then the pool may end
 }
 
+bool pool::has_work_for_any() const noexcept {
+  return !roots.empty() || !ready_for_any.empty() ||
+         std::any_of(workers.begin(), workers.end(), [](auto& w) { return !w->ready.empty(); });
+}
+
 bool pool::in_use() const noexcept {
   return (here.self != nullptr && &here.self->of == this) ||
-         runs.load(std::memory_order_acquire) != 0;
+         runs.load(std::memory_order_acquire) != 0 || (visitor && visitor->is_here());
 }
 
 void pool::interrupt_all() noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/checks.hpp"
+#include "core/guest.hpp"
 #include "core/task_queue.hpp"
 #include "core/worker.hpp"
 #include "machine/thread.hpp"
@@ -40,6 +41,7 @@ public:
     std::optional<check_plan> check;  // CLEAVE_CHECK; then there is one worker
     bool cutoff = true;               // CLEAVE_CUTOFF
     unsigned cpus = 1;                // the CPUs that this process may use
+    bool guests = true;               // threads may call run(); not in a process that serves others
     /// Makes what stands for other nodes, before the threads begin. It is empty if this process is
     /// alone.
     std::function<std::unique_ptr<other_nodes>(pool&)> others;
@@ -56,7 +58,8 @@ public:
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  /// Hands a root task to a worker and blocks until it is done.
+  /// Runs a root task on the calling thread, or if that is a worker, or another thread is the
+  /// guest, hands it to a worker and blocks until it is done.
   void run(task& root);
   /// Whether a run() has not returned, or the caller is a worker of this pool: then it cannot end.
   bool in_use() const noexcept;
@@ -70,8 +73,23 @@ public:
   /// Null if this process is alone.
   other_nodes* others() const noexcept { return others_.get(); }
 
+  /// The workers: those that are the pool's own threads, and after them the guest's.
   worker& at(unsigned i) noexcept { return *workers[i]; }
-  unsigned size() const noexcept { return static_cast<unsigned>(workers.size()); }
+  /// How many compute at once.
+  unsigned size() const noexcept { return size_; }
+  unsigned places() const noexcept { return static_cast<unsigned>(workers.size()); }
+
+  /// Whether there are tasks that any worker may run.
+  bool has_work_for_any() const noexcept;
+  /// Whether there are such tasks, or a root task that no guest runs. seq_cst: see guest.
+  bool has_work() const noexcept {
+    return runs.load(std::memory_order_seq_cst) != 0 || has_work_for_any();
+  }
+  /// Whether the worker is the one in whose place guests compute.
+  bool is_reserve(const worker& w) const noexcept { return w.id + 1 == size_ && visitor; }
+  bool expects_guest() const noexcept {
+    return visitor && !cpus.oversubscribed && visitor->is_expected();
+  }
 
   const std::unique_ptr<trace::session> recording;
   exchange<native> meeting;
@@ -82,6 +100,7 @@ public:
   const bool cutoff;                    // CLEAVE_CUTOFF
   team_node* team = nullptr;            // the team of the last root task that all nodes run
   const sharing cpus;
+  std::unique_ptr<guest> visitor;  // null: run() always hands its task over
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had
@@ -91,10 +110,11 @@ private:
   };
   static void begin(void* self);
 
+  const unsigned size_;
   std::vector<std::unique_ptr<worker>> workers;
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
   phases threads_;
-  std::atomic<unsigned> runs{0};  // calls of run() under way
+  std::atomic<unsigned> runs{0};  // calls of run() under way, but for the guest's
   std::vector<std::unique_ptr<machine::thread>> threads;
 };
 

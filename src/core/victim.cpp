@@ -24,6 +24,7 @@ constexpr unsigned at_one_poll = 16;
 }  // namespace
 
 bool worker::answered_enough(std::uint64_t now) const noexcept {
+  if (now < undivided_until_) return true;
   const std::uint64_t ahead = computes_until_ - now,
                       allowed = ticks_per_microsecond() * share * at_once;
   return ahead > allowed && ahead < 2 * allowed;  // more is a clock that was set back

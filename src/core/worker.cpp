@@ -70,25 +70,25 @@ task* worker::next_task() noexcept {
   trace::recorded waiting(recorder_, trace::activity::wait);
   auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
   for (;;) {
-    waiting.found = true;
-    if (task* t = of.ready_for_any.take()) return t;
-    if (task* t = steal_ready()) return t;
-    waiting.found = false;           // a new run is nothing that was there
-    if (stopping()) return nullptr;  // a group that was made elsewhere may outlive the pool
-    if (task* t = of.roots.take()) {
-      if (strands_ != nullptr) box_.remind(profiling);
-      if (of.check && of.check->begin()) box_.remind(checking);
-      return t;
+    if (of.is_reserve(*this)) of.visitor->sit_out(*this);
+    // Whoever was given the last one asks at once: if something else is there, it asks in vain.
+    if (!std::exchange(was_given_, false)) {
+      waiting.found = true;
+      if (task* t = of.ready_for_any.take()) return t;
+      if (task* t = steal_ready()) return t;
+      waiting.found = false;           // a new run is nothing that was there
+      if (stopping()) return nullptr;  // a group that was made elsewhere may outlive the pool
+      if (task* t = of.roots.take()) {
+        if (strands_ != nullptr) box_.remind(profiling);
+        if (of.check && of.check->begin()) box_.remind(checking);
+        return t;
+      }
     }
     task* const t = obtain(nullptr, task::nobody, [&] {
-      if (stopping() || !of.roots.empty() || !of.ready_for_any.empty()) return true;
-      for (unsigned i = 0; i < of.size(); ++i) {
-        if (!of.at(i).ready.empty()) return true;
-      }
-      return false;
+      return stopping() || of.has_work_for_any() || (of.is_reserve(*this) && !of.has_work());
     });
     if (t != nullptr) {
-      waiting.found = true;
+      waiting.found = was_given_ = true;
       return t;
     }
   }
@@ -96,7 +96,7 @@ task* worker::next_task() noexcept {
 
 template <class Steal>
 task* worker::steal_from_all(Steal steal) noexcept {
-  const unsigned n = of.size();
+  const unsigned n = of.places();
   for (unsigned k = 0; k < n; ++k) {
     if (task* t = steal(of.at((id + k) % n).ready)) {
       if (k != 0) add(spawns);
@@ -122,19 +122,23 @@ struct worker::persistence {
   explicit persistence(worker& w) noexcept
       : of(w),
         spin(w.of.cpus.oversubscribed),
-        until(std::chrono::steady_clock::now() + w.of.cpus.off_cpu) {}
+        until(w.of.cpus.oversubscribed ? std::chrono::steady_clock::now() + w.of.cpus.off_cpu
+                                       : std::chrono::steady_clock::time_point{}) {}
 
   bool spins() noexcept {
-    if (spin()) return true;
+    if (spin() || (all_asked && of.of.expects_guest())) return true;
     blocks();
     return false;
   }
   void blocks() noexcept { of.add(sleeps); }
-  void restart() noexcept { spin.restart(); }
-  bool patient() const noexcept { return std::chrono::steady_clock::now() < until; }
+  void restart() noexcept { spin.restart(), all_asked = true; }
+  bool patient() const noexcept {
+    return of.of.cpus.oversubscribed && std::chrono::steady_clock::now() < until;
+  }
 
   worker& of;
   machine::spinner spin;
+  bool all_asked = false;
   const std::chrono::steady_clock::time_point until;
 };
 
@@ -150,7 +154,7 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
   }
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
-  const unsigned first = likely < of.size() ? likely : (random_ >> 8) % of.size();
+  const unsigned first = likely < of.places() ? likely : (random_ >> 8) % of.places();
   persistence with(*this);
   open_request<native> asking(self_, wanted, first, !of.cpus.oversubscribed);
   auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
@@ -163,6 +167,20 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
 void worker::execute(task& t) noexcept {
   run(t);
   finish(t);
+}
+
+void worker::run_as_guest(task& root, std::uint64_t undivided_until) noexcept {
+  undivided_until_ = undivided_until;
+  run(root);
+  undivided_until_ = 0;
+  if (ready.empty()) return;  // else they are of groups that were made around this run
+  announce(of.meeting, [this] {
+    while (task* const t = ready.steal()) {
+      try {
+        of.ready_for_any.push(*t);
+      } catch (const std::bad_alloc&) { return ready.push(*t); }  // there is room where it was
+    }
+  });
 }
 
 void worker::execute_part(task& t) noexcept {
@@ -245,11 +263,21 @@ bool worker::reclaim(task& t) noexcept {
          of.meeting.box(t.runner).reclaim(reinterpret_cast<request>(&t));
 }
 
+/// Waits for a task that may be about to end: to ask for a part of it takes its runner as long.
+bool worker::ends_soon(const task& t) const noexcept {
+  if (of.cpus.oversubscribed) return t.done();
+  constexpr std::uint64_t longest = 1;  // microseconds
+  const std::uint64_t since = ticks();
+  while (!t.done() && ticks() - since < longest * ticks_per_microsecond()) machine::pause();
+  return t.done();
+}
+
 void worker::join(task& t) noexcept {
   cutoff_.shared(ticks());
   // A task that was taken back is not begun, and nobody else can have it. A task of CLEAVE_CHECK
   // has no runner and is done.
   if (reclaim(t)) return execute(t);
+  ends_soon(t);
   while (!t.done()) {
     const std::uint64_t looked_at = of.ready_for_any.pushes();
     task* part = find_ready(t);
@@ -299,6 +327,7 @@ void worker::spawn(group_task& t) {
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
   // The answer comes at once: a new task is there, and a worker that asks may sleep.
   const std::uint64_t until = std::exchange(computes_until_, 0);
+  undivided_until_ = 0;
   try {
     answer(stack_pointer());
   } catch (const std::bad_alloc&) {

@@ -41,6 +41,19 @@ public:
 
   /// Runs a task here and tells whoever waits for it.
   void execute(task& t) noexcept;
+  /// Runs a root task for its caller, who is this thread, and hands over what is left of others.
+  /// Until that tick, requests for parts of it are not answered.
+  void run_as_guest(task& root, std::uint64_t undivided_until) noexcept;
+  /// Waits until `holds` returns true; whoever makes it true rings `news` then.
+  template <class Holds>
+  void await_news(Holds holds) noexcept {
+    box_.wait(
+        holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
+  }
+  /// How many parts this worker has given away. Owner only.
+  std::uint64_t parts_given() const noexcept {
+    return counted_[splits].load(std::memory_order_relaxed);
+  }
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
   /// Waits until the task is done, without helping, unless nobody had begun it.
@@ -130,6 +143,7 @@ private:
   void run(task& t) noexcept;
   void finish(task& t) noexcept;
   bool reclaim(task& t) noexcept;
+  bool ends_soon(const task& t) const noexcept;
   void set_cutoff() noexcept { box_.set_cutoff(cutoff_.address()); }
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;
@@ -141,10 +155,12 @@ private:
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
   const bool plain_ = recorder_ == nullptr && strands_ == nullptr;
-  bool serving_ = false;              // a split is under way
-  std::uint64_t computes_until_ = 0;  // the tick at which no answer counts any more
-  std::uint32_t generation_ = 0;      // the generation of the task that runs
-  const std::uint64_t floating_;      // how this thread computes, until a task says otherwise
+  bool was_given_ = false;             // what it ran last, as an idle worker, was given to it
+  bool serving_ = false;               // a split is under way
+  std::uint64_t computes_until_ = 0;   // the tick at which no answer counts any more
+  std::uint64_t undivided_until_ = 0;  // the tick before which a guest gives nothing
+  std::uint32_t generation_ = 0;       // the generation of the task that runs
+  const std::uint64_t floating_;       // how this thread computes, until a task says otherwise
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

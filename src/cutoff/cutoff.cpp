@@ -53,8 +53,8 @@ bool cutoff::begin_timing(std::uintptr_t at, bool every) noexcept {
   const bool over = task_.inside && !steps_are_unlisted();
   every = every || (task_.inside && !over);
   here.until_timed = until_timed_ = every ? 1 : learner_.until_next(timing_since_);
-  // Where timings are rare this is worth the system call.
-  if (!every && learner_.learnt()) preempted_since(0);
+  // Where timings are rare this is worth the system call. A task's first construct is always timed.
+  if (!every && !first && learner_.learnt()) preempted_since(0);
   return first || over;
 }
 

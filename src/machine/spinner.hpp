@@ -16,15 +16,17 @@ public:
 
   bool operator()() noexcept {
     if (over_) return false;
-    for (int i = 0; i < 4; ++i) pause();
+    pause();
+    if (++looks_ % 8 != 0) return true;
     const auto now = std::chrono::steady_clock::now();
     if (end_ == std::chrono::steady_clock::time_point{}) end_ = now + spin_time;
     return now < end_;
   }
-  void restart() noexcept { end_ = {}; }
+  void restart() noexcept { end_ = {}, looks_ = 0; }
 
 private:
   bool over_;
+  unsigned looks_ = 0;  // the clock is read at every eighth
   std::chrono::steady_clock::time_point end_{};
 };
 

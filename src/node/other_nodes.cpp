@@ -102,7 +102,7 @@ bool other_nodes::await(const std::function<bool()>& holds,
 }
 
 void other_nodes::tell() noexcept {
-  for (unsigned i = 0; i < of_.size(); ++i) of_.at(i).box().ring(detail::news);
+  for (unsigned i = 0; i < of_.places(); ++i) of_.at(i).box().ring(detail::news);
 }
 
 void other_nodes::begin(detail::task& t, detail::team_node* team) noexcept {

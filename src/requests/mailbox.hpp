@@ -51,16 +51,25 @@ public:
   // Any thread.
 
   /// Sets bits in the word that the owner polls and sleeps on. Release: what the bits announce was
-  /// written before; acquired by take_signals().
+  /// written before; acquired by take_signals(). Nothing happens while nobody is the owner.
   void ring(std::uint32_t bits) noexcept {
-    const std::uint32_t old = word_->fetch_or(bits, std::memory_order_seq_cst);
-    if ((old & sleeping) != 0) Platform::wake(*word_, bell_);
+    reach([&](word_type& word) { ring(word, bits); });
   }
 
   /// The same, and the owner shall see them in a construct that it would otherwise run undivided.
   void insist(std::uint32_t bits) noexcept {
-    ring(bits);
-    cutoff_->store(0, std::memory_order_seq_cst);  // after the bits: partner of set_cutoff
+    reach([&](word_type& word) {
+      ring(word, bits);
+      cutoff_->store(0, std::memory_order_seq_cst);  // after the bits: partner of set_cutoff
+    });
+  }
+
+  /// Whether the owner blocks, as far as can be known.
+  bool is_asleep() noexcept {
+    bool asleep = false;
+    reach(
+        [&](word_type& word) { asleep = (word.load(std::memory_order_relaxed) & sleeping) != 0; });
+    return asleep;
   }
 
   request posted() const noexcept { return request_.load(std::memory_order_acquire); }
@@ -90,6 +99,26 @@ public:
                                             std::memory_order_relaxed);
   }
 
+  // A mailbox whose owner is one thread after the other.
+
+  /// Says so, before anybody else knows this mailbox: nobody owns it from here on.
+  void have_owners_in_turn() noexcept {
+    changes_hands_ = true, word_.store(nullptr, std::memory_order_relaxed);
+  }
+  /// The calling thread becomes the owner: others ring this word of its, and write this cutoff.
+  void take_over(word_type& polled, cutoff_type& cutoff) noexcept {
+    cutoff_ = &cutoff;
+    word_.store(&polled, std::memory_order_seq_cst);
+  }
+  /// The owner is it no more. Blocks while somebody is about to ring, for a few instructions: then
+  /// nobody touches its word. seq_cst, as in reach(): either the one who rings sees that nobody is
+  /// the owner, or the owner sees that somebody rings.
+  void part() noexcept {
+    word_.store(nullptr, std::memory_order_seq_cst);
+    while (std::uint32_t n = ringing_.load(std::memory_order_seq_cst))
+      Platform::await_change(ringing_, n);
+  }
+
   // The owner only.
 
   /// seq_cst: partner of the victims' look at the board after they begin to work (README.md).
@@ -115,18 +144,19 @@ public:
 
   /// Takes the bits that others rang. Acquire: partner of ring().
   std::uint32_t take_signals() noexcept {
-    return word_->fetch_and(checking | profiling, std::memory_order_acq_rel);
+    return own_word().fetch_and(checking | profiling, std::memory_order_acq_rel);
   }
   /// Rings oneself.
   void remind(std::uint32_t bits) noexcept {
-    word_->fetch_or(bits, std::memory_order_relaxed);
+    own_word().fetch_or(bits, std::memory_order_relaxed);
     cutoff_->store(0, std::memory_order_relaxed);
   }
   /// Lets constructs below this address of the stack run undivided, unless there are signals.
   void set_cutoff(std::uintptr_t address) noexcept {
     cutoff_->store(address, std::memory_order_seq_cst);
     // After the store: an insist() that it overwrote has set its bits.
-    if (address != 0 && (word_->load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) != 0)
+    if (address != 0 &&
+        (own_word().load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) != 0)
       cutoff_->store(0, std::memory_order_relaxed);
   }
   bool insisted() const noexcept { return cutoff_->load(std::memory_order_relaxed) == 0; }
@@ -134,38 +164,62 @@ public:
   /// signals. wake_up() ends it.
   bool fall_asleep() noexcept {
     std::uint32_t none = 0;
-    return word_->compare_exchange_strong(none, sleeping, std::memory_order_seq_cst,
-                                          std::memory_order_relaxed);
+    return own_word().compare_exchange_strong(none, sleeping, std::memory_order_seq_cst,
+                                              std::memory_order_relaxed);
   }
-  void wake_up() noexcept { word_->fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel); }
-  void forget(std::uint32_t bits) noexcept { word_->fetch_and(~bits, std::memory_order_relaxed); }
+  void wake_up() noexcept {
+    own_word().fetch_and(~std::uint32_t{sleeping}, std::memory_order_acq_rel);
+  }
+  void forget(std::uint32_t bits) noexcept {
+    own_word().fetch_and(~bits, std::memory_order_relaxed);
+  }
 
   /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever
   /// there are signals; serve takes them. Each time in between does what pause() says.
   template <class Ready, class Serve, class Pause>
   void wait(Ready ready, Serve serve, Pause pause) {
+    word_type& word = own_word();
     while (!ready()) {
-      std::uint32_t bits = word_->load(std::memory_order_acquire);
+      std::uint32_t bits = word.load(std::memory_order_acquire);
       if ((bits & (asked | attention | news)) != 0) {
         serve();
       } else if (const waiting how = pause(); how != waiting::spin) {
         // Fails if anything was rung since: a ring after this one sees `sleeping` and wakes.
-        if (!word_->compare_exchange_strong(bits, bits | sleeping, std::memory_order_seq_cst,
-                                            std::memory_order_relaxed)) {
+        if (!word.compare_exchange_strong(bits, bits | sleeping, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed)) {
           continue;
         }
-        Platform::block(*word_, bits | sleeping, how == waiting::nap);
+        Platform::block(word, bits | sleeping, how == waiting::nap);
         wake_up();
       }
     }
   }
 
 private:
-  word_type* word_;
+  word_type& own_word() noexcept { return *word_.load(std::memory_order_relaxed); }
+
+  void ring(word_type& word, std::uint32_t bits) noexcept {
+    const std::uint32_t old = word.fetch_or(bits, std::memory_order_seq_cst);
+    if ((old & sleeping) != 0) Platform::wake(word, bell_);
+  }
+
+  /// Calls f(word) for the word of the owner, if there is one, who stays it meanwhile.
+  template <class F>
+  void reach(F f) noexcept {
+    if (!changes_hands_) return f(own_word());
+    ringing_.fetch_add(1, std::memory_order_seq_cst);
+    if (word_type* const word = word_.load(std::memory_order_seq_cst)) f(*word);
+    // Release: what was done to the word; acquired by part().
+    ringing_.fetch_sub(1, std::memory_order_release);
+  }
+
+  typename Platform::template pointer<word_type> word_;
   cutoff_type* cutoff_;
+  bool changes_hands_ = false;
   [[no_unique_address]] typename Platform::bell bell_;
   alignas(64) typename Platform::template atomic<request> request_{resting};
   typename Platform::depth depth_{0};
+  typename Platform::count ringing_{0};  // who touches the word of an owner that may change
 };
 
 /// The word and the cutoff of a thread that is no worker: only a cancellation rings it. Whoever

@@ -12,7 +12,12 @@ struct native {
   template <class T>
   using atomic = std::atomic<T>;
   using cutoff = std::atomic<std::uintptr_t>;
+  template <class T>
+  using pointer = std::atomic<T*>;
   using depth = std::atomic<std::uint32_t>;
+  using count = std::atomic<std::uint32_t>;
+  /// Returns when the count may have changed, which takes others a few instructions.
+  static void await_change(const count& word, std::uint32_t from) noexcept;
   static void block(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                     bool nap) noexcept;
   /// Wakes a thread that does not block on a word of its own.

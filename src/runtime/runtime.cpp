@@ -81,7 +81,7 @@ public:
 
   counters counted() const noexcept {
     counters all;
-    for (unsigned i = 0; i < pool->size(); ++i) {
+    for (unsigned i = 0; i < pool->places(); ++i) {
       const counters one = pool->at(i).read_counters();
       all.splits += one.splits, all.spawns += one.spawns;
       all.requests += one.requests, all.takebacks += one.takebacks;
@@ -175,6 +175,7 @@ std::unique_ptr<runtime::state> start(const options& o) {
   const bool alone = how.check.has_value() || o.profile;
   auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone);
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
+  how.guests = !works_for_another;
   auto made = std::make_unique<runtime::state>(how, o, std::move(node));
   if (!works_for_another) return made;
   if (made->node != nullptr) work_for_another(*made->node);

@@ -14,9 +14,10 @@ class asker {
   using native = detail::native;
 
 public:
-  /// `number`: that of a worker that the runtime does not have, below 64.
-  explicit asker(unsigned number) noexcept : self_{detail::here.self->of.meeting, box_, number} {
-    self_.of.boxes[number] = &box_;
+  /// `number`: 1 for the first one besides the runtime's workers, and so on; all are below 64.
+  explicit asker(unsigned number) noexcept
+      : self_{detail::here.self->of.meeting, box_, detail::here.self->of.places() - 1 + number} {
+    self_.of.boxes[self_.id] = &box_;
   }
   ~asker() {
     if (request_ && !request_->withdraw()) request_->collect();

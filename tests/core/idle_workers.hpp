@@ -33,11 +33,13 @@ inline bool asks_for_anything(const detail::pool& of, unsigned worker) {
          of.meeting.askers.visit(worker, [worker](unsigned i) { return i == worker; });
 }
 
-/// Waits until all workers but the caller ask. After have_all_compute() they go on asking.
+/// Waits until all workers ask but the caller, and the one in whose place it computes. After
+/// have_all_compute() they go on asking.
 inline void await_idle_workers() {
   const detail::worker& self = *detail::here.self;
   for (unsigned i = 0; i < self.of.size(); ++i) {
-    while (i != self.id && !asks_for_anything(self.of, i)) std::this_thread::yield();
+    if (i == self.id || (self.of.is_reserve(self.of.at(i)) && self.of.visitor->is_here())) continue;
+    while (!asks_for_anything(self.of, i)) std::this_thread::yield();
   }
 }
 

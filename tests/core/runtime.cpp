@@ -37,9 +37,15 @@ TEST_P(runtime_with, gives_back_what_f_returns) {
   static_assert(std::is_void_v<decltype(rt.run([] {}))>);
 }
 
-TEST_P(runtime_with, runs_on_a_worker) {
+/// Only a runtime that checks has a worker of its own do it.
+TEST_P(runtime_with, runs_on_the_calling_thread) {
   const auto caller = std::this_thread::get_id();
-  rt.run([caller] { EXPECT_NE(std::this_thread::get_id(), caller); });
+  const bool checks = rt.run([] { return detail::is_checked(); });
+  rt.run([caller, checks] {
+    EXPECT_NE(detail::here.self, nullptr);
+    EXPECT_EQ(std::this_thread::get_id() == caller, !checks);
+  });
+  EXPECT_EQ(detail::here.self, nullptr);
 }
 
 TEST_P(runtime_with, many_runs_one_after_another) {

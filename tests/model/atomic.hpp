@@ -111,12 +111,24 @@ private:
   }
 };
 
+/// A pointer that its owner changes. When the owner reads it, that is no step.
+template <class T>
+struct owned_pointer : atomic<T*> {
+  using base = atomic<T*>;
+  using base::base;
+  T* load(std::memory_order o) const {
+    return o == std::memory_order_relaxed ? base::peek() : base::load(o);
+  }
+};
+
 /// An atomic that no scenario reads, and no step: the depth of what is wanted. Who takes it with an
 /// older request fails to find that one, which is withdrawn.
 struct unread {
   constexpr unread(std::uint32_t) {}
   void store(std::uint32_t, std::memory_order) {}
   std::uint32_t load(std::memory_order) const { return 0; }
+  void fetch_add(std::uint32_t, std::memory_order) {}
+  void fetch_sub(std::uint32_t, std::memory_order) {}
 };
 
 }  // namespace model

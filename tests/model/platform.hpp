@@ -68,6 +68,18 @@ struct platform {
   static constexpr unsigned most_workers = 4, most_slots = 1;
   struct bell {};
   using depth = unread;
+  template <class T>
+  using pointer = owned_pointer<T>;
+  /// Who waits for it to be 0 sleeps: a loop of loads that need not be told apart.
+  struct count : model::atomic<std::uint32_t> {
+    using base = model::atomic<std::uint32_t>;
+    using base::base;
+    void fetch_sub(std::uint32_t n, std::memory_order o) {
+      base::fetch_sub(n, o);
+      base::wake();
+    }
+  };
+  static void await_change(count& word, std::uint32_t from) { word.block(from); }
 
   template <class T>
   struct atomic : model::atomic<T> {

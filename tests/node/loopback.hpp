@@ -215,7 +215,8 @@ public:
       : link_(net::driver::open([&by, self] { return by.open(self); }, how)) {
     detail::pool::settings of_pool;
     of_pool.workers = workers, of_pool.stack_bytes = std::size_t{16} << 20, of_pool.cpus = 2;
-    of_pool.cutoff = false, of_pool.others = net::other_nodes::maker(link_->bell());
+    of_pool.cutoff = false, of_pool.guests = self == 0;
+    of_pool.others = net::other_nodes::maker(link_->bell());
     pool_ = std::make_unique<detail::pool>(of_pool, nullptr);
     link_->attach(net::other_nodes::of(*pool_));
   }

@@ -65,6 +65,42 @@ struct loop_frame : work_frame {
   Make* make;
 };
 
+/// The frame of a loop that looks at the clock: it gives nothing that is not worth it, unless it is
+/// checked, as then a program divides at the same places each time that it runs.
+template <std::integral Int, class Make>
+struct paced_frame : loop_frame<Int, Make> {
+  using loop_type = loop_frame<Int, Make>;
+
+  [[gnu::always_inline]] paced_frame(frame* out, Int last, Make& m)
+      : loop_type(out, last, m), least(is_checked() ? 0 : usual.load(std::memory_order_relaxed)) {
+    this->tag = fresh(type);
+  }
+
+  static division splittable(const frame& f) noexcept {
+    auto& self = static_cast<const paced_frame&>(f);
+    const auto left = remaining(self.current, self.end);
+    if (left <= 1) return division::never;
+    return self.is_worth_it() ? division::now : division::later;
+  }
+  static bool is_checked() noexcept { return (rung_signals() & checking) != 0; }
+  /// Also if what was to take few microseconds takes longer.
+  bool is_worth_it() const noexcept {
+    return is_checked() || least.is_less_than(remaining(this->current, this->end)) ||
+           least.is_late();
+  }
+
+  static constexpr frame_type type{frame_role::work,
+                                   wire_of<typename loop_type::work_type>(),
+                                   &splittable,
+                                   &loop_type::split,
+                                   nullptr,
+                                   nullptr,
+                                   staying_of<typename loop_type::work_type>()};
+  static inline least_share::store usual{0};
+
+  least_share least;
+};
+
 /// Parts of a loop that are still to be taken in; abandons them if one of them, or the taking,
 /// throws.
 struct parts {
@@ -152,6 +188,7 @@ struct block {
   Int to;                // where to stop, if nothing is seen
   bool strips;           // whether to run strips
   std::uint32_t signal;  // the signals that are no news
+  bool opaque = false;   // whether the body may have done what the compiler does not see
 };
 
 /// step(total, i, closures...) for the iterations of a block until there is a signal, or the frame
@@ -183,6 +220,7 @@ template <class Int, class R, class Step, class Frame, class... Closures>
     step(so_far, i, closures...);
     ++i;
     if (may_take_long(before, *current)) {
+      run.opaque = true;
       to = rung_signals() != 0 ? i : rest.end;
     } else if (rung_signals() != old) [[unlikely]] {
       break;
@@ -209,28 +247,42 @@ template <class... Closures, class R, class Int, class Step, class Frame>
 template <std::integral Int, class GoOn, class Make, class Take>
 [[gnu::always_inline]] inline void paced_loop(Int first, Int last, GoOn&& go_on, Make& make,
                                               Take&& take) {
-  using frame_of = loop_frame<Int, Make>;
+  using frame_of = paced_frame<Int, Make>;
   using count = std::make_unsigned_t<Int>;
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   frame_of rest(outer, last, make);
+  rest.current = first;
   {
     leave left{rest, outer};
     here.innermost = &rest;
-    count iterations = sampled;  // until the next look at the clock
-    block<Int> run{first, first, false, 0};
+    // Until the next look at the clock.
+    auto iterations = static_cast<count>(
+        std::min<std::uint64_t>(rest.least.first_run(), (std::numeric_limits<count>::max)() / 2));
+    // Who has looked and found nothing to give finds nothing in a loop that is not worth it either.
+    block<Int> run{first, first, rest.least.seems_cheap(),
+                   rest.is_worth_it() ? 0 : std::uint32_t{parked}};
+    std::uint64_t since_answer = 0;
     while (run.at < rest.end) {
       rest.current = run.at;
-      if (rung_signals() != 0) [[unlikely]]
+      const std::uint32_t rung = rung_signals();
+      if (rung != 0 && ((rung & ~std::uint32_t{asked | parked}) != 0 || rung != run.signal ||
+                        since_answer > least_look())) [[unlikely]] {
         answer(at);
+        since_answer = 0;
+      }
       const Int began = run.at;
       run.to = static_cast<Int>(
           began + static_cast<Int>((std::min)(remaining(began, rest.end), iterations)));
       run.signal = rung_signals();
-      const std::uint64_t since = ticks();
+      const std::uint64_t since = rest.least.begin();
       go_on(run, rest);
       const std::uint64_t done = remaining(began, run.at), took = ticks() - since;
+      since_answer += took;
       run.strips = is_cheap(done, took);
+      rest.least.learn(done, took);
+      // What the compiler does not see takes another time in each loop.
+      if (!run.opaque && !rest.is_checked()) rest.least.tell(frame_of::usual);
       iterations = static_cast<count>(
           std::min<std::uint64_t>(next_run(done, took), (std::numeric_limits<count>::max)() / 2));
     }

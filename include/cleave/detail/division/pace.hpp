@@ -2,6 +2,8 @@
 
 #include <cleave/detail/clock.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 /// How long a loop runs without a look at the clock, or at the word that others ring.
@@ -29,6 +31,51 @@ inline bool is_cheap(std::uint64_t iterations, std::uint64_t elapsed) noexcept {
   constexpr unsigned most = 250;  // iterations in a microsecond
   return elapsed * most < iterations * ticks_per_microsecond();
 }
+
+/// Microseconds: what takes less than this on one worker is not worth dividing.
+inline constexpr unsigned least_microseconds = 2;
+
+/// Ticks: a loop that had nothing to give does not look for anything again before these.
+inline std::uint64_t least_look() noexcept { return ticks_per_microsecond(); }
+
+/// How many iterations of a loop are not worth dividing. A loop learns it while it runs, and begins
+/// with what the loops of its kind have told: a loop of few microseconds has no time to learn.
+class least_share {
+public:
+  using store = std::atomic<std::uint64_t>;
+
+  explicit least_share(std::uint64_t usual) noexcept : iterations_(usual) {}
+
+  bool is_less_than(std::uint64_t iterations) const noexcept { return iterations_ < iterations; }
+  /// How many iterations to begin with, and whether they seem to be cheap.
+  std::uint64_t first_run() const noexcept {
+    return std::max<std::uint64_t>(iterations_ / 4, sampled);
+  }
+  bool seems_cheap() const noexcept { return is_cheap(iterations_, least_ticks()); }
+
+  /// A block of iterations begins. Returns the tick.
+  std::uint64_t begin() noexcept { return began_ = ticks(); }
+  /// Whether it takes longer than a block should.
+  bool is_late() const noexcept { return began_ != 0 && ticks() - began_ > 4 * least_ticks(); }
+  /// So many iterations took so many ticks: too few tell nothing.
+  void learn(std::uint64_t done, std::uint64_t took) noexcept {
+    if (took > least_ticks() / 32) iterations_ = done * least_ticks() / took;
+  }
+  /// Tells the next loops. That is rare, as others read it.
+  void tell(store& usual) const noexcept {
+    const std::uint64_t known = usual.load(std::memory_order_relaxed);
+    if (iterations_ > 2 * known || 2 * iterations_ < known)
+      usual.store(iterations_, std::memory_order_relaxed);
+  }
+
+private:
+  static std::uint64_t least_ticks() noexcept {
+    return least_microseconds * ticks_per_microsecond();
+  }
+
+  std::uint64_t iterations_;
+  std::uint64_t began_ = 0;  // 0: none has begun
+};
 
 /// How many iterations to run until the next look, if the last `run` took `elapsed` ticks.
 [[gnu::noinline]] std::uint64_t next_run(std::uint64_t run, std::uint64_t elapsed) noexcept;

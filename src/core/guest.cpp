@@ -1,0 +1,108 @@
+#include "core/guest.hpp"
+
+#include "core/pool.hpp"
+#include "machine/floating_point.hpp"
+#include "machine/futex.hpp"
+
+#include <cleave/detail/clock.hpp>
+
+#include <sched.h>
+#include <utility>
+
+namespace cleave::detail {
+
+guest::guest(pool& of, std::size_t stack_bytes) : of_(of), stack_(stack_bytes) {
+  itself().box().have_owners_in_turn();
+}
+
+worker& guest::itself() const noexcept { return of_.at(of_.size()); }
+worker& guest::reserve() const noexcept { return of_.at(of_.size() - 1); }
+
+struct guest::call {
+  guest& of;
+  task& root;
+};
+
+/// The orders are all seq_cst: whoever brings work or leaves the seat makes that visible, and then
+/// looks at the other.
+bool guest::take_seat() noexcept {
+  constexpr int most = 200;  // looks at a reserve that is asked to leave
+  for (int k = 0; k < most; ++k) {
+    taken_by free = taken_by::nobody;
+    if (seat_.compare_exchange_strong(free, taken_by::guest, std::memory_order_seq_cst))
+      return true;
+    if (free == taken_by::guest || of_.has_work()) return false;
+    if (k == 0) reserve().box().ring(news);
+    if (k % 20 == 19) sched_yield();
+    else machine::pause();
+  }
+  return false;
+}
+
+bool guest::run(task& root) noexcept {
+  if (!take_seat()) return false;
+  call what{*this, root};
+  stack_.run(&begin, &what);
+  seat_.store(taken_by::nobody, std::memory_order_seq_cst);
+  if (of_.has_work()) wake_reserve();
+  return true;
+}
+
+void guest::begin(void* of_call) noexcept {
+  auto& what = *static_cast<call*>(of_call);
+  what.of.compute(what.root);
+}
+
+/// What the thread was in, and its polls, are put aside: inside, it is a worker with nothing on its
+/// stack.
+void guest::compute(task& root) noexcept {
+  worker& self = itself();
+  const std::uint64_t floating = machine::floating_environment();
+  frame* const innermost = std::exchange(here.innermost, nullptr);
+  scope* const current = std::exchange(here.current, nullptr);
+  const std::uintptr_t cutoff = here.cutoff.load(std::memory_order_relaxed);
+  here.self = &self;
+  self.box().take_over(here.word, here.cutoff);
+  bool asleep = true;
+  of_.meeting.askers.visit(0,
+                           [&](unsigned i) { return !(asleep = of_.meeting.box(i).is_asleep()); });
+  const std::uint64_t now = ticks();
+  const std::uint64_t splits = self.parts_given();
+  self.run_as_guest(root, now + habits_.begin(now, asleep));
+  const std::uint64_t warm = habits_.end(ticks(), self.parts_given() != splits);
+  if (warm != 0) expected_until_.store(ticks() + warm, std::memory_order_relaxed);
+  self.box().part();
+  here.self = nullptr;
+  here.innermost = innermost, here.current = current;
+  here.cutoff.store(cutoff, std::memory_order_relaxed);
+  // Acquire: partner of a cancellation that has rung. pool::run() looks for its mark.
+  if (here.word.load(std::memory_order_relaxed) != 0)
+    here.word.exchange(0, std::memory_order_acq_rel);
+  machine::set_floating_environment(floating);
+}
+
+void guest::sit_out(worker& reserve) noexcept {
+  const auto has_to_work = [this] {
+    return of_.stopping.load(std::memory_order_acquire) || of_.has_work();
+  };
+  if (seat_.load(std::memory_order_relaxed) == taken_by::reserve) {
+    if (has_to_work()) return;
+    seat_.store(taken_by::nobody, std::memory_order_seq_cst);
+  }
+  reserve.await_news([&] {
+    taken_by free = taken_by::nobody;
+    return has_to_work() &&
+           seat_.compare_exchange_strong(free, taken_by::reserve, std::memory_order_seq_cst);
+  });
+}
+
+void guest::wake_reserve() noexcept {
+  if (seat_.load(std::memory_order_seq_cst) == taken_by::nobody) reserve().box().ring(news);
+}
+
+bool guest::is_expected() const noexcept {
+  const std::uint64_t until = expected_until_.load(std::memory_order_relaxed), now = ticks();
+  return now < until && until - now < ticks_per_microsecond() * 1000;
+}
+
+}  // namespace cleave::detail

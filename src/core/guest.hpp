@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/run_habits.hpp"
+#include "machine/stack.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace cleave::detail {
+
+class pool;
+class worker;
+struct task;
+
+/// What makes a thread that calls runtime::run() a worker of the pool for as long as that lasts:
+/// the worker whose number comes after those of the pool's own threads.
+///
+/// Invariant: one of two has the seat, or nobody: the guest, which is one thread at a time, or the
+/// reserve, which is the last of the pool's threads. Only who has it computes or asks for work, so
+/// that no more threads do than the pool has workers. The reserve leaves it where there is no work,
+/// and takes it for work that no guest has brought. The mailbox of the guest's worker has an owner
+/// only while there is a guest.
+class guest {
+public:
+  /// Makes the worker. Called before the pool's threads begin. Throws std::system_error.
+  guest(pool& of, std::size_t stack_bytes);
+  guest(const guest&) = delete;
+  guest& operator=(const guest&) = delete;
+
+  /// Runs a root task on the calling thread, which is no worker, and returns true; or returns false
+  /// if the seat is not to be had. Blocks for some microseconds where the reserve is about to leave
+  /// it.
+  bool run(task& root) noexcept;
+  bool is_here() const noexcept { return seat_.load(std::memory_order_seq_cst) == taken_by::guest; }
+
+  /// Leaves the seat if there is no work, and then waits until there is some, and the seat is free,
+  /// or the pool stops. Only the reserve calls it.
+  void sit_out(worker& reserve) noexcept;
+  /// There is work that the guest has not brought. Any thread, after it can be found.
+  void wake_reserve() noexcept;
+
+  /// Whether idle workers better go on looking, as the next guest may come soon.
+  bool is_expected() const noexcept;
+
+private:
+  enum class taken_by : std::uint8_t { nobody, guest, reserve };
+  struct call;
+  static void begin(void* of_call) noexcept;
+  bool take_seat() noexcept;
+  void compute(task& root) noexcept;
+  worker& itself() const noexcept;
+  worker& reserve() const noexcept;
+
+  pool& of_;
+  const machine::stack stack_;
+  run_habits habits_;  // of the guest alone
+  alignas(64) std::atomic<taken_by> seat_{taken_by::nobody};
+  alignas(64) std::atomic<std::uint64_t> expected_until_{0};
+};
+
+}  // namespace cleave::detail

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace cleave::detail {
+
+/// What is known of the runs of a program that calls run() again and again: how much work they are,
+/// and how long it is from one to the next. All times are ticks.
+class run_habits {
+public:
+  run_habits() noexcept;
+
+  /// A run begins. Returns for how long requests are not answered: where all runs of late have been
+  /// short, this one is cheaper undivided. `asleep`: whoever asks has to be woken.
+  std::uint64_t begin(std::uint64_t now, bool asleep) noexcept;
+  /// It has ended. Returns for how long it is worth it that idle workers stay awake.
+  std::uint64_t end(std::uint64_t now, bool divided) noexcept;
+
+private:
+  std::uint64_t work_;  // what the longest run of late takes on one worker, about
+  std::uint64_t gap_;   // from the end of a run to the next, about
+  std::uint64_t began_ = 0;
+  std::uint64_t ended_ = 0;  // 0: there was no run
+  std::uint32_t runs_ = 0;   // how many there were
+  bool patient_ = false;     // in this one requests wait
+};
+
+}  // namespace cleave::detail
