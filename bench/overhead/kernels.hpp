@@ -34,4 +34,19 @@ latency wake_up(int workers);
 // sequential stretch.
 double idle_cpu(int workers);
 
+// What one call takes on one worker, in seconds.
+struct call_cost {
+  std::string name;
+  double seconds;
+};
+std::vector<call_cost> call_costs();
+
+// A loop over so many floats, again and again: as a plain loop; divisible, all in one run; and each
+// in a run of its own. In seconds.
+struct short_loop {
+  int elements;
+  double plain, in_one_run, run_each;
+};
+std::vector<short_loop> short_loops(int workers);
+
 }  // namespace overhead

@@ -23,7 +23,7 @@ struct settings {
   int rounds = 5;
   int workers = 0;
   std::vector<std::string> only;
-  bool json = false, quick = false, alone = false;
+  bool json = false, quick = false, alone = false, calls = false;
 };
 
 // The results of this round from the same program built with -march=native.
@@ -51,6 +51,7 @@ int measure(const settings& s) {
       for (const auto& k : kernels) known += (known.empty() ? "" : ", ") + k.name;
       throw apps::usage_error(fmt::format("--only: expected one of {}, got '{}'", known, name));
     }
+  if (s.calls) kernels.clear();
   if (!s.only.empty())
     std::erase_if(kernels, [&](const kernel& k) {
       return std::find(s.only.begin(), s.only.end(), k.name) == s.only.end();
@@ -77,28 +78,35 @@ int measure(const settings& s) {
   const auto chosen = both_builds ? faster_of(here, there) : here;
 
   progress(shown, "waiting");
-  const bool waiting = !s.alone && s.only.empty() && workers > 1;
+  const bool waiting = !s.calls && !s.alone && s.only.empty() && workers > 1;
+  const bool calling = s.calls || waiting;
   const latency wake = waiting ? wake_up(workers) : latency{};
   const double idle = waiting ? idle_cpu(workers) : 0;
+  progress(shown, "calls");
+  const auto calls = calling ? call_costs() : std::vector<call_cost>{};
+  const auto loops = calling ? short_loops(workers) : std::vector<short_loop>{};
   progress(shown, "");
 
   if (s.json) {
     fmt::print("{}\n", to_json({apps::processor(), workers, s.rounds, chosen,
-                                waiting ? std::optional(wake) : std::nullopt, idle}));
+                                waiting ? std::optional(wake) : std::nullopt, idle, calls, loops}));
     return 0;
   }
   fmt::print("{}, {} CPUs; {}\n", apps::processor(), std::thread::hardware_concurrency(),
              __VERSION__);
-  fmt::print("median (least-most) of {} rounds, in seconds; {}\n\n", s.rounds,
-             both_builds ? "whichever flags make the sequential program faster"
-                         : std::string("flags ") + CLEAVE_APP_FLAGS);
-  print_table(chosen, workers);
+  if (!chosen.empty()) {
+    fmt::print("median (least-most) of {} rounds, in seconds; {}\n\n", s.rounds,
+               both_builds ? "whichever flags make the sequential program faster"
+                           : std::string("flags ") + CLEAVE_APP_FLAGS);
+    print_table(chosen, workers);
+  }
   if (waiting) {
     fmt::print(
         "\nwake-up: {:.1f} us from new work to an idle worker running it, 99 % below {:.1f} us\n",
         1e6 * wake.median, 1e6 * wake.high);
     fmt::print("idle: {:.3f} CPU seconds per second with one of {} workers busy\n", idle, workers);
   }
+  if (calling) fmt::print("\n"), print_calls(calls, loops);
   return 0;
 }
 
@@ -115,6 +123,7 @@ int main(int argc, char** argv) try {
   line.option_number("--workers", s.workers, 1, 1024,
                      "What P is (default: the CPUs this process may use)");
   line.option_list("--only", "NAME", s.only, "Measure only these programs");
+  line.flag("--calls", s.calls, "Only what single calls and short loops cost");
   line.flag("--quick", s.quick, "One round with one set of flags");
   line.flag("--alone", s.alone, "Only with the flags of this program; no waiting");
   line.flag("--json", s.json, "Print one JSON object instead of a table");

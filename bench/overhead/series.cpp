@@ -81,6 +81,12 @@ std::string to_json(const report& r) {
     o["wake_up_seconds"] = {{"median", r.wake_up->median}, {"high", r.wake_up->high}};
     o["idle_cpu_seconds_per_second"] = r.idle;
   }
+  for (const auto& c : r.calls) o["call_seconds"][c.name] = c.seconds;
+  for (const auto& l : r.loops)
+    o["short_loops"].push_back({{"elements", l.elements},
+                                {"plain_seconds", l.plain},
+                                {"in_one_run_seconds", l.in_one_run},
+                                {"run_each_seconds", l.run_each}});
   return o.dump();
 }
 
@@ -153,6 +159,15 @@ void print_table(const std::vector<series>& all, int workers) {
       }
       fmt::print("\n");
     }
+}
+
+void print_calls(const std::vector<call_cost>& calls, const std::vector<short_loop>& loops) {
+  for (const auto& c : calls) fmt::print("{:<32} {:7.0f} ns\n", c.name, 1e9 * c.seconds);
+  fmt::print("\n{:>8} {:>10} {:>14} {:>14}\n", "floats", "plain, us", "in one run, us",
+             "a run each, us");
+  for (const auto& l : loops)
+    fmt::print("{:>8} {:>10.2f} {:>14.2f} {:>14.2f}\n", l.elements, 1e6 * l.plain,
+               1e6 * l.in_one_run, 1e6 * l.run_each);
 }
 
 }  // namespace overhead

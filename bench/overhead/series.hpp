@@ -40,6 +40,8 @@ struct report {
   std::vector<series> programs;
   std::optional<latency> wake_up;
   double idle = 0;  // CPU seconds per second; with wake_up
+  std::vector<call_cost> calls;
+  std::vector<short_loop> loops;
 };
 std::string to_json(const report& r);
 // The first program of what to_json() made.
@@ -49,5 +51,6 @@ series first_of(const std::string& json);
 std::vector<series> faster_of(const std::vector<series>& a, const std::vector<series>& b);
 
 void print_table(const std::vector<series>& all, int workers);
+void print_calls(const std::vector<call_cost>& calls, const std::vector<short_loop>& loops);
 
 }  // namespace overhead

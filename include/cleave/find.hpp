@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cleave/detail/division/early_exit.hpp>
+#include <cleave/detail/division/refused.hpp>
+#include <cleave/detail/division/requirements.hpp>
 
 #include <concepts>
 #include <optional>
@@ -46,8 +48,6 @@ template <class R, class Ends, bool ordered, class Int, class Body>
 }
 template <class R, class Ends, bool ordered, class Int, class Body, class Put>
 [[gnu::always_inline]] inline R find(Int from, Int to, Body body, Put put) {
-  static_assert(cleave::task<std::invoke_result_t<Put&, Int, Int>>,
-                "put(from, to) must return a task: a struct with run()");
   R found = Ends::template nothing_found<R>();
   const Int rest = plain_exit_loop<winding<Body, Int>>(
       from, to, [&](Int i) { return Ends::holds(found = detail::call<undivided_wind>(body, i)); });
@@ -81,7 +81,7 @@ template <class Ends, bool ordered, class R, class A, class B, class Body, class
 /// cost of the plain loop. Without a put, a copy of the body is what a thief gets, so it captures
 /// by value and changes no workspace. Polls and blocks as `sum` does.
 template <class A, class B, class Body>
-  requires detail::range<A, B>
+  requires(detail::find_refusal<void, A, B, Body>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto find_first(A first, B last, Body body) {
   using Int = detail::index_of<A, B>;
   return detail::find_between<detail::ends_if<true>, true, detail::find_result<Int, Body>>(
@@ -92,7 +92,7 @@ template <class A, class B, class Body>
 /// whose result is what find_first returns for them. The body may take the loop's own step as its
 /// last argument, as that of `sum` may: body(i, wind).
 template <class A, class B, class Body, class Put>
-  requires detail::range<A, B>
+  requires(detail::find_with_put_refusal<void, A, B, Body, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto find_first(A first, B last, Body body, Put put) {
   using Int = detail::index_of<A, B>;
   return detail::find_between<detail::ends_if<true>, true, detail::find_result<Int, Body>>(
@@ -102,14 +102,14 @@ template <class A, class B, class Body, class Put>
 /// `find_first` that takes whatever is found first in time: all the rest of the loop is cancelled
 /// then. On one worker it is find_first.
 template <class A, class B, class Body>
-  requires detail::range<A, B>
+  requires(detail::find_refusal<void, A, B, Body>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto find_any(A first, B last, Body body) {
   using Int = detail::index_of<A, B>;
   return detail::find_between<detail::ends_if<true>, false, detail::find_result<Int, Body>>(
       first, last, detail::naming_place<Int>(std::move(body)));
 }
 template <class A, class B, class Body, class Put>
-  requires detail::range<A, B>
+  requires(detail::find_with_put_refusal<void, A, B, Body, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto find_any(A first, B last, Body body, Put put) {
   using Int = detail::index_of<A, B>;
   return detail::find_between<detail::ends_if<true>, false, detail::find_result<Int, Body>>(
@@ -118,18 +118,28 @@ template <class A, class B, class Body, class Put>
 
 /// Whether body(i), which returns a bool, is true for some i from first to last - 1. Ends as
 /// find_any does; with a put, its tasks return a bool too.
-template <class A, class B, class Body, class... Put>
-  requires(detail::range<A, B> && sizeof...(Put) <= 1)
-[[gnu::always_inline]] inline bool any_of(A first, B last, Body body, Put... put) {
+template <class A, class B, class Body>
+  requires(detail::find_refusal<bool, A, B, Body>() == detail::refusal::none)
+[[gnu::always_inline]] inline bool any_of(A first, B last, Body body) {
+  return detail::find_between<detail::ends_if<true>, false, bool>(first, last, std::move(body));
+}
+template <class A, class B, class Body, class Put>
+  requires(detail::find_with_put_refusal<bool, A, B, Body, Put>() == detail::refusal::none)
+[[gnu::always_inline]] inline bool any_of(A first, B last, Body body, Put put) {
   return detail::find_between<detail::ends_if<true>, false, bool>(first, last, std::move(body),
-                                                                  std::move(put)...);
+                                                                  std::move(put));
 }
 /// Whether body(i) is true for all i.
-template <class A, class B, class Body, class... Put>
-  requires(detail::range<A, B> && sizeof...(Put) <= 1)
-[[gnu::always_inline]] inline bool all_of(A first, B last, Body body, Put... put) {
+template <class A, class B, class Body>
+  requires(detail::find_refusal<bool, A, B, Body>() == detail::refusal::none)
+[[gnu::always_inline]] inline bool all_of(A first, B last, Body body) {
+  return detail::find_between<detail::ends_if<false>, false, bool>(first, last, std::move(body));
+}
+template <class A, class B, class Body, class Put>
+  requires(detail::find_with_put_refusal<bool, A, B, Body, Put>() == detail::refusal::none)
+[[gnu::always_inline]] inline bool all_of(A first, B last, Body body, Put put) {
   return detail::find_between<detail::ends_if<false>, false, bool>(first, last, std::move(body),
-                                                                   std::move(put)...);
+                                                                   std::move(put));
 }
 
 }  // namespace cleave

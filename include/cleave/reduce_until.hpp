@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cleave/detail/division/early_exit.hpp>
+#include <cleave/detail/division/refused.hpp>
+#include <cleave/detail/division/requirements.hpp>
 #include <cleave/shared.hpp>
 
 #include <concepts>
@@ -30,13 +32,6 @@ template <bool winds, class Int, class T, class Merge, class Body, class Enough,
     so_far = merge(others(so_far), call_with<undivided_wind>(body, i, so_far));
     return static_cast<bool>(enough(so_far));
   });
-}
-
-template <class T, class Merge>
-inline constexpr void check_state() {
-  static_assert(std::is_empty_v<Merge> && std::is_default_constructible_v<Merge>,
-                "cleave::reduce_until: merge must be a function object without members, such as "
-                "cleave::max, or a closure that captures nothing");
 }
 
 }  // namespace detail
@@ -69,11 +64,10 @@ inline constexpr void check_state() {
 /// and enough are what a thief gets, so they capture by value. Throws what an iteration threw.
 /// Source: R. Feldmann, Game Tree Search on Massively Parallel Systems (1993).
 template <class A, class B, class T, class Body, class Merge, class Enough>
-  requires detail::range<A, B>
+  requires(detail::state_refusal<A, B, T, Body, Merge, Enough>() == detail::refusal::none)
 [[gnu::always_inline]] inline T reduce_until(A first, B last, T initial, Body body, Merge merge,
                                              Enough enough) {
   using Int = detail::index_of<A, B>;
-  detail::check_state<T, Merge>();
   const Int from = detail::first_of<Int>(first);
   const Int to = detail::end_of<Int>(last);
   T so_far = initial;
@@ -99,11 +93,10 @@ template <class A, class B, class T, class Body, class Merge, class Enough>
 /// travels with it. The body may take the loop's own step as its last argument:
 /// body(i, so_far, wind).
 template <class A, class B, class T, class Body, class Merge, class Enough, class Put>
-  requires detail::range<A, B>
+  requires(detail::state_refusal<A, B, T, Body, Merge, Enough>() == detail::refusal::none)
 [[gnu::always_inline]] inline T reduce_until(A first, B last, T initial, Body body, Merge merge,
                                              Enough enough, Put put) {
   using Int = detail::index_of<A, B>;
-  detail::check_state<T, Merge>();
   const Int from = detail::first_of<Int>(first);
   const Int to = detail::end_of<Int>(last);
   T so_far = initial;

@@ -23,15 +23,12 @@ struct guest::call {
   task& root;
 };
 
-/// The orders are all seq_cst: whoever brings work or leaves the seat makes that visible, and then
-/// looks at the other.
 bool guest::take_seat() noexcept {
   constexpr int most = 200;  // looks at a reserve that is asked to leave
   for (int k = 0; k < most; ++k) {
-    taken_by free = taken_by::nobody;
-    if (seat_.compare_exchange_strong(free, taken_by::guest, std::memory_order_seq_cst))
-      return true;
-    if (free == taken_by::guest || of_.has_work()) return false;
+    const auto by = seat_.take();
+    if (by == seat<native>::nobody) return true;
+    if (by == seat<native>::guest || of_.has_work()) return false;
     if (k == 0) reserve().box().ring(news);
     if (k % 20 == 19) sched_yield();
     else machine::pause();
@@ -43,8 +40,7 @@ bool guest::run(task& root) noexcept {
   if (!take_seat()) return false;
   call what{*this, root};
   stack_.run(&begin, &what);
-  seat_.store(taken_by::nobody, std::memory_order_seq_cst);
-  if (of_.has_work()) wake_reserve();
+  seat_.leave([this] { return of_.has_work(); }, reserve().box());
   return true;
 }
 
@@ -81,24 +77,12 @@ void guest::compute(task& root) noexcept {
   machine::set_floating_environment(floating);
 }
 
-void guest::sit_out(worker& reserve) noexcept {
-  const auto has_to_work = [this] {
-    return of_.stopping.load(std::memory_order_acquire) || of_.has_work();
-  };
-  if (seat_.load(std::memory_order_relaxed) == taken_by::reserve) {
-    if (has_to_work()) return;
-    seat_.store(taken_by::nobody, std::memory_order_seq_cst);
-  }
-  reserve.await_news([&] {
-    taken_by free = taken_by::nobody;
-    return has_to_work() &&
-           seat_.compare_exchange_strong(free, taken_by::reserve, std::memory_order_seq_cst);
-  });
+void guest::sit_out() noexcept {
+  seat_.sit_out([this] { return of_.stopping.load(std::memory_order_acquire) || of_.has_work(); },
+                reserve().box(), [this] { reserve().answer_while_waiting(); });
 }
 
-void guest::wake_reserve() noexcept {
-  if (seat_.load(std::memory_order_seq_cst) == taken_by::nobody) reserve().box().ring(news);
-}
+void guest::wake_reserve() noexcept { seat_.wake(reserve().box()); }
 
 bool guest::is_expected() const noexcept {
   const std::uint64_t until = expected_until_.load(std::memory_order_relaxed), now = ticks();

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/run_habits.hpp"
+#include "core/seat.hpp"
 #include "machine/stack.hpp"
+#include "requests/native.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -16,11 +18,9 @@ struct task;
 /// What makes a thread that calls runtime::run() a worker of the pool for as long as that lasts:
 /// the worker whose number comes after those of the pool's own threads.
 ///
-/// Invariant: one of two has the seat, or nobody: the guest, which is one thread at a time, or the
-/// reserve, which is the last of the pool's threads. Only who has it computes or asks for work, so
-/// that no more threads do than the pool has workers. The reserve leaves it where there is no work,
-/// and takes it for work that no guest has brought. The mailbox of the guest's worker has an owner
-/// only while there is a guest.
+/// Invariant: the guest is one thread at a time. It takes the seat of the reserve, the last of the
+/// pool's threads, so that no more threads compute or ask than the pool has workers. The mailbox of
+/// its worker has an owner only while there is a guest.
 class guest {
 public:
   /// Makes the worker. Called before the pool's threads begin. Throws std::system_error.
@@ -32,11 +32,10 @@ public:
   /// if the seat is not to be had. Blocks for some microseconds where the reserve is about to leave
   /// it.
   bool run(task& root) noexcept;
-  bool is_here() const noexcept { return seat_.load(std::memory_order_seq_cst) == taken_by::guest; }
+  bool is_here() const noexcept { return seat_.taken() == seat<native>::guest; }
 
-  /// Leaves the seat if there is no work, and then waits until there is some, and the seat is free,
-  /// or the pool stops. Only the reserve calls it.
-  void sit_out(worker& reserve) noexcept;
+  /// Returns once the reserve has to compute or ask, or the pool stops. Only the reserve calls it.
+  void sit_out() noexcept;
   /// There is work that the guest has not brought. Any thread, after it can be found.
   void wake_reserve() noexcept;
 
@@ -44,7 +43,6 @@ public:
   bool is_expected() const noexcept;
 
 private:
-  enum class taken_by : std::uint8_t { nobody, guest, reserve };
   struct call;
   static void begin(void* of_call) noexcept;
   bool take_seat() noexcept;
@@ -55,7 +53,7 @@ private:
   pool& of_;
   const machine::stack stack_;
   run_habits habits_;  // of the guest alone
-  alignas(64) std::atomic<taken_by> seat_{taken_by::nobody};
+  alignas(64) seat<native> seat_;
   alignas(64) std::atomic<std::uint64_t> expected_until_{0};
 };
 

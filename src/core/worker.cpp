@@ -70,7 +70,7 @@ task* worker::next_task() noexcept {
   trace::recorded waiting(recorder_, trace::activity::wait);
   auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
   for (;;) {
-    if (of.is_reserve(*this)) of.visitor->sit_out(*this);
+    if (of.is_reserve(*this)) of.visitor->sit_out();
     // Whoever was given the last one asks at once: if something else is there, it asks in vain.
     if (!std::exchange(was_given_, false)) {
       waiting.found = true;

@@ -44,12 +44,8 @@ public:
   /// Runs a root task for its caller, who is this thread, and hands over what is left of others.
   /// Until that tick, requests for parts of it are not answered.
   void run_as_guest(task& root, std::uint64_t undivided_until) noexcept;
-  /// Waits until `holds` returns true; whoever makes it true rings `news` then.
-  template <class Holds>
-  void await_news(Holds holds) noexcept {
-    box_.wait(
-        holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
-  }
+  /// Serves the signals of a worker that waits. Owner only.
+  void answer_while_waiting() noexcept;
   /// How many parts this worker has given away. Owner only.
   std::uint64_t parts_given() const noexcept {
     return counted_[splits].load(std::memory_order_relaxed);
@@ -102,7 +98,6 @@ private:
   class computing;
 
   // What the worker does as a victim.
-  void answer_while_waiting() noexcept;
   void answer_between_tasks() noexcept;
   bool answered_enough(std::uint64_t now) const noexcept;
   void count_answer(std::uint64_t begin) noexcept;

@@ -17,4 +17,7 @@ grep -qxE "fib +$times +$times +$times +$number +$number +[0-9]+ +.*-O.*" table 
 [[ $(wc -l <object) == 1 ]] || fail "--json: more than a line"
 grep -qE '"workers":2,"rounds":2,"programs":\[\{"name":"fib","flags":"[^"]*-O[^"]*"(,"(sequential|one_worker|all_workers)_seconds":\[[0-9.e-]+,[0-9.e-]+\]){3},"T1_over_TS":[0-9.]+,"TS_over_TP":[0-9.]+,"splits":\[[0-9]+,[0-9]+\]\}\]' object ||
   fail "--json: $(cat object)"
+"$bin/overhead" --calls >calls || fail "--calls: exit status $?"
+grep -qxE 'run, nothing divided +[0-9]+ ns' calls || fail "no run: $(<calls)"
+[[ $(grep -cxE ' +(2000|10000|40000|200000)( +[0-9]+\.[0-9]{2}){3}' calls) == 4 ]] || fail "no loops: $(<calls)"
 exit $((failures > 0))

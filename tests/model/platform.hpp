@@ -58,6 +58,12 @@ enum class fault {
   ring_taken_first,     // the word before the cutoff
   look_before_taking,   // at the scope, and then the ring is taken
   own_word_first,       // a thread's own cancellation leaves the word before the cutoff
+  // Of a mailbox whose owner changes.
+  left_at_once,  // the owner leaves while somebody rings
+  not_counted,   // who rings does not say so
+  // Of a seat.
+  left_unlooked,  // who leaves it does not look for work
+  work_released,  // work is made visible by a release store
 };
 inline fault broken = fault::none;
 
@@ -74,7 +80,14 @@ struct platform {
   struct count : model::atomic<std::uint32_t> {
     using base = model::atomic<std::uint32_t>;
     using base::base;
+    std::uint32_t load(std::memory_order o) const {
+      return broken == fault::left_at_once ? 0 : base::load(o);
+    }
+    void fetch_add(std::uint32_t n, std::memory_order o) {
+      if (broken != fault::not_counted) base::fetch_add(n, o);
+    }
     void fetch_sub(std::uint32_t n, std::memory_order o) {
+      if (broken == fault::not_counted) return;
       base::fetch_sub(n, o);
       base::wake();
     }

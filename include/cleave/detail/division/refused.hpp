@@ -115,6 +115,34 @@ struct refuse_merge {
 };
 
 template <refusal why>
+struct refuse_search {
+  static_assert(why != refusal::found_is_nothing,
+                "cleave: the body returns nothing: it must return whether something is found, a "
+                "bool, or what is found, an optional or a pointer");
+  static_assert(why != refusal::found_is_no_condition,
+                "cleave: what the body returns is neither true nor false: it must return whether "
+                "something is found, a bool, or what is found, an optional or a pointer");
+  static_assert(why != refusal::found_is_another_result,
+                "cleave: the body of any_of and all_of must return a bool, or what converts to one "
+                "by itself");
+  static_assert(why != refusal::state_is_not_atomic,
+                "cleave: the state of reduce_until must be a trivially copyable type: it is kept "
+                "in one atomic");
+  static_assert(why != refusal::state_merge_has_members,
+                "cleave: the merge of reduce_until must be a function object without members, such "
+                "as cleave::max, or a closure that captures nothing");
+  static_assert(why != refusal::state_body_is_not_callable,
+                "cleave: the body of reduce_until must take the index and the state, "
+                "body(i, so_far)");
+  static_assert(why != refusal::state_merge_does_not_fit,
+                "cleave: the merge of reduce_until must take two states and return the better one, "
+                "of the type of the initial state");
+  static_assert(why != refusal::enough_is_no_condition,
+                "cleave: the last argument of reduce_until must take the state and return whether "
+                "the loop may end, enough(so_far)");
+};
+
+template <refusal why>
 struct refuse_branch {
   static_assert(why != refusal::first_branch_is_a_task,
                 "cleave: the first branch runs here, and is a closure; only those behind it may be "
@@ -139,6 +167,7 @@ struct refuse : refuse_bounds<why>,
                 refuse_put<why>,
                 refuse_part<why>,
                 refuse_merge<why>,
+                refuse_search<why>,
                 refuse_branch<why> {
   using result = refused_result;
 };
@@ -189,6 +218,55 @@ constexpr auto each(A&&...) {
     return typename detail::refuse<why>::result();
   } else if constexpr (sizeof...(A) == 4 || sizeof...(A) == 5) {
     constexpr auto why = detail::each_with_put_refusal<std::decay_t<A>...>();
+    return typename detail::refuse<why>::result();
+  } else {
+    return detail::refused_result();
+  }
+}
+
+namespace detail {
+/// The loops that look for something: see find.hpp.
+template <class Needed, class... A>
+constexpr auto refuse_find() {
+  static_assert(sizeof...(A) == 3 || sizeof...(A) == 4,
+                "cleave: expected first, last, body, and perhaps a put behind");
+  if constexpr (sizeof...(A) == 3) {
+    constexpr auto why = find_refusal<Needed, A...>();
+    return typename refuse<why>::result();
+  } else if constexpr (sizeof...(A) == 4) {
+    constexpr auto why = find_with_put_refusal<Needed, A...>();
+    return typename refuse<why>::result();
+  } else {
+    return refused_result();
+  }
+}
+}  // namespace detail
+
+template <class... A>
+constexpr auto find_first(A&&...) {
+  return detail::refuse_find<void, std::decay_t<A>...>();
+}
+template <class... A>
+constexpr auto find_any(A&&...) {
+  return detail::refuse_find<void, std::decay_t<A>...>();
+}
+template <class... A>
+constexpr bool any_of(A&&...) {
+  return detail::refuse_find<bool, std::decay_t<A>...>();
+}
+template <class... A>
+constexpr bool all_of(A&&...) {
+  return detail::refuse_find<bool, std::decay_t<A>...>();
+}
+
+template <class... A>
+constexpr auto reduce_until(A&&...) {
+  static_assert(sizeof...(A) == 6,
+                "cleave: expected reduce_until(first, last, initial, body, merge, enough), with "
+                "put(from, to, state) behind; or a part of one, reduce_until(first, last, state, "
+                "body, enough)");
+  if constexpr (sizeof...(A) == 6) {
+    constexpr auto why = detail::state_refusal<std::decay_t<A>...>();
     return typename detail::refuse<why>::result();
   } else {
     return detail::refused_result();

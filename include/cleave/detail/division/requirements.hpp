@@ -46,6 +46,14 @@ enum class refusal {
   merge_is_not_copyable,
   identity_is_of_another_type,
   identity_is_not_copyable,
+  found_is_nothing,
+  found_is_no_condition,
+  found_is_another_result,
+  state_is_not_atomic,
+  state_merge_has_members,
+  state_body_is_not_callable,
+  state_merge_does_not_fit,
+  enough_is_no_condition,
   first_branch_is_a_task,
   branch_is_not_callable,
   branch_returns_a_reference
@@ -275,6 +283,55 @@ constexpr refusal each_with_put_refusal() {
         return (takes_in<Get, part> && ...) ? refusal::none : refusal::part_is_not_taken_in;
       else return std::is_same_v<part, nothing> ? refusal::none : refusal::part_is_too_much;
     }
+  }
+}
+
+/// Whether a loop that looks for something can end by what its body returns. `Needed` is void, or
+/// the type that this has to be converted to.
+template <class Needed, class Int, class Body>
+constexpr refusal finding_body_refusal() {
+  using found = std::remove_cvref_t<typename returned_by<Body, Int>::type>;
+  if constexpr (std::is_void_v<found>) return refusal::found_is_nothing;
+  else if constexpr (!std::is_constructible_v<bool, found>) return refusal::found_is_no_condition;
+  else if constexpr (!std::is_void_v<Needed> && !std::convertible_to<found, Needed>)
+    return refusal::found_is_another_result;
+  else return refusal::none;
+}
+
+template <class Needed, class A, class B, class Body>
+constexpr refusal find_refusal() {
+  if constexpr (constexpr refusal r = each_refusal<A, B, Body>(); r != refusal::none) return r;
+  else return finding_body_refusal<Needed, index_of<A, B>, Body>();
+}
+
+template <class Needed, class A, class B, class Body, class Put>
+constexpr refusal find_with_put_refusal() {
+  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+    return r;
+  } else {
+    using index = index_of<A, B>;
+    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) return p;
+    else if constexpr (!invocable_or_winding<Body, index>) return refusal::body_is_not_callable;
+    else return finding_body_refusal<Needed, index, Body>();
+  }
+}
+
+/// A loop with a running state of type T.
+template <class A, class B, class T, class Body, class Merge, class Enough>
+constexpr refusal state_refusal() {
+  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+    return r;
+  } else if constexpr (!std::is_trivially_copyable_v<T>) {
+    return refusal::state_is_not_atomic;
+  } else if constexpr (!std::is_empty_v<Merge> || !std::is_default_constructible_v<Merge>) {
+    return refusal::state_merge_has_members;
+  } else if constexpr (!invocable_or_winding<Body, index_of<A, B>, const T&>) {
+    return refusal::state_body_is_not_callable;
+  } else if constexpr (!std::is_invocable_r_v<T, Merge&, T, T>) {
+    return refusal::state_merge_does_not_fit;
+  } else {
+    return std::is_invocable_r_v<bool, Enough&, const T&> ? refusal::none
+                                                          : refusal::enough_is_no_condition;
   }
 }
 

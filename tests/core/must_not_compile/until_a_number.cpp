@@ -1,0 +1,9 @@
+// The last argument says when it is enough.
+// error: the last argument of reduce_until must take the state
+#include <cleave/reduce_until.hpp>
+#include <cleave/shared.hpp>
+
+int f() {
+  return cleave::reduce_until(
+      0, 9, 0, [](int i, int) { return i; }, cleave::max{}, 3);
+}
