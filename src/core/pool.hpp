@@ -81,9 +81,11 @@ public:
 
   /// Whether there are tasks that any worker may run.
   bool has_work_for_any() const noexcept;
-  /// Whether there are such tasks, or a root task that no guest runs. seq_cst: see guest.
+  /// Whether the reserve may be needed: there is a root task that no guest runs, or a task that has
+  /// been left to any worker or to the reserve. seq_cst: see seat.
   bool has_work() const noexcept {
-    return runs.load(std::memory_order_seq_cst) != 0 || has_work_for_any();
+    return runs.load(std::memory_order_seq_cst) != 0 || !ready_for_any.empty() ||
+           !workers[size_ - 1]->ready.empty();
   }
   /// Whether the worker is the one in whose place guests compute.
   bool is_reserve(const worker& w) const noexcept { return w.id + 1 == size_ && visitor; }
