@@ -22,6 +22,7 @@
 #endif
 #ifdef CLEAVE_TELLS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 
 namespace cleave::machine {
@@ -148,7 +149,8 @@ void call_on(char* top, void (*call)(void*) noexcept, void* argument) noexcept {
 }
 
 #ifdef CLEAVE_TELLS_SANITIZER
-/// What AddressSanitizer is told of, as it has to know which stack a thread is on.
+/// What AddressSanitizer is told of: it has to know which stack a thread is on, and if the program
+/// exits here, that what only the outer stack knows is no leak.
 struct told_call {
   void (*call)(void*) noexcept;
   void* argument;
@@ -158,7 +160,9 @@ struct told_call {
   static void run(void* self) noexcept {
     auto& what = *static_cast<told_call*>(self);
     __sanitizer_finish_switch_fiber(nullptr, &what.outer_begin, &what.outer_bytes);
+    __lsan_register_root_region(what.outer_begin, what.outer_bytes);
     what.call(what.argument);
+    __lsan_unregister_root_region(what.outer_begin, what.outer_bytes);
     __sanitizer_start_switch_fiber(nullptr, what.outer_begin, what.outer_bytes);
   }
 };

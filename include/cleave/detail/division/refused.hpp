@@ -180,7 +180,8 @@ struct refuse : refuse_bounds<why>,
 template <class Total = detail::unnamed, class... A>
 constexpr auto sum(A&&...) {
   static_assert(sizeof...(A) == 3 || sizeof...(A) == 4,
-                "cleave: expected sum(first, last, body) or sum(first, last, body, put)");
+                "cleave: expected sum(first, last, body) or sum(range, body), or one of them with "
+                "a put behind");
   if constexpr (sizeof...(A) == 3) {
     constexpr auto why = detail::sum_refusal<Total, std::decay_t<A>...>();
     return typename detail::refuse<why>::result();
@@ -195,8 +196,8 @@ constexpr auto sum(A&&...) {
 template <class Total = detail::unnamed, class... A>
 constexpr auto reduce(A&&...) {
   static_assert(sizeof...(A) == 5 || sizeof...(A) == 6,
-                "cleave: expected reduce(first, last, identity, body, merge), or the same with a "
-                "put behind");
+                "cleave: expected reduce(first, last, identity, body, merge) or reduce(range, "
+                "identity, body, merge), or one of them with a put behind");
   if constexpr (sizeof...(A) == 5) {
     constexpr auto why = detail::reduce_refusal<Total, std::decay_t<A>...>();
     return typename detail::refuse<why>::result();
@@ -211,8 +212,8 @@ constexpr auto reduce(A&&...) {
 template <class... A>
 constexpr auto each(A&&...) {
   static_assert(sizeof...(A) >= 3 && sizeof...(A) <= 5,
-                "cleave: expected each(first, last, body), with put(from, to) behind, and "
-                "get(result) behind that");
+                "cleave: expected each(first, last, body) or each(range, body), perhaps with a put "
+                "behind, and get(result) behind that");
   if constexpr (sizeof...(A) == 3) {
     constexpr auto why = detail::each_refusal<std::decay_t<A>...>();
     return typename detail::refuse<why>::result();
