@@ -191,6 +191,67 @@ TEST(reduce_until, gives_nothing_away_before_its_first_iteration_has_ended) {
   }
 }
 
+/// Polls for so long, or until `end`.
+void run_for(std::chrono::milliseconds time, const std::atomic<bool>& end) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!end && std::chrono::steady_clock::now() - begin < time) poll();
+}
+
+/// Later iterations may never be wanted: of a loop in long ones the owner gives the next one away
+/// and goes on behind it.
+TEST(reduce_until, gives_the_next_iteration_away) {
+  runtime rt(options{.workers = 2});
+  for (int k = 0; k < 5; ++k) {
+    rt.run([] {
+      std::vector<int> of_owner, of_thief;
+      std::atomic<bool> given{false}, end{false};
+      const detail::worker* const owner = detail::here.self;
+      reduce_until(
+          0, 7, 0,
+          [&, owner](int i, int) {
+            if (detail::here.self != owner) {
+              of_thief.push_back(i);
+              given = true;
+              run_for(std::chrono::seconds(5), end);
+              return i;
+            }
+            of_owner.push_back(i);
+            if (i == 0) run_for(std::chrono::milliseconds(5), end);
+            if (i == 1 || i == 2)
+              while (!given) poll();
+            if (i == 6) end = true;
+            return i;
+          },
+          max{}, [](int) { return false; });
+      // The poll before an iteration may be the one that gives the next.
+      ASSERT_EQ(of_thief.size(), 1u);
+      EXPECT_TRUE(of_thief[0] == 1 || of_thief[0] == 2) << of_thief[0];
+      EXPECT_EQ(of_owner.size(), 6u);
+    });
+  }
+}
+
+/// A loop in short iterations is not divided at each.
+TEST(reduce_until, gives_as_many_iterations_away_as_are_worth_it) {
+  runtime rt(options{.workers = 2});
+  rt.run([] {
+    std::atomic<int> of_thief{0};
+    const detail::worker* const owner = detail::here.self;
+    reduce_until(
+        0, 10000, 0,
+        [&, owner](int i, int) {
+          if (detail::here.self != owner) {
+            ++of_thief;
+          } else if (i == 4000) {
+            while (of_thief < 1000) poll();
+          }
+          return i;
+        },
+        max{}, [](int) { return false; });
+  });
+  EXPECT_LE(rt.statistics().splits, 100u);
+}
+
 /// A thief finds enough while the owner is in an iteration that does not end; and the other way
 /// round.
 TEST(reduce_until, ends_everywhere_when_somebody_has_found_enough) {

@@ -33,7 +33,11 @@ struct exiting_task final : task_of<Work> {
 };
 
 /// The frame of such a loop. While its first iteration is `alone`, no other may be given away: they
-/// could not use what it finds.
+/// could not use what it finds. Iterations after `current` and before `end` can be given.
+///
+/// A split gives the last ones away, as that of any loop. Where the exit `gives_next` it gives the
+/// next ones and the owner goes on behind them: the last ones may never be wanted, and the later
+/// they begin the more they know.
 template <std::integral Int, class Make, class Exit>
 struct exit_frame : work_frame {
   using work_type = std::remove_cvref_t<std::invoke_result_t<Make&, Int, Int>>;
@@ -51,11 +55,17 @@ struct exit_frame : work_frame {
   }
   static task* split(frame& f, unsigned shares) {
     auto& self = static_cast<exit_frame&>(f);
-    const Int from = begin_of_share(self.current, self.end, shares);
-    auto* t =
-        new given_task([&]() -> work_type { return (*self.make)(from, self.end); }, *self.exit);
+    Int from, to = self.end;
+    if constexpr (Exit::gives_next) {
+      from = static_cast<Int>(self.current + 1);
+      to = self.exit->end_of_next(from, to, shares);
+    } else {
+      from = begin_of_share(self.current, self.end, shares);
+    }
+    auto* t = new given_task([&]() -> work_type { return (*self.make)(from, to); }, *self.exit);
     t->before = was_given(self) ? self.part : nullptr;
-    self.end = from;
+    if constexpr (Exit::gives_next) self.current = static_cast<Int>(to - 1);
+    else self.end = from;
     self.tag |= given;
     return self.part = t;
   }
@@ -63,7 +73,7 @@ struct exit_frame : work_frame {
       frame_role::work, wire_of<work_type>(),   &splittable, &split, nullptr,
       nullptr,          staying_of<work_type>()};
 
-  Int current;
+  Int current;  // where the owner is, or the last of the next ones that it has given
   Int end;
   Make* make;
   Exit* exit;
@@ -80,6 +90,7 @@ inline constexpr int longest_strip = 64;
 template <bool paced, std::integral Int, class Body, class Make, class Exit>
 [[gnu::always_inline]] inline task* exit_loop(Int first, Int last, bool first_alone, Body&& body,
                                               Make& make, Exit& exit) {
+  static_assert(!(paced && Exit::gives_next), "a strip would run what was given within it");
   const std::uintptr_t at = here.construct;
   frame* const outer = here.innermost;
   exit_frame<Int, Make, Exit> rest(outer, last, make, exit, first_alone);
@@ -94,12 +105,13 @@ template <bool paced, std::integral Int, class Body, class Make, class Exit>
     int run = 0;
     bool seen = true;  // the compiler has seen all that the body does
     for (; run < strip_length && seen && i < rest.end; ++run, ++i) {
-      rest.current = i;
+      if constexpr (!Exit::gives_next) rest.current = i;
       const scope* const before = here.current;
       if (body(i)) return nullptr;
       seen = paced && !may_take_long(before, here.current);
     }
     rest.alone = false;
+    if constexpr (Exit::gives_next) i = static_cast<Int>(rest.current + 1);
     if constexpr (paced) {
       if (run < strip_length) continue;
       const std::uint64_t now = ticks(), took = now - since;
@@ -145,6 +157,7 @@ struct ends_if {
 
 template <class Ends>
 struct ordered_exit {
+  static constexpr bool gives_next = false;
   /// The parts given before this one are of later iterations, and live until this one has ended.
   template <class R>
   void part_ended(const task& t, const R& result) noexcept {
@@ -158,6 +171,8 @@ struct ordered_exit {
 template <class R, class Ends>
 class any_exit : public scope {
 public:
+  static constexpr bool gives_next = false;
+
   any_exit() noexcept : scope(here.current) {}
   ~any_exit() { end(); }
 
@@ -246,11 +261,27 @@ template <bool winds, std::integral Int, class Body>
 // ---- with a state
 
 /// Ends a loop with a state: once that is good enough, which all workers see.
-template <class State, class Enough>
+template <std::integral Int, class State, class Enough>
 class state_exit : public scope {
 public:
-  state_exit(State& s, Enough& e) noexcept : scope(here.current), state_(s), enough_(e) {}
+  static constexpr bool gives_next = true;
+
+  state_exit(Int first, State& s, Enough& e) noexcept
+      : scope(here.current), first_(first), state_(s), enough_(e) {}
   ~state_exit() { end(); }
+
+  /// Where a part ends that begins at `from`: after one iteration, or after as many as seem to be
+  /// worth a division. In a check after one, as then a program divides at the same places each time
+  /// that it runs.
+  Int end_of_next(Int from, Int to, unsigned shares) const noexcept {
+    // The one before `from` has not ended.
+    const std::uint64_t done = remaining(first_, from) - 1, left = remaining(from, to);
+    if (done == 0 || (rung_signals() & checking) != 0) return static_cast<Int>(from + 1);
+    const std::uint64_t each = (ticks() - began_) / done + 1;
+    const std::uint64_t worth = worth_microseconds * ticks_per_microsecond() / each;
+    const std::uint64_t most = std::max<std::uint64_t>(left / shares, 1);
+    return static_cast<Int>(from + static_cast<Int>(std::clamp<std::uint64_t>(worth, 1, most)));
+  }
 
   bool reached() const { return enough_(state_.get()); }
   /// Whether the loop ends here. What it returns then may legally differ from what the undivided
@@ -267,6 +298,10 @@ public:
   }
 
 private:
+  static constexpr unsigned worth_microseconds = 200;
+
+  const Int first_;
+  const std::uint64_t began_ = ticks();
   State& state_;
   Enough& enough_;
 };
@@ -291,8 +326,8 @@ template <class Task, class Exit>
 template <std::integral Int, class State, class Body, class Enough, class Make>
 [[gnu::always_inline]] inline void state_loop(Int first, Int last, bool begun, State& state,
                                               Body& body, Enough& enough, Make& make) {
-  using exit_type = state_exit<State, Enough>;
-  exit_type exit(state, enough);
+  using exit_type = state_exit<Int, State, Enough>;
+  exit_type exit(first, state, enough);
   run_within(
       exit,
       [&] {
