@@ -1,8 +1,7 @@
-#include <algorithm>
 #include <chrono>
 #include <cleave/cleave.hpp>
 
-#include "kernels.hpp"
+#include "series.hpp"
 
 namespace overhead {
 namespace {
@@ -20,27 +19,20 @@ void keep(const T& value) {
 // The median over the rounds of what one of `calls` calls takes.
 template <class F>
 double seconds_of(int calls, F call) {
-  std::vector<double> seconds;
+  times taken;
   for (int round = 0; round <= rounds; round++) {
     const auto begin = clock::now();
     for (int k = 0; k < calls; k++) call();
     const std::chrono::duration<double> took = clock::now() - begin;
-    if (round > 0) seconds.push_back(took.count() / calls);  // the first one warms up
+    if (round > 0) taken.seconds.push_back(took.count() / calls);  // the first one warms up
   }
-  std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
-  return seconds[rounds / 2];
-}
-
-cleave::options with(int workers) {
-  cleave::options o;
-  o.workers = workers;
-  return o;
+  return taken.median();
 }
 
 }  // namespace
 
 std::vector<call_cost> call_costs() {
-  cleave::runtime runtime(with(1));
+  cleave::runtime runtime(cleave::options{.workers = 1});
   std::vector<call_cost> all;
   int n = 0;
   all.push_back({"run, nothing divided",
@@ -76,7 +68,7 @@ std::vector<call_cost> call_costs() {
 }
 
 std::vector<short_loop> short_loops(int workers) {
-  cleave::runtime runtime(with(workers));
+  cleave::runtime runtime(cleave::options{.workers = workers});
   std::vector<short_loop> all;
   for (const int elements : {2000, 10'000, 40'000, 200'000}) {
     const std::vector<float> values(static_cast<std::size_t>(elements), 1.5F);

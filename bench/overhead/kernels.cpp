@@ -50,13 +50,9 @@ apps::trial sudoku(const std::string& puzzle, apps::sudoku::question asked) {
 // that are not used sleep.
 struct runtimes {
   cleave::runtime one, all;
-  explicit runtimes(int workers) : one(with(1)), all(with(workers)) {}
+  explicit runtimes(int workers)
+      : one(cleave::options{.workers = 1}), all(cleave::options{.workers = workers}) {}
   cleave::runtime* of(int workers) { return workers == 0 ? nullptr : workers == 1 ? &one : &all; }
-  static cleave::options with(int workers) {
-    cleave::options o;
-    o.workers = workers;
-    return o;
-  }
 };
 
 }  // namespace

@@ -16,17 +16,11 @@ void busy_until(clock::time_point end) {
   while (clock::now() < end) {}
 }
 
-cleave::options with(int workers) {
-  cleave::options o;
-  o.workers = workers;
-  return o;
-}
-
 }  // namespace
 
 latency wake_up(int workers) {
   constexpr int rounds = 200;
-  cleave::runtime runtime(with(workers));
+  cleave::runtime runtime(cleave::options{.workers = workers});
   std::vector<double> seconds;
   runtime.run([&] {
     for (int round = 0; round < rounds; round++) {
@@ -51,7 +45,7 @@ latency wake_up(int workers) {
 }
 
 double idle_cpu(int workers) {
-  cleave::runtime runtime(with(workers));
+  cleave::runtime runtime(cleave::options{.workers = workers});
   return runtime.run([] {
     busy_until(clock::now() + 100ms);
     apps::stopwatch time;
