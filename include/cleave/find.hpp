@@ -92,7 +92,7 @@ template <class A, class B, class Body>
 /// whose result is what find_first returns for them. The body may take the loop's own step as its
 /// last argument, as that of `sum` may: body(i, wind).
 template <class A, class B, class Body, class Put>
-  requires(detail::find_with_put_refusal<void, A, B, Body, Put>() == detail::refusal::none)
+  requires(detail::find_refusal<void, A, B, Body, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto find_first(A first, B last, Body body, Put put) {
   using Int = detail::index_of<A, B>;
   return detail::find_between<detail::ends_if<true>, true, detail::find_result<Int, Body>>(
@@ -109,7 +109,7 @@ template <class A, class B, class Body>
       first, last, detail::naming_place<Int>(std::move(body)));
 }
 template <class A, class B, class Body, class Put>
-  requires(detail::find_with_put_refusal<void, A, B, Body, Put>() == detail::refusal::none)
+  requires(detail::find_refusal<void, A, B, Body, Put>() == detail::refusal::none)
 [[gnu::always_inline]] inline auto find_any(A first, B last, Body body, Put put) {
   using Int = detail::index_of<A, B>;
   return detail::find_between<detail::ends_if<true>, false, detail::find_result<Int, Body>>(
@@ -118,28 +118,20 @@ template <class A, class B, class Body, class Put>
 
 /// Whether body(i), which returns a bool, is true for some i from first to last - 1. Ends as
 /// find_any does; with a put, its tasks return a bool too.
-template <class A, class B, class Body>
-  requires(detail::find_refusal<bool, A, B, Body>() == detail::refusal::none)
-[[gnu::always_inline]] inline bool any_of(A first, B last, Body body) {
-  return detail::find_between<detail::ends_if<true>, false, bool>(first, last, std::move(body));
-}
-template <class A, class B, class Body, class Put>
-  requires(detail::find_with_put_refusal<bool, A, B, Body, Put>() == detail::refusal::none)
-[[gnu::always_inline]] inline bool any_of(A first, B last, Body body, Put put) {
+template <class A, class B, class Body, class... Put>
+  requires(sizeof...(Put) <= 1 &&
+           detail::find_refusal<bool, A, B, Body, Put...>() == detail::refusal::none)
+[[gnu::always_inline]] inline bool any_of(A first, B last, Body body, Put... put) {
   return detail::find_between<detail::ends_if<true>, false, bool>(first, last, std::move(body),
-                                                                  std::move(put));
+                                                                  std::move(put)...);
 }
 /// Whether body(i) is true for all i.
-template <class A, class B, class Body>
-  requires(detail::find_refusal<bool, A, B, Body>() == detail::refusal::none)
-[[gnu::always_inline]] inline bool all_of(A first, B last, Body body) {
-  return detail::find_between<detail::ends_if<false>, false, bool>(first, last, std::move(body));
-}
-template <class A, class B, class Body, class Put>
-  requires(detail::find_with_put_refusal<bool, A, B, Body, Put>() == detail::refusal::none)
-[[gnu::always_inline]] inline bool all_of(A first, B last, Body body, Put put) {
+template <class A, class B, class Body, class... Put>
+  requires(sizeof...(Put) <= 1 &&
+           detail::find_refusal<bool, A, B, Body, Put...>() == detail::refusal::none)
+[[gnu::always_inline]] inline bool all_of(A first, B last, Body body, Put... put) {
   return detail::find_between<detail::ends_if<false>, false, bool>(first, last, std::move(body),
-                                                                   std::move(put));
+                                                                   std::move(put)...);
 }
 
 }  // namespace cleave

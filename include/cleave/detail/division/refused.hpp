@@ -139,7 +139,7 @@ struct refuse_search {
                 "of the type of the initial state");
   static_assert(why != refusal::enough_is_no_condition,
                 "cleave: the last argument of reduce_until must take the state and return whether "
-                "the loop may end, enough(so_far)");
+                "the loop may end, enough(so_far); only a put stands behind it");
 };
 
 template <refusal why>
@@ -229,13 +229,10 @@ namespace detail {
 /// The loops that look for something: see find.hpp.
 template <class Needed, class... A>
 constexpr auto refuse_find() {
-  static_assert(sizeof...(A) == 3 || sizeof...(A) == 4,
-                "cleave: expected first, last, body, and perhaps a put behind");
-  if constexpr (sizeof...(A) == 3) {
+  constexpr bool fits = sizeof...(A) == 3 || sizeof...(A) == 4;
+  static_assert(fits, "cleave: expected first, last, body, and perhaps a put behind");
+  if constexpr (fits) {
     constexpr auto why = find_refusal<Needed, A...>();
-    return typename refuse<why>::result();
-  } else if constexpr (sizeof...(A) == 4) {
-    constexpr auto why = find_with_put_refusal<Needed, A...>();
     return typename refuse<why>::result();
   } else {
     return refused_result();
@@ -262,11 +259,12 @@ constexpr bool all_of(A&&...) {
 
 template <class... A>
 constexpr auto reduce_until(A&&...) {
-  static_assert(sizeof...(A) == 6,
+  constexpr bool fits = sizeof...(A) == 6 || sizeof...(A) == 7;
+  static_assert(fits,
                 "cleave: expected reduce_until(first, last, initial, body, merge, enough), with "
                 "put(from, to, state) behind; or a part of one, reduce_until(first, last, state, "
                 "body, enough)");
-  if constexpr (sizeof...(A) == 6) {
+  if constexpr (fits) {
     constexpr auto why = detail::state_refusal<std::decay_t<A>...>();
     return typename detail::refuse<why>::result();
   } else {

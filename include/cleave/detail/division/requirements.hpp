@@ -114,6 +114,18 @@ constexpr refusal put_refusal() {
   else return refusal::put_is_not_callable;
 }
 
+/// What every loop with a put requires whose body takes the index.
+template <class A, class B, class Body, class Put>
+constexpr refusal loop_with_put_refusal() {
+  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+    return r;
+  } else {
+    using index = index_of<A, B>;
+    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) return p;
+    else return invocable_or_winding<Body, index> ? refusal::none : refusal::body_is_not_callable;
+  }
+}
+
 /// What a task returns.
 template <class Work>
 using result_of = value_of<decltype(std::declval<std::remove_cvref_t<Work>&>().run())>;
@@ -229,29 +241,24 @@ struct returned_by<Body, Int, false> {
 
 template <class Total, class A, class B, class T, class Body, class Merge, class Put>
 constexpr refusal reduce_with_put_refusal() {
-  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+  if constexpr (constexpr refusal r = loop_with_put_refusal<A, B, Body, Put>();
+                r != refusal::none) {
     return r;
   } else {
     using index = index_of<A, B>;
-    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) {
-      return p;
-    } else if constexpr (!invocable_or_winding<Body, index>) {
-      return refusal::body_is_not_callable;
+    using term = typename returned_by<Body, index>::type;
+    if constexpr (constexpr refusal m = merging_refusal<Total, T, term, Merge, false>();
+                  m != refusal::none) {
+      return m;
     } else {
-      using term = typename returned_by<Body, index>::type;
-      if constexpr (constexpr refusal m = merging_refusal<Total, T, term, Merge, false>();
-                    m != refusal::none) {
-        return m;
-      } else {
-        using part = part_of<Put, index>;
-        using total = merged_total<Total, T>;
-        using all = parts_total<total, part>;
-        if constexpr (std::is_same_v<part, nothing>) return refusal::part_returns_nothing;
-        else if constexpr (merge_refusal<total, part, Merge, false>() != refusal::none ||
-                           merge_refusal<all, part, Merge, false>() != refusal::none)
-          return refusal::part_is_not_merged;
-        else return refusal::none;
-      }
+      using part = part_of<Put, index>;
+      using total = merged_total<Total, T>;
+      using all = parts_total<total, part>;
+      if constexpr (std::is_same_v<part, nothing>) return refusal::part_returns_nothing;
+      else if constexpr (merge_refusal<total, part, Merge, false>() != refusal::none ||
+                         merge_refusal<all, part, Merge, false>() != refusal::none)
+        return refusal::part_is_not_merged;
+      else return refusal::none;
     }
   }
 }
@@ -269,20 +276,14 @@ concept takes_in = (std::is_same_v<Part, nothing> && std::invocable<Get&>) ||
 
 template <class A, class B, class Body, class Put, class... Get>
 constexpr refusal each_with_put_refusal() {
-  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+  if constexpr (constexpr refusal r = loop_with_put_refusal<A, B, Body, Put>();
+                r != refusal::none) {
     return r;
   } else {
-    using index = index_of<A, B>;
-    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) {
-      return p;
-    } else if constexpr (!invocable_or_winding<Body, index>) {
-      return refusal::body_is_not_callable;
-    } else {
-      using part = part_of<Put, index>;
-      if constexpr (sizeof...(Get) > 0)
-        return (takes_in<Get, part> && ...) ? refusal::none : refusal::part_is_not_taken_in;
-      else return std::is_same_v<part, nothing> ? refusal::none : refusal::part_is_too_much;
-    }
+    using part = part_of<Put, index_of<A, B>>;
+    if constexpr (sizeof...(Get) > 0)
+      return (takes_in<Get, part> && ...) ? refusal::none : refusal::part_is_not_taken_in;
+    else return std::is_same_v<part, nothing> ? refusal::none : refusal::part_is_too_much;
   }
 }
 
@@ -298,26 +299,25 @@ constexpr refusal finding_body_refusal() {
   else return refusal::none;
 }
 
-template <class Needed, class A, class B, class Body>
+template <class A, class B, class Body>
+constexpr refusal loop_refusal() {
+  return each_refusal<A, B, Body>();
+}
+template <class A, class B, class Body, class Put>
+constexpr refusal loop_refusal() {
+  return loop_with_put_refusal<A, B, Body, Put>();
+}
+
+/// A loop that looks for something, perhaps with a put.
+template <class Needed, class A, class B, class Body, class... Put>
 constexpr refusal find_refusal() {
-  if constexpr (constexpr refusal r = each_refusal<A, B, Body>(); r != refusal::none) return r;
+  if constexpr (constexpr refusal r = loop_refusal<A, B, Body, Put...>(); r != refusal::none)
+    return r;
   else return finding_body_refusal<Needed, index_of<A, B>, Body>();
 }
 
-template <class Needed, class A, class B, class Body, class Put>
-constexpr refusal find_with_put_refusal() {
-  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
-    return r;
-  } else {
-    using index = index_of<A, B>;
-    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) return p;
-    else if constexpr (!invocable_or_winding<Body, index>) return refusal::body_is_not_callable;
-    else return finding_body_refusal<Needed, index, Body>();
-  }
-}
-
-/// A loop with a running state of type T.
-template <class A, class B, class T, class Body, class Merge, class Enough>
+/// A loop with a running state of type T, perhaps with a put.
+template <class A, class B, class T, class Body, class Merge, class Enough, class... Put>
 constexpr refusal state_refusal() {
   if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
     return r;
