@@ -110,7 +110,7 @@ public:
   /// caller blocks, where another thread has this place; in a task of another runtime; with
   /// options::timing, trace, profile or check; and on processors other than x86-64 and AArch64.
   /// Called by a worker of this runtime it simply calls f(). A run in which nothing is divided
-  /// takes 0.2 µs.
+  /// takes under 0.2 µs.
   ///
   /// What f() starts computes in the calling thread's floating-point environment (rounding, flush
   /// to zero, traps), on whichever worker of this process. Throws std::logic_error if all workers

@@ -45,7 +45,7 @@ pool::pool(const settings& s, std::unique_ptr<trace::session> recorded)
   if (s.others) others_ = s.others(*this);
   if (places() > size()) {
     workers.back() = std::make_unique<worker>(*this, size());
-    visitor = std::make_unique<guest>(*this, s.stack_bytes);
+    guests = std::make_unique<guest>(*this, s.stack_bytes);
   }
   try {
     for (unsigned i = 0; i < s.workers; ++i) {
@@ -103,17 +103,17 @@ void pool::begin(void* self) {
 
 void pool::begin_root(task& root) noexcept {
   announce(meeting, [&] { roots.push(root); });
-  if (visitor) visitor->wake_reserve();
+  if (guests) guests->wake_reserve();
 }
 
 void pool::make_ready(task& t) noexcept {
   if (recording) t.ticks = ticks();
   announce(meeting, [&] { ready_for_any.push(t); });
-  if (visitor) visitor->wake_reserve();
+  if (guests) guests->wake_reserve();
 }
 
 void pool::run(task& root) {
-  if (visitor && here.self == nullptr && visitor->run(root)) {
+  if (guests && here.self == nullptr && guests->run(root)) {
     told_stopped(here.current);
     return;
   }
@@ -133,7 +133,7 @@ bool pool::has_work_for_any() const noexcept {
 
 bool pool::in_use() const noexcept {
   return (here.self != nullptr && &here.self->of == this) ||
-         runs.load(std::memory_order_acquire) != 0 || (visitor && visitor->is_here());
+         runs.load(std::memory_order_acquire) != 0 || (guests && guests->is_here());
 }
 
 void pool::interrupt_all() noexcept {

@@ -58,8 +58,8 @@ public:
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  /// Runs a root task on the calling thread, or if that is a worker, or another thread is the
-  /// guest, hands it to a worker and blocks until it is done.
+  /// Runs a root task on the calling thread; if that is a worker, or cannot be the guest, hands it
+  /// to a worker and blocks until it is done.
   void run(task& root);
   /// Whether a run() has not returned, or the caller is a worker of this pool: then it cannot end.
   bool in_use() const noexcept;
@@ -84,13 +84,13 @@ public:
   /// Whether the reserve may be needed: there is a root task that no guest runs, or a task that has
   /// been left to any worker or to the reserve. seq_cst: see seat.
   bool has_work() const noexcept {
-    return runs.load(std::memory_order_seq_cst) != 0 || !ready_for_any.empty() ||
+    return runs.load(std::memory_order_seq_cst) != 0 || !roots.empty() || !ready_for_any.empty() ||
            !workers[size_ - 1]->ready.empty();
   }
   /// Whether the worker is the one in whose place guests compute.
-  bool is_reserve(const worker& w) const noexcept { return w.id + 1 == size_ && visitor; }
+  bool is_reserve(const worker& w) const noexcept { return w.id + 1 == size_ && guests; }
   bool expects_guest() const noexcept {
-    return visitor && !cpus.oversubscribed && visitor->is_expected();
+    return guests && !cpus.oversubscribed && guests->is_expected();
   }
 
   const std::unique_ptr<trace::session> recording;
@@ -102,7 +102,7 @@ public:
   const bool cutoff;                    // CLEAVE_CUTOFF
   team_node* team = nullptr;            // the team of the last root task that all nodes run
   const sharing cpus;
-  std::unique_ptr<guest> visitor;  // null: run() always hands its task over
+  std::unique_ptr<guest> guests;  // null: run() always hands its task over
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had

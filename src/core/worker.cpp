@@ -70,7 +70,7 @@ task* worker::next_task() noexcept {
   trace::recorded waiting(recorder_, trace::activity::wait);
   auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
   for (;;) {
-    if (of.is_reserve(*this)) of.visitor->sit_out();
+    if (of.is_reserve(*this)) of.guests->sit_out();
     // Whoever was given the last one asks at once: if something else is there, it asks in vain.
     if (!std::exchange(was_given_, false)) {
       waiting.found = true;
@@ -132,9 +132,7 @@ struct worker::persistence {
   }
   void blocks() noexcept { of.add(sleeps); }
   void restart() noexcept { spin.restart(), all_asked = true; }
-  bool patient() const noexcept {
-    return of.of.cpus.oversubscribed && std::chrono::steady_clock::now() < until;
-  }
+  bool patient() const noexcept { return std::chrono::steady_clock::now() < until; }
 
   worker& of;
   machine::spinner spin;
@@ -176,9 +174,7 @@ void worker::run_as_guest(task& root, std::uint64_t undivided_until) noexcept {
   if (ready.empty()) return;  // else they are of groups that were made around this run
   announce(of.meeting, [this] {
     while (task* const t = ready.steal()) {
-      try {
-        of.ready_for_any.push(*t);
-      } catch (const std::bad_alloc&) { return ready.push(*t); }  // there is room where it was
+      if (!leave_to_any(*t)) return;
     }
   });
 }
@@ -263,13 +259,12 @@ bool worker::reclaim(task& t) noexcept {
          of.meeting.box(t.runner).reclaim(reinterpret_cast<request>(&t));
 }
 
-/// Waits for a task that may be about to end: to ask for a part of it takes its runner as long.
-bool worker::ends_soon(const task& t) const noexcept {
-  if (of.cpus.oversubscribed) return t.done();
+/// Gives a task the time to end that asking for a part of it would take its runner.
+void worker::linger(const task& t) const noexcept {
+  if (of.cpus.oversubscribed) return;
   constexpr std::uint64_t longest = 1;  // microseconds
   const std::uint64_t since = ticks();
   while (!t.done() && ticks() - since < longest * ticks_per_microsecond()) machine::pause();
-  return t.done();
 }
 
 void worker::join(task& t) noexcept {
@@ -277,7 +272,7 @@ void worker::join(task& t) noexcept {
   // A task that was taken back is not begun, and nobody else can have it. A task of CLEAVE_CHECK
   // has no runner and is done.
   if (reclaim(t)) return execute(t);
-  ends_soon(t);
+  linger(t);
   while (!t.done()) {
     const std::uint64_t looked_at = of.ready_for_any.pushes();
     task* part = find_ready(t);
@@ -362,6 +357,16 @@ void worker::run_as_spawned(group_task& t) {
   strands_->go_back(begin);
 }
 
+/// Leaves a task that was taken out of this worker's own to whoever comes. Returns false if memory
+/// is lacking: then the task is this worker's again.
+bool worker::leave_to_any(task& t) noexcept try {
+  of.ready_for_any.push(t);
+  return true;
+} catch (const std::bad_alloc&) {
+  ready.push(t);  // there is room where it was
+  return false;
+}
+
 task* worker::take_ready(const group_scope& group) noexcept {
   const ready_tasks::taken taken = ready.take(group);
   if (taken.left != nullptr) {
@@ -369,11 +374,7 @@ task* worker::take_ready(const group_scope& group) noexcept {
       while (left != nullptr) {
         task& t = *left;
         left = std::exchange(t.before, nullptr);
-        try {
-          of.ready_for_any.push(t);
-        } catch (const std::bad_alloc&) {
-          ready.push(t);  // there is room where it was
-        }
+        leave_to_any(t);
       }
     });
   } else if (taken.moved && of.meeting.anybody_asks()) {

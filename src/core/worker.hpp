@@ -124,6 +124,7 @@ private:
   task* find_ready(const scope& awaited) noexcept;
   /// Takes the newest of this worker's ready tasks that are of the group, or null.
   task* take_ready(const group_scope& group) noexcept;
+  bool leave_to_any(task& t) noexcept;
   /// Takes a task of the group, or of one further in, or null.
   task* find_task(const group_scope& group) noexcept;
   template <class Finished>
@@ -138,7 +139,7 @@ private:
   void run(task& t) noexcept;
   void finish(task& t) noexcept;
   bool reclaim(task& t) noexcept;
-  bool ends_soon(const task& t) const noexcept;
+  void linger(const task& t) const noexcept;
   void set_cutoff() noexcept { box_.set_cutoff(cutoff_.address()); }
   void add(count c) noexcept;
   void set(count c, std::uint64_t n) noexcept;

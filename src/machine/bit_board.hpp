@@ -27,9 +27,6 @@ public:
   void clear(unsigned i) noexcept {
     words_[i / bits].fetch_and(~(std::uint64_t{1} << i % bits), std::memory_order_seq_cst);
   }
-  bool has(unsigned i) const noexcept {
-    return (words_[i / bits].load(std::memory_order_seq_cst) >> i % bits & 1) != 0;
-  }
   bool any() const noexcept {
     for (unsigned i = 0; i < used_; ++i) {
       if (words_[i].load(std::memory_order_seq_cst) != 0) return true;

@@ -38,7 +38,7 @@ inline bool asks_for_anything(const detail::pool& of, unsigned worker) {
 inline void await_idle_workers() {
   const detail::worker& self = *detail::here.self;
   for (unsigned i = 0; i < self.of.size(); ++i) {
-    if (i == self.id || (self.of.is_reserve(self.of.at(i)) && self.of.visitor->is_here())) continue;
+    if (i == self.id || (self.of.is_reserve(self.of.at(i)) && self.of.guests->is_here())) continue;
     while (!asks_for_anything(self.of, i)) std::this_thread::yield();
   }
 }
