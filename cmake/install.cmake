@@ -16,7 +16,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/cleaveConfig.cmake.in
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/cleaveConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/generated/cleaveConfig.cmake
+install(FILES ${PROJECT_BINARY_DIR}/generated/cleaveConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/cleave_tascell.cmake
   ${PROJECT_BINARY_DIR}/generated/cleaveConfigVersion.cmake DESTINATION ${package_folder})
 
 # The prefix is found from where the .pc file lies, unless folders were given as absolute paths.

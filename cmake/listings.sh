@@ -7,12 +7,13 @@
 # other ```cpp listing is a piece of a program, and its lines must stand, in this order and together
 # but for indentation, in a program of the same page, before it or after it.
 # A block fenced by ```cpp no-test is left alone. One fenced by ```cpp library=NAME is a shared library that the programs
-# of the page load: FOLDER/PAGE-NAME.cc. One fenced by ```python is a program too: FOLDER/PAGE-N.py.
+# of the page load: FOLDER/PAGE-NAME.cc. One fenced by ```python is a program too: FOLDER/PAGE-N.py; one fenced by
+# ```tascell too: FOLDER/PAGE-N.tc.
 set -euo pipefail
 page=$1 folder=$2
 name=$(basename "$page" .md)
 mkdir -p "$folder"
-rm -f "$folder/$name"-*.{cpp,cc,py,expected}
+rm -f "$folder/$name"-*.{cpp,cc,py,tc,expected}
 awk -v page="$page" -v prefix="$folder/$name-" '
   function squeezed(text) { gsub(/\n[ \t]+/, "\n", text); return text }
   /^```/ && !inside {
@@ -30,9 +31,9 @@ awk -v page="$page" -v prefix="$folder/$name-" '
       next
     }
     if (kind ~ /^cpp library=/) printf "#line %d \"%s\"\n%s", start + 1, page, substr(text, 2) > (prefix substr(kind, 13) ".cc")
-    if (kind == "python") {
+    if (kind == "python" || kind == "tascell") {
       programs++; last_was_program = 1
-      printf "%s", substr(text, 2) > (prefix programs ".py")
+      printf "%s", substr(text, 2) > (prefix programs (kind == "python" ? ".py" : ".tc"))
       next
     }
     if (kind == "cpp") { pieces++; piece[pieces] = squeezed(text); at[pieces] = start }

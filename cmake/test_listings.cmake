@@ -31,6 +31,13 @@ foreach(page IN LISTS pages)
     endforeach()
   endif()
   file(GLOB programs ${folder}/${name}-*.cpp)
+  if(NOT under_tsan)  # the command is not built there
+    file(GLOB tascell_programs ${folder}/${name}-*.tc)
+    foreach(program IN LISTS tascell_programs)
+      cleave_tascell_source(${program} generated)
+      list(APPEND programs ${generated})
+    endforeach()
+  endif()
   foreach(program IN LISTS programs)
     get_filename_component(listing ${program} NAME_WE)
     # Users' programs: no warnings target here, only what the tutorial tells them.

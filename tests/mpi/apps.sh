@@ -49,6 +49,13 @@ for mpi in "${mpis[@]}"; do
   once 2 '^trace +' queens 11 --trace "$work/trace.json"
   [[ -s $work/trace.json ]] || fail "$mpi: no trace"
   for program in "${stay[@]}"; do once 2 '^answer ' $program; done
+  # Translated programs, of which lu stays with its matrix.
+  once 2 '^r = 196418$' tascell-fib 27
+  once 2 '^s = 14200$' tascell-queens 12
+  once 2 '^s = 9356$' tascell-pentomino
+  once 2 '^r = 11$' tascell-comp 3000
+  once 2 '^error = [0-9.]+e-1[5-9]$' tascell-lu 256
+  once 2 '^x = -0.43000053339694' tascell-grav 30
   launch "$mpi" 2 "$bin/queens" abc
   timeout 60 "${command[@]}" >"$work/out" 2>"$work/err"
   status=$?

@@ -37,3 +37,7 @@ namespace sites {
 // `cleave submit` and `cleave nodes`
 std::unique_ptr<apps::command_group> commands(apps::command_line& program);
 }  // namespace sites
+namespace tascell {
+// `cleave tascell`: makes C++ of a Tascell program
+std::unique_ptr<apps::command_group> commands(apps::command_line& program);
+}  // namespace tascell
