@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "sim/faults.hpp"
+#include "sim/programs.hpp"
 #include "sim/scale.hpp"
 #include "support/command_line.hpp"
 #include "support/save_file.hpp"
@@ -23,9 +25,9 @@ struct faults_options {
 struct scale_options {
   std::vector<int> workers = {4, 8, 16, 32, 64, 128, 256};
   std::vector<std::string> strategies;
-  std::string sites = "four", plot;
+  std::string sites = "four", plot, pentomino;
   int cost = 40, depth = 13, tree_seed = 29, seed = 1, killed_every = 0;
-  int back_after = 0, told_after = 3'000, queens = 0;
+  int back_after = 0, told_after = 3'000, queens = 0, fib = 0, grav = 0, seconds = 0;
   bool json = false, progress = false;
 };
 
@@ -119,11 +121,25 @@ nlohmann::json json_of(const sim::scale_result& r) {
           {"bytes", r.bytes}};
 }
 
-int run_scale(const scale_options& o) {
+sim::tree tree_of(const scale_options& o) {
+  const int programs = (o.queens != 0) + (o.fib != 0) + (o.grav != 0) + !o.pentomino.empty();
+  if (programs > 1)
+    throw apps::usage_error("--queens, --fib, --grav, --pentomino: expected one of them");
+  if (o.queens > 14) return sim::queens_program(static_cast<unsigned>(o.queens));
+  if (o.queens != 0) return sim::queens_tree(static_cast<unsigned>(o.queens));
+  if (o.fib != 0) return sim::fib_tree(static_cast<unsigned>(o.fib));
+  if (o.grav != 0) return sim::grav_tree(static_cast<unsigned>(o.grav));
+  if (!o.pentomino.empty()) return sim::pentomino_tree(o.pentomino);
+  return sim::uts_tree(o.depth, o.tree_seed);
+}
+
+int run_scale(scale_options o) {
   if (!o.plot.empty()) apps::require_writable(o.plot);
+  runs_of(o);  // mistakes are said before the tree is made
+  const sim::tree work = tree_of(o);
+  if (o.seconds != 0)
+    o.cost = std::max(1, static_cast<int>(std::lround(1e6 * o.seconds / work.nodes())));
   const std::vector<sim::scale_run> runs = runs_of(o);
-  const sim::tree work = o.queens != 0 ? sim::queens_tree(static_cast<unsigned>(o.queens))
-                                       : sim::uts_tree(o.depth, o.tree_seed);
   if (!o.json) {
     fmt::print("{} nodes, {} us each: {:.0f} s by one worker\n", work.nodes(), o.cost,
                1e-6 * o.cost * work.nodes());
@@ -181,8 +197,13 @@ int main(int argc, char** argv) try {
                       "Milliseconds from a death until another node joins (default: 0, a tenth)");
   scale.option_number("--told-after", s.told_after, 0, 1'000'000,
                       "Milliseconds until the others hear of a death (default: 3000)");
-  scale.option_number("--queens", s.queens, 0, 14,
+  scale.option_number("--seconds", s.seconds, 1, 1'000'000,
+                      "What one worker takes for all, in the place of --cost");
+  scale.option_number("--queens", s.queens, 0, 18,
                       "The tree of a search for that many queens instead (default: 0, UTS's)");
+  scale.option_number("--fib", s.fib, 22, 60, "The calls of fib(N) instead");
+  scale.option_number("--grav", s.grav, 1, 5'000, "The loops over (2N+1)^3 particles instead");
+  scale.option("--pentomino", "FILE", s.pentomino, "The search for that board's covers instead");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
   scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/tree.hpp"
+
+/// The trees of the Tascell paper's programs, at its sizes (section 4.2). They have more nodes than
+/// fit in memory: what is far from the root is put together. A piece that is put together has as
+/// many nodes as its share of the work is worth, and is one loop.
+namespace sim {
+
+/// The calls of fib(n), n from 22 to 60.
+tree fib_tree(unsigned n);
+
+/// The boards of a search for all ways to place n queens, n from 1 to 18. Takes a minute for 18.
+tree queens_program(unsigned n);
+
+/// The boards of a search for all ways to cover the board of that file (apps/pentomino). Takes as
+/// long as the search does. Throws apps::input_error.
+tree pentomino_tree(const std::string& file);
+
+/// The planes and lines of (2n+1)^3 particles, n from 1 to 5000; a line is a node.
+tree grav_tree(unsigned n);
+
+}  // namespace sim
