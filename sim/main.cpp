@@ -28,6 +28,7 @@ struct scale_options {
   std::string sites = "four", plot, pentomino;
   int cost = 40, depth = 13, tree_seed = 29, seed = 1, killed_every = 0;
   int back_after = 0, told_after = 3'000, queens = 0, fib = 0, grav = 0, seconds = 0;
+  int node_workers = 0, poll = 0;
   bool json = false, progress = false;
 };
 
@@ -68,6 +69,7 @@ int run_faults(const faults_options& o) {
   return 1;
 }
 
+/// A choice among the names, as an option's value.
 template <class Names>
 std::size_t index_of(const std::string& option, const std::string& name, const Names& names) {
   const auto at = std::find(std::begin(names), std::end(names), name);
@@ -76,17 +78,30 @@ std::size_t index_of(const std::string& option, const std::string& name, const N
       fmt::format("{}: \"{}\"; expected one of {}", option, name, fmt::join(names, ", ")));
 }
 
+/// Puts `relay-random,N` together again, which the list of names has cut in two.
+std::vector<std::string> with_numbers(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    const bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    if (number && !all.empty()) all.back() += "," + name;
+    else all.push_back(name);
+  }
+  return all;
+}
+
 std::vector<sim::scale_run> runs_of(const scale_options& o) {
   static constexpr std::string_view sites[] = {"four", "grown", "many", "three", "one"};
-  std::vector<std::string> wanted = o.strategies;
-  if (wanted.empty()) wanted.assign(std::begin(sim::asking_names), std::end(sim::asking_names));
+  std::vector<std::string> wanted = with_numbers(o.strategies);
+  if (wanted.empty()) wanted = sim::asking_names();
   std::vector<sim::scale_run> runs;
   for (const std::string& name : wanted) {
     for (const int workers : o.workers) {
       sim::scale_run run;
       run.where.what = static_cast<sim::layout::kind>(index_of("--sites", o.sites, sites));
       run.where.workers = static_cast<unsigned>(workers);
-      run.whom = static_cast<sim::asking>(index_of("--strategies", name, sim::asking_names));
+      run.where.node_workers = static_cast<unsigned>(o.node_workers);
+      run.whom = sim::read_asking(name);
+      run.poll_every = cleave::net::instant(o.poll);
       run.node_cost = cleave::net::instant(o.cost);
       run.seed = static_cast<std::uint64_t>(o.seed);
       run.killed_every = cleave::net::instant(1'000 * o.killed_every);
@@ -103,13 +118,13 @@ void print_row(const sim::scale_result& r) {
   for (std::size_t i = 0; i < std::min<std::size_t>(r.busy.size(), 4); ++i)
     sites += fmt::format(" {:5.1f}", 100 * r.busy[i]);
   fmt::print("{:<13} {:>7} {:>9.2f} {:>9.1f} {:>8.1f} % {:>8} {:>9} {:>9}  {}\n",
-             sim::asking_names[static_cast<std::size_t>(r.run.whom)], r.run.where.workers,
-             r.seconds, r.speedup, 100 * r.efficiency, r.tasks, r.requests, r.messages, sites);
+             sim::to_string(r.run.whom), r.run.where.workers, r.seconds, r.speedup,
+             100 * r.efficiency, r.tasks, r.requests, r.messages, sites);
   std::fflush(stdout);
 }
 
 nlohmann::json json_of(const sim::scale_result& r) {
-  return {{"strategy", sim::asking_names[static_cast<std::size_t>(r.run.whom)]},
+  return {{"strategy", sim::to_string(r.run.whom)},
           {"workers", r.run.where.workers},
           {"seconds", r.seconds},
           {"speedup", r.speedup},
@@ -182,11 +197,15 @@ int main(int argc, char** argv) try {
   faults.flag("--json", f.json, "Prints one JSON object");
   apps::command_line scale(line, "scale", "A large tree shared by many nodes, by whom they ask");
   scale_options s;
+  scale.option_number("--node-workers", s.node_workers, 0, 65'536,
+                      "Workers of a node at most (default: 0, as the sites have them)");
   scale.option_numbers("--workers", s.workers, 1, 65'536, "How many (default: 4 to 256)");
   scale.option_list("--strategies", "NAME", s.strategies, "Whom to ask (default: all)");
   scale.option("--sites", "NAME", s.sites, "four, grown, many, three or one (default: four)");
   scale.option_number("--cost", s.cost, 1, 1'000'000,
                       "Microseconds for each node of the tree (default: 40)");
+  scale.option_number("--poll", s.poll, 0, 1'000'000,
+                      "Microseconds between two looks for requests (default: 0, 100 at most)");
   scale.option_number("--depth", s.depth, 1, 14, "Of the tree (default: 13, which is UTS's T1L)");
   scale.option_number("--tree", s.tree_seed, 0, 1'000'000, "Its seed (default: 29)");
   scale.option_number("--seed", s.seed, 0, 1'000'000'000,

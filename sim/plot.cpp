@@ -44,10 +44,10 @@ std::string grid(const axes& a) {
 
 std::string plot(const std::vector<scale_result>& results) {
   axes a;
-  std::map<asking, std::vector<const scale_result*>> lines;
+  std::map<std::string, std::vector<const scale_result*>> lines;
   a.low = 1e9;
   for (const scale_result& r : results) {
-    lines[r.run.whom].push_back(&r);
+    lines[to_string(r.run.whom)].push_back(&r);
     a.low = std::min(a.low, static_cast<double>(r.run.where.workers));
     a.high = std::max(a.high, static_cast<double>(r.run.where.workers));
     a.floor = std::min(a.floor, std::floor(r.efficiency * 10) / 10);
@@ -62,18 +62,17 @@ std::string plot(const std::vector<scale_result>& results) {
     std::sort(points.begin(), points.end(), [](const auto* p, const auto* q) {
       return p->run.where.workers < q->run.where.workers;
     });
-    const auto at = static_cast<std::size_t>(whom);
+    const char* const colour = colours[static_cast<std::size_t>(row) % std::size(colours)];
     std::string path;
     for (const scale_result* r : points) {
       const double x = a.x(r->run.where.workers), y = a.y(r->efficiency);
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
-      s += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x, y,
-                       colours[at]);
+      s += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x, y, colour);
     }
     s += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path,
-                     colours[at]);
+                     colour);
     s += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n", right + 20,
-                     top + 20 * ++row, colours[at], asking_names[at]);
+                     top + 20 * ++row, colour, whom);
   }
   return s + "</svg>\n";
 }

@@ -20,7 +20,8 @@ std::vector<place> nodes_of(const layout& l) {
   const bool many = l.what == layout::kind::many;
   const bool three = l.what == layout::kind::three;
   const bool one = l.what == layout::kind::one;
-  const unsigned most = many ? 16 : one ? 1 : 8, sites = many ? 64 : three ? 3 : one ? 1 : 4;
+  const unsigned usual = many ? 16 : one ? 1 : 8, sites = many ? 64 : three ? 3 : one ? 1 : 4;
+  const unsigned most = l.node_workers != 0 ? l.node_workers : usual;
   for (unsigned site = 0; site < sites; ++site) {
     unsigned left = (l.workers + sites - 1 - site) / sites;
     if (l.what == layout::kind::grown)
@@ -57,18 +58,6 @@ link between(const layout& l, unsigned a, unsigned b) {
   return {inside + instant(static_cast<std::int64_t>(500 * (x.round_trip + y.round_trip))), slower};
 }
 
-net::strategy strategy_of(asking whom) {
-  switch (whom) {
-    case asking::relay_random:
-    case asking::relay_least: return net::strategy::relay;
-    case asking::random: return net::strategy::random;
-    case asking::near_first: return net::strategy::near_first;
-    case asking::two_choices: return net::strategy::two_choices;
-    case asking::least_split: break;
-  }
-  return net::strategy::least_split;
-}
-
 /// Plans the kills: each time another node is killed, at random but for the seed. Its successor, at
 /// a new address, is there some time later.
 void add_kills(std::vector<happening>& happenings, std::vector<place>& nodes, const scale_run& run,
@@ -89,6 +78,24 @@ void add_kills(std::vector<happening>& happenings, std::vector<place>& nodes, co
 
 }  // namespace
 
+std::vector<std::string> asking_names() {
+  std::vector<std::string> all(std::begin(server_names), std::end(server_names));
+  for (const auto& [name, how] : net::strategy_names) all.emplace_back(name);
+  return all;
+}
+
+asking read_asking(const std::string& text) {
+  const auto* const at = std::find(std::begin(server_names), std::end(server_names), text);
+  if (at == std::end(server_names)) return {.node = net::read_preference("--strategies", text)};
+  return {{.how = net::strategy::relay},
+          at == server_names ? relays::choice::random : relays::choice::least_split};
+}
+
+std::string to_string(const asking& a) {
+  if (a.node.how != net::strategy::relay) return net::to_string(a.node);
+  return std::string(server_names[a.servers == relays::choice::random ? 0 : 1]);
+}
+
 scale_result run_scale(const tree& work, const scale_run& run,
                        const std::function<void(instant now, std::uint64_t visited)>& progress) {
   std::vector<place> nodes = nodes_of(run.where);
@@ -99,16 +106,13 @@ scale_result run_scale(const tree& work, const scale_run& run,
   w.progress = progress;
   w.core.exact = false;
   w.core.node_cost = run.node_cost;
-  w.core.poll_every = std::min(run.node_cost, instant(100));
-  w.protocol.whom = strategy_of(run.whom);
-  // Tascell's nodes have one request under way, for all their workers.
-  if (w.protocol.whom == net::strategy::relay) w.protocol.any_requests = 1;
+  w.core.poll_every =
+      run.poll_every.count() != 0 ? run.poll_every : std::min(run.node_cost, instant(100));
+  w.protocol.follow(run.whom.node);
   w.site = [&nodes](net::address node) { return nodes[static_cast<std::size_t>(node)].site; };
   w.between = [l = run.where](unsigned a, unsigned b) { return between(l, a, b); };
   w.workers = [&nodes](unsigned node) { return nodes[node].workers; };
-  relays servers(
-      run.whom == asking::relay_random ? relays::choice::random : relays::choice::least_split,
-      run.seed);
+  relays servers(run.whom.servers, run.seed);
   if (w.protocol.whom == net::strategy::relay) w.servers = &servers;
 
   std::vector<happening> happenings;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/relays.hpp"
 #include "sim/world.hpp"
 
 /// How well many nodes share one large tree, by whom they ask.
@@ -21,24 +22,27 @@ struct layout {
     one     ///< a single site, whose nodes have one worker each
   } what = kind::four;
   unsigned workers = 4;
+  unsigned node_workers = 0;  ///< workers of a node at most; 0: 16 at many sites, 1 at one, else 8
 };
 
-enum class asking : std::uint8_t {
-  relay_random,  ///< the paper's: its servers choose at random, and go up with probability 1/(n +
-                 ///< 1)
-  relay_least,   ///< the paper's other: the child whose last task was split least
-  random,
-  near_first,
-  two_choices,
-  least_split
+/// Whom a simulated node asks: as real nodes do, or whom one of the paper's servers chooses.
+struct asking {
+  net::preference node;  ///< strategy::relay: the servers choose
+  relays::choice servers = relays::choice::random;
 };
-inline constexpr std::string_view asking_names[] = {"relay-random", "relay-least", "random",
-                                                    "near-first",   "two-choices", "least-split"};
+/// The names of the servers' choices, which no real node has.
+inline constexpr std::string_view server_names[] = {"server-random", "server-least"};
+/// All names, as read_asking() takes them.
+std::vector<std::string> asking_names();
+/// Reads one of these names, or `relay-random,N`. Throws std::invalid_argument.
+asking read_asking(const std::string& text);
+std::string to_string(const asking& a);
 
 struct scale_run {
   layout where;
-  asking whom = asking::near_first;
+  asking whom;
   instant node_cost{40};
+  instant poll_every{};  ///< 0: after each node of the tree, and every 100 us
   std::uint64_t seed = 1;
   instant killed_every{};  ///< a node other than the root's, and another one joins; 0: none
   instant back_after{};    ///< when the other one joins; 0: after a tenth of that

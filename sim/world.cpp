@@ -173,8 +173,8 @@ void world::boot(unsigned node, bool foreign) {
   };
   for (unsigned other = 0; other < machines_.size(); ++other) {
     if (other == node || !machines_[other] || !machines_[other]->alive) continue;
-    m.node->peer_found(now_, other, far(other));
-    machines_[other]->node->peer_found(now_, node, far(other));
+    m.node->peer_found(now_, other, far(other), site_of(other));
+    machines_[other]->node->peer_found(now_, node, far(other), site_of(node));
     after(other);
   }
   if (how_.checks && node != 0 && !foreign) m.core->fetch(0);

@@ -191,6 +191,7 @@ void driver::print_json(const report& r) const {
     object["tasks_crossed"] = r.job.tasks_crossed;
     object["messages"] = r.job.messages;
     object["bytes"] = r.job.bytes;
+    object["asks"] = r.job.asks;
     for (const auto& one : r.job.stayed)
       object["stayed"].push_back({{"task", one.task}, {"why", one.why}, {"times", one.times}});
   }

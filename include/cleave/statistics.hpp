@@ -47,6 +47,7 @@ struct job_statistics {
   unsigned nodes = 1;   // processes
   unsigned silent = 0;  // processes that did not say what they did: gone, or too slow
   unsigned workers = 0;
+  std::string asks;  // whom this node asks for work (CLEAVE_ASK); empty: it is alone
   std::uint64_t splits = 0, requests = 0;  // as in counters
   double cpu_seconds = 0;                  // CPU time of the processes, from their beginning
   std::uint64_t tasks_crossed = 0;         // tasks that ran on another node than their maker's

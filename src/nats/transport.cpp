@@ -106,6 +106,7 @@ public:
   address self() const noexcept override { return place_.self; }
   std::vector<address> peers() const override;
   distance how_far(address peer) const noexcept override;
+  std::uint64_t site(address peer) const noexcept override;
   std::string name(address peer) const override;
   std::size_t longest_message() const noexcept override { return relay_.longest_message(); }
   void send(address to, bytes message) override;
@@ -213,6 +214,11 @@ distance nats_transport::how_far(address peer) const noexcept {
   const machine& mine = relay_.self().at;
   if (at == known_.end() || at->second.at.at.site != mine.site) return distance::far;
   return at->second.at.at == mine ? distance::same_host : distance::same_site;
+}
+
+std::uint64_t nats_transport::site(address peer) const noexcept {
+  const auto at = known_.find(peer);
+  return at == known_.end() ? 0 : std::hash<std::string_view>{}(at->second.at.at.site);
 }
 
 std::string nats_transport::name(address peer) const {

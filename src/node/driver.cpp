@@ -30,8 +30,9 @@ driver::parts::parts(driver& of, other_nodes& p, reporter of_this_node, bool rec
       inquiries(out, tasks, std::move(of_this_node)),
       sleep(*of.carries_, of) {}
 
-std::unique_ptr<driver> driver::open(const transport_choice& choice) {
+std::unique_ptr<driver> driver::open(const transport_choice& choice, const preference& asks) {
   settings how;
+  how.follow(asks);
   how.ask_again_at_most = how.nothing_for = longest_pause;
   return open([choice] { return open_transport(choice); }, how);
 }
@@ -141,7 +142,7 @@ bool driver::is_over_after_counting() {
 void driver::loop() {
   node& protocol = parts_->tasks.protocol();
   for (const address peer : carries_->peers())
-    protocol.peer_found(now(), peer, carries_->how_far(peer));
+    protocol.peer_found(now(), peer, carries_->how_far(peer), carries_->site(peer));
   parts_->sleep.loop([this] { return is_over_after_counting(); });
   protocol.leave(now(), now());
   detail::replicas_of_process().install(nullptr);
@@ -223,7 +224,7 @@ void driver::hear_of_peers(instant at) {
   }
   while (const auto peer = carries_->found()) {
     changed = true;
-    protocol.peer_found(at, *peer, carries_->how_far(*peer));
+    protocol.peer_found(at, *peer, carries_->how_far(*peer), carries_->site(*peer));
   }
   if (changed) nodes_ = static_cast<unsigned>(carries_->peers().size() + 1);
 }

@@ -37,7 +37,7 @@ public:
 
   /// Opens the transport, in a thread of its own; null if this process is alone, or is to be.
   /// Blocks until all ranks have opened theirs. Throws std::runtime_error.
-  static std::unique_ptr<driver> open(const transport_choice& choice);
+  static std::unique_ptr<driver> open(const transport_choice& choice, const preference& asks);
   /// Opens the transport by `make`; throws what that throws, and std::logic_error of
   /// program_hash().
   static std::unique_ptr<driver> open(opener make, const settings& how = {});
@@ -63,6 +63,8 @@ public:
   node_counters counted() const;
   /// Processes of the job, as there are now. Any thread.
   unsigned nodes() const noexcept { return nodes_; }
+  /// Whom this node asks for work.
+  preference asks() const { return {how_.whom, how_.site_nodes}; }
 
   // These concern the job; any thread but the driver's own may call them.
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace cleave::net {
+namespace {
+
+constexpr address root_address = 0;  // the root's node has it
+
+}  // namespace
 
 void asking::starving(instant now, asker who, std::uint64_t wanted) {
   hunger& h = hungry_[who];
@@ -99,7 +104,7 @@ std::optional<address> asking::whom_to_ask(instant now) {
   }
   std::vector<candidate> from;
   const auto see = [&](address who, const peer& p) {
-    if (may_have_work(now, who, p)) from.push_back({who, p.how_far, p.beat != 0, p.state});
+    if (may_have_work(now, who, p)) from.push_back({who, p.how_far, p.site, p.beat != 0, p.state});
   };
   // A node that leaves gives all away first.
   for (const address who : peers_.leaving()) see(who, peers_.at(who));
@@ -108,7 +113,18 @@ std::optional<address> asking::whom_to_ask(instant now) {
     see_some(peers_.reachable().near(), all_.how.looked_at, peers_.random(), see_entry);
     see_some(peers_.reachable().far(), all_.how.looked_at, peers_.random(), see_entry);
   }
-  return choose(all_.how.whom, from, peers_.random());
+  return choose(all_.how.whom, from, peers_.random(), servers());
+}
+
+server_tree asking::servers() const {
+  server_tree tree;
+  tree.nodes = peers_.reachable().near().size() + 1;
+  tree.site_nodes = all_.how.site_nodes;
+  const auto root = peers_.known().find(root_address);
+  if (all_.self.self == root_address || root == peers_.known().end()) return tree;
+  tree.at_root = root->second.how_far != distance::far;
+  tree.root_site = root->second.site;
+  return tree;
 }
 
 /// A request has brought nothing.

@@ -67,6 +67,7 @@ private:
   void ask_any(instant now, asker who, hunger& h);
   void request(instant now, asker who, hunger& h, address to, task_key wanted);
   std::optional<address> whom_to_ask(instant now);
+  server_tree servers() const;
   bool may_have_work(instant now, address who, const peer& p) const;
   void in_vain(instant now, std::uint64_t number, const sent_request& r);
   instant longer(instant pause) const;

@@ -6,8 +6,9 @@
 
 namespace cleave::net {
 
-void neighbours::found(address who, distance how_far) {
-  peers_[who].how_far = how_far;
+void neighbours::found(address who, distance how_far, std::uint64_t site) {
+  peer& p = peers_[who];
+  p.how_far = how_far, p.site = site;
   set_reachable(who, true);
 }
 
@@ -20,8 +21,9 @@ void neighbours::set_reachable(address who, bool is) {
 void neighbours::replaced(address who, incarnation process) {
   peer& p = peers_[who];
   const distance how_far = p.how_far;
+  const std::uint64_t site = p.site;
   p = peer{};
-  p.how_far = how_far;
+  p.how_far = how_far, p.site = site;
   p.process = process;
   leaving_.erase(who), fetchers_.erase(who);
   reachable_.update(who, p);

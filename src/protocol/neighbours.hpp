@@ -32,7 +32,7 @@ public:
   /// Whether messages may be sent to the peer.
   static bool is_open(const peer& p) { return p.reachable && !p.foreign; }
 
-  void found(address who, distance how_far);
+  void found(address who, distance how_far, std::uint64_t site);
   void set_reachable(address who, bool is);
   /// Another process than before is at that address; of the old one nothing holds any more.
   void replaced(address who, incarnation process);

@@ -56,9 +56,9 @@ void node::meet(instant now, address from, incarnation process) {
   peers_.replaced(from, process);
 }
 
-void node::peer_found(instant now, address who, distance how_far) {
+void node::peer_found(instant now, address who, distance how_far, std::uint64_t site) {
   if (member_ == membership::left || who == all_.self.self) return;
-  peers_.found(who, how_far);
+  peers_.found(who, how_far, site);
   values_.found(now, who);
   send_heartbeat(who, all_.core.state());
   pursue(now);

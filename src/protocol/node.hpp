@@ -30,7 +30,8 @@ public:
   void receive(instant now, address from, const message& m);
   /// Something has come from there that is not a message yet: a part of a long one.
   void alive(instant now, address from);
-  void peer_found(instant now, address who, distance how_far);
+  /// `site`: as transport::site() says.
+  void peer_found(instant now, address who, distance how_far, std::uint64_t site = 0);
   void peer_lost(instant now, address who);
 
   // Core tells these. Events of things that are over meanwhile change nothing.

@@ -15,6 +15,7 @@ namespace cleave::net {
 struct peer {
   incarnation process = 0;  ///< 0: not heard from
   distance how_far = distance::far;
+  std::uint64_t site = 0;  ///< as transport::site() says
   bool reachable = true;
   bool foreign = false;  ///< runs another program
   bool leaving = false;

@@ -30,6 +30,13 @@ struct asking_settings {
   unsigned looked_at = 64;      ///< peers, near and far, to choose one from
   bool hints = false;           ///< asks next whom a `none` names
   strategy whom = strategy::near_first;
+  unsigned site_nodes = 0;  ///< relay_random: nodes that each site is taken to have; 0: as it has
+
+  /// Follows a strategy. Tascell's nodes have one request under way, for all their workers.
+  void follow(const preference& p) {
+    whom = p.how, site_nodes = p.site_nodes;
+    if (whom == strategy::relay || whom == strategy::relay_random) any_requests = 1;
+  }
 };
 
 /// Heartbeats, and when a peer is lost.

@@ -116,6 +116,13 @@ unsigned cpus_of_this_process() {
   return bound ? usable : std::max(1u, usable / ranks);
 }
 
+/// Whom this node asks for work.
+net::preference preference_of_user() {
+  const char* const text = std::getenv("CLEAVE_ASK");
+  if (text == nullptr || *text == '\0') return {};
+  return net::read_preference("CLEAVE_ASK", text);
+}
+
 /// The exit status: 2 where the user has set something that cannot be used.
 int status_for(const std::exception& e) {
   return dynamic_cast<const std::invalid_argument*>(&e) != nullptr ? 2 : 1;
@@ -123,7 +130,8 @@ int status_for(const std::exception& e) {
 
 /// Null if this process is alone. One runtime joins, and the other ranks go when it ends, or at
 /// once where it is to be `alone`: those made later find nobody.
-std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone) {
+std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone,
+                                      const net::preference& asks) {
   static std::atomic<bool> joined{false};
   if (!choice.name.empty()) net::check_transport("--transport", choice.name);
   char* no_arguments[] = {nullptr};
@@ -133,7 +141,7 @@ std::unique_ptr<net::driver> join_job(net::transport_choice choice, bool alone) 
   if (joined.exchange(true) || alone) return nullptr;
   std::unique_ptr<net::driver> node;
   try {
-    node = net::driver::open(choice);
+    node = net::driver::open(choice, asks);
   } catch (const std::exception& e) {
     // There is nothing that such a process could do alone.
     if (!net::is_first_rank()) net::end_all_ranks(e.what(), status_for(e));
@@ -173,7 +181,8 @@ std::unique_ptr<runtime::state> start(const options& o) {
   how.workers = static_cast<unsigned>(workers);
   how.cutoff = o.cutoff && !how.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
   const bool alone = how.check.has_value() || o.profile;
-  auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone);
+  auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone,
+                       preference_of_user());
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
   how.guests = !works_for_another;
   auto made = std::make_unique<runtime::state>(how, o, std::move(node));
@@ -218,6 +227,7 @@ void serve_if_asked(int argc, char** argv) {
   what.workers = static_cast<unsigned>(
       machine::take_option(argc, argv, "--workers", 1, most_workers)
           .value_or(machine::environment("CLEAVE_WORKERS", 1, most_workers, 0)));
+  preference_of_user();  // the processes of jobs have it too
   if (argc > 1)
     throw std::invalid_argument(
         std::string("--serve: expected nothing besides --workers N, got \"") + argv[1] + "\"");
@@ -273,6 +283,7 @@ job_statistics runtime::job() const {
     for (const auto& other : others) add(other.what);
     const net::node_counters c = state_->node->counted();
     own.tasks_in = c.tasks_in, own.carried = c.carried;
+    all.asks = net::to_string(state_->node->asks());
     const auto answers = static_cast<unsigned>(others.size());
     all.nodes = std::max(c.nodes, answers + 1);  // one may have come or gone since
     all.silent = all.nodes - 1 - answers;

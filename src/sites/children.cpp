@@ -93,6 +93,7 @@ bool children::start(const settings& s) {
   set.push_back("CLEAVE_JOB=" + s.job);
   set.push_back("CLEAVE_NODE=" + (s.is_root ? "0" : new_address()));
   set.push_back("CLEAVE_ROOT=" + s.root);
+  if (!s.ask.empty()) set.push_back("CLEAVE_ASK=" + s.ask);
   words environment = environment_with(set);
   words arguments = {program_invocation_name};
   arguments.insert(arguments.end(), s.arguments.begin(), s.arguments.end());

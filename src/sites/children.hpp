@@ -28,6 +28,7 @@ public:
   struct settings {
     std::string job, root;  // the root's machine
     words arguments;
+    std::string ask;  // CLEAVE_ASK of the child; empty: this process's own
     bool is_root = false;
   };
   /// Starts a child. False, with errno, if it cannot be started.

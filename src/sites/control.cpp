@@ -27,16 +27,26 @@ using nlohmann::json;
 constexpr std::array<std::string_view, std::variant_size_v<control>> kinds = {
     "who", "offer", "start", "refusal", "beat", "alive", "cancel", "part", "jobs"};
 
+/// A message with a field that may be missing: Cleave's earlier versions do not have it.
+template <class Message>
+constexpr bool says_whom_to_ask = requires(const Message& m) {
+  m.ask;
+};
+
 json head_of(const who&) { return json::object(); }
 template <class Message>
 json head_of(const Message& m) {
-  return m;
+  json head = m;
+  if constexpr (says_whom_to_ask<Message>)
+    if (!m.ask.empty()) head["ask"] = m.ask;
+  return head;
 }
 
 void read(const json&, std::string_view, who&) {}
 template <class Message>
 void read(const json& head, std::string_view, Message& m) {
   head.get_to(m);
+  if constexpr (says_whom_to_ask<Message>) m.ask = head.value("ask", "");
 }
 void read(const json& head, std::string_view rest, part& m) {
   head.get_to(m);

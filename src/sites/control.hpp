@@ -47,7 +47,8 @@ struct start {
   std::string job, hash;
   words arguments;
   std::uint32_t patience =
-      0;  // seconds without a word after which each side takes the other as gone
+      0;                 // seconds without a word after which each side takes the other as gone
+  std::string ask = {};  // CLEAVE_ASK of the job's nodes; empty: each server's own
 };
 struct refusal {
   std::string job, why;
@@ -80,6 +81,7 @@ struct notice {
   std::string job, program, hash;
   words arguments;
   bool over = false;
+  std::string ask = {};  // as in `start`
 };
 
 using control = std::variant<who, offer, start, refusal, beat, alive, cancel, part, notice>;

@@ -101,9 +101,9 @@ private:
   void hear(const letter& l);
   int time_to_wait() const;
 
-  bool start_node(const std::string& job, const words& arguments, const machine& root,
-                  bool is_root) override {
-    if (children_.start({job, root.text(), arguments, is_root})) return true;
+  bool start_node(const std::string& job, const words& arguments, const std::string& ask,
+                  const machine& root, bool is_root) override {
+    if (children_.start({job, root.text(), arguments, ask, is_root})) return true;
     say("a process for job " + job + " cannot be started: " + std::strerror(errno));
     return false;
   }

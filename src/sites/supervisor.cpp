@@ -35,9 +35,17 @@ bool is_of_this_machine(std::string_view argument) {
   return name == "--serve" || name == "--transport" || name == "--trace";
 }
 
+/// Whether a text goes into the environment of a job's process, which alone knows the names.
+bool may_be_strategy(std::string_view text) {
+  constexpr std::size_t most = 64;
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-,";
+  return text.size() <= most && text.find_first_not_of(letters) == text.npos;
+}
+
 /// Checks arguments, whoever sends them: a submitter, or a server that says that it has the root.
 std::optional<std::string> wrong_arguments(const notice& of) {
   if (encode(of).size() > most_announced) return "the arguments are longer than 24 KiB";
+  if (!may_be_strategy(of.ask)) return "CLEAVE_ASK is no name of a strategy";
   return nats::wrong_arguments(of.arguments);
 }
 
@@ -79,7 +87,7 @@ void supervisor::on(moment now, const endpoint& from, const who&) {
   // announcement.
   for (const auto& [job, r] : rooted_)
     if (r.is == rooted::state::running && r.joined)
-      port_.send(from, notice{job, self_.program, self_.hash, r.arguments, false});
+      port_.send(from, notice{job, self_.program, self_.hash, r.arguments, false, r.ask});
 }
 
 /// The job of that submitter: a job is nobody else's.
@@ -93,7 +101,7 @@ std::optional<std::string> supervisor::why_not(const start& m) const {
   if (leaving_since_) return "it leaves";
   if (rooted_.contains(m.job) || helped_.contains(m.job)) return "it has a job of this name";
   if (rooted_.size() + helped_.size() >= most_jobs) return "it has too many jobs";
-  return wrong_arguments({m.job, self_.program, m.hash, m.arguments, false});
+  return wrong_arguments({m.job, self_.program, m.hash, m.arguments, false, m.ask});
 }
 
 void supervisor::on(moment now, const endpoint& from, const start& m) {
@@ -102,10 +110,11 @@ void supervisor::on(moment now, const endpoint& from, const start& m) {
     return port_.send(from, alive{m.job, known->out.sent()});
   }
   if (const auto why = why_not(m)) return port_.send(from, refusal{m.job, *why});
-  if (!port_.start_node(m.job, m.arguments, self_.self.at, true))
+  if (!port_.start_node(m.job, m.arguments, m.ask, self_.self.at, true))
     return port_.send(from, refusal{m.job, "it cannot start the program"});
   rooted r{.submitter = from,
            .arguments = m.arguments,
+           .ask = m.ask,
            .patience = std::chrono::seconds(std::clamp(m.patience, 1u, longest_patience)),
            .since = now,
            .heard = now,
@@ -149,7 +158,7 @@ void supervisor::give_up(moment now, const std::string& job, rooted& r, const st
 
 void supervisor::announce(moment now, const std::string& job, rooted& r, bool over) {
   r.tell_at = now + announce_every;
-  if (r.joined) port_.tell_all(notice{job, self_.program, self_.hash, r.arguments, over});
+  if (r.joined) port_.tell_all(notice{job, self_.program, self_.hash, r.arguments, over, r.ask});
 }
 
 void supervisor::root_joined(moment now, const std::string& job) {
@@ -238,7 +247,12 @@ void supervisor::on(moment now, const endpoint& from, const notice& m) {
   if (at == helped_.end()) {
     if (leaving_since_ || rooted_.size() + helped_.size() >= most_jobs || wrong_arguments(m))
       return;
-    helped h{.root = from, .arguments = m.arguments, .since = now, .heard = now, .start_at = now};
+    helped h{.root = from,
+             .arguments = m.arguments,
+             .ask = m.ask,
+             .since = now,
+             .heard = now,
+             .start_at = now};
     at = helped_.emplace(m.job, std::move(h)).first;
     port_.say("helps with job " + m.job + " of " + from.at.text() + ": " + self_.program +
               in_words(m.arguments));
@@ -249,7 +263,7 @@ void supervisor::on(moment now, const endpoint& from, const notice& m) {
 
 void supervisor::begin(moment now, const std::string& job, helped& h) {
   if (h.is != helped::state::waiting || h.start_at > now || leaving_since_) return;
-  if (port_.start_node(job, h.arguments, h.root.at, false)) {
+  if (port_.start_node(job, h.arguments, h.ask, h.root.at, false)) {
     h.is = helped::state::running;
     h.begun_at = now;
     h.said = {};

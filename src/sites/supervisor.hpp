@@ -17,8 +17,9 @@ class supervisor_port {
 public:
   virtual ~supervisor_port() = default;
   /// Starts a process of the job, at most one at a time. False if it cannot be started.
-  virtual bool start_node(const std::string& job, const words& arguments, const machine& root,
-                          bool is_root) = 0;
+  /// `ask`: CLEAVE_ASK of the process; empty: this server's own.
+  virtual bool start_node(const std::string& job, const words& arguments, const std::string& ask,
+                          const machine& root, bool is_root) = 0;
   /// Sends a signal to the process of that job.
   virtual void ask_to_leave(const std::string& job) = 0;
   virtual void kill(const std::string& job) = 0;
@@ -81,6 +82,7 @@ private:
     state is = state::running;
     endpoint submitter;
     words arguments;
+    std::string ask;
     std::chrono::seconds patience{};
     moment since, heard;  // when the job came, and when its submitter was last heard
     bool joined = false;  // the job's node here has joined, so that others are told of the job
@@ -99,6 +101,7 @@ private:
     state is = state::waiting;
     endpoint root;
     words arguments;
+    std::string ask;
     moment since, heard;          // when the job was first heard of, and the root's server last
     moment start_at, begun_at{};  // when its process may start, and when it began
     unsigned failures = 0;

@@ -51,6 +51,9 @@ public:
   /// where nodes come and go.
   virtual std::vector<address> peers() const = 0;
   virtual distance how_far(address peer) const noexcept = 0;
+  /// A number for the peer's site: the same for two peers of one site, most likely another for
+  /// others.
+  virtual std::uint64_t site(address /*peer*/) const noexcept { return 0; }
 
   /// Says to people where the peer is, also one that is lost.
   virtual std::string name(address peer) const { return "node " + std::to_string(peer); }

@@ -55,11 +55,6 @@ set_delays() {  # with | without
   done
 }
 
-relay_at() {  # SITE HOST ARGUMENT…
-  : >"$work/$1.err"
-  become "$1" "$cleave" relay --folder "$work/$1" --site "$1" --host "$2" "${@:3}" 2>>"$work/$1.err" &
-  until_said "$1.err" 'cleave relay: ready: .*'
-}
 serve_at() {  # SITE
   invite "$1" "$1-m"
   : >"$work/$1-m.err"
@@ -71,12 +66,7 @@ serve_at() {  # SITE
   until_said "$1-m.err" 'cleave: .* offers .*'
 }
 set_delays with
-relay_at chiba 10.77.0.1
-for site in kobe kyushu; do
-  "$cleave" invite "$site" --relay --folder "$work/chiba" --output "$work/$site.cleave" >/dev/null
-  relay_at "$site" 127.0.0.1 --upstream "$work/$site.cleave"
-  until_said "$site.err" 'cleave relay: joined .*'
-done
+relays_at "${sites[@]}"
 # The delays are there: a connection takes a round trip.
 for site in kobe kyushu; do
   took=$(within "$site" bash -c 'begin=$EPOCHREALTIME; exec 3<>/dev/tcp/10.77.0.1/4222; end=$EPOCHREALTIME; echo $((${end/./} - ${begin/./}))')

@@ -5,6 +5,7 @@
 #   delay_link NAME MICROS   from now on, each way
 #   within NAME COMMAND…     runs it there
 #   become NAME COMMAND…     the same in the background: its process is the command's
+#   relays_at NAME…          a relay of that site in each, joined to the first one's, which is in the middle
 # The middle's end of a link is the device ${link_of[NAME]}, in the network 10.77.N.0/24, N from 1 on.
 space=cleave-$$
 spaces=()
@@ -46,6 +47,20 @@ join_space() {
   within "$1" ip route add 10.77.0.1 via "10.77.$net.1"
 }
 delay_link() { echo "$2" >&"${delay_of[$1]}"; }
+relay_at() {  # NAME HOST ARGUMENT…
+  : >"$work/$1.err"
+  become "$1" "$cleave" relay --folder "$work/$1" --site "$1" --host "$2" "${@:3}" 2>>"$work/$1.err" &
+  until_said "$1.err" 'cleave relay: ready: .*'
+}
+relays_at() {
+  local name
+  relay_at "$1" 10.77.0.1
+  for name in "${@:2}"; do
+    "$cleave" invite "$name" --relay --folder "$work/$1" --output "$work/$name.cleave" >/dev/null
+    relay_at "$name" 127.0.0.1 --upstream "$work/$name.cleave"
+    until_said "$name.err" 'cleave relay: joined .*'
+  done
+}
 end_spaces() {
   local name
   for name in "${spaces[@]}"; do ip netns del "$space-$name" 2>/dev/null; done

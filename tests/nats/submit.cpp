@@ -41,6 +41,7 @@ public:
 
   // After end().
   std::vector<std::string> asked, cancelled;  // jobs
+  std::string ask;                            // of the start that came last
 
 private:
   // A second time it would be told after one beat.
@@ -62,6 +63,7 @@ private:
   }
   void on(const start& m) {
     if (asked.empty() || asked.back() != m.job) asked.push_back(m.job);
+    ask = m.ask;
     if (when_ != rests::when_asked_to_start) sites::send(by_, from_, alive{m.job, 0});
   }
   void on(const beat& m) {
@@ -124,13 +126,14 @@ TEST(submitted_with_a_root, begins_again_on_another_machine_and_says_so) {
   played first(by.machine("m1"), 2, rests::when_it_has_started);
   played other(by.machine("m2"), 9, rests::never, &first);  // it would be asked first
   testing::internal::CaptureStderr();
-  EXPECT_EQ(sites::submit({file.string(), "program", {}, "here.m1", 3s, 1, false}), 0);
+  EXPECT_EQ(sites::submit({file.string(), "program", {}, "here.m1", 3s, 1, false, "random"}), 0);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "cleave: here.m1, which had its root, has said nothing for 3 s; looking for another "
             "server\ncleave: the job begins again on here.m2\n");
   first.end(), other.end();
   EXPECT_EQ(first.asked.size(), 1u);
   EXPECT_EQ(other.asked.size(), 1u);
+  EXPECT_EQ(other.ask, "random");
 }
 
 /// A member that answers by a new name each time.

@@ -23,6 +23,8 @@ const control all[] = {
     part{job, 3, part::of::errors, 0, std::string("\0\xff\n{", 4)},
     part{job, 4, part::of::end, 137, ""},
     notice{job, "queens", "1f", {"18"}, false},
+    start{job, "1f", {}, 10, "random"},
+    notice{job, "queens", "1f", {}, false, "relay-random,8"},
 };
 
 TEST(control, what_is_written_is_read) {
@@ -35,6 +37,8 @@ TEST(control, what_is_written_is_read) {
   control read;
   decode("part", encode(all[7]), read);
   EXPECT_EQ(std::get<part>(read).text, std::string("\0\xff\n{", 4));
+  decode("jobs", encode(all[11]), read);
+  EXPECT_EQ(std::get<notice>(read).ask, "relay-random,8");
 }
 
 TEST(control, what_is_not_right_is_not_read) {
@@ -58,6 +62,16 @@ TEST(control, what_is_not_right_is_not_read) {
              "{\"cleave\":3,\"job\":\"0123456789abcdef\",\"number\":0,\"what\":3,\"status\":0}",
              read),
       nullptr);
+}
+
+TEST(control, a_start_need_not_say_whom_to_ask) {
+  control read = start{job, "1f", {}, 10, "random"};
+  const std::string head =
+      "{\"cleave\":3,\"job\":\"0123456789abcdef\",\"hash\":\"1f\","
+      "\"arguments\":[],\"patience\":10";
+  EXPECT_EQ(decode("start", head + "}", read), nullptr);
+  EXPECT_EQ(std::get<start>(read).ask, "");
+  EXPECT_NE(decode("start", head + ",\"ask\":7}", read), nullptr);
 }
 
 TEST(control, what_is_very_long_is_not_read) {

@@ -22,9 +22,10 @@ struct recorder : supervisor_port {
   std::vector<notice> told;
   bool can_start = true;
 
-  bool start_node(const std::string& j, const words& arguments, const machine& root,
-                  bool is_root) override {
+  bool start_node(const std::string& j, const words& arguments, const std::string& ask,
+                  const machine& root, bool is_root) override {
     std::string line = (is_root ? "root " : "help ") + j.substr(14) + " of " + root.text();
+    if (!ask.empty()) line += " asking " + ask;
     for (const auto& a : arguments) line += " " + a;
     did.push_back(can_start ? line : "cannot");
     return can_start;
@@ -69,6 +70,25 @@ TEST_F(supervised, starts_the_root_once) {
   begin();  // its answer was lost
   EXPECT_EQ(port.done(), steps{"root aa of chiba.m1 18"});
   EXPECT_EQ(port.of<alive>().size(), 2u);
+}
+
+TEST_F(supervised, passes_on_whom_the_submitter_wants_asked) {
+  hear(client, start{job, "1f", {"18"}, 10, "relay-random,8"});
+  server.root_joined(now, job);
+  ASSERT_EQ(port.told.size(), 1u);
+  EXPECT_EQ(port.told[0].ask, "relay-random,8");
+  hear(there, notice{other, "queens", "1f", {}, false, "random"});
+  hear(there, who{});
+  EXPECT_EQ(port.of<notice>().at(0).ask, "relay-random,8");
+  EXPECT_EQ(port.done(), (steps{"root aa of chiba.m1 asking relay-random,8 18",
+                                "help bb of kyoto.m2 asking random"}));
+}
+
+TEST_F(supervised, takes_no_strategy_that_can_be_none) {
+  hear(client, start{job, "1f", {}, 10, "random\nLD_PRELOAD=x"});
+  hear(there, notice{other, "queens", "1f", {}, false, std::string(100, 'x')});
+  EXPECT_EQ(port.done(), steps{});
+  EXPECT_EQ(port.of<refusal>().at(0).why, "CLEAVE_ASK is no name of a strategy");
 }
 
 TEST_F(supervised, refuses_with_a_reason) {

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "support/command_line.hpp"
 
 #ifdef CLEAVE_WITH_SITES
+#include "protocol/strategy.hpp"
 #include "sites/nodes.hpp"
 #include "sites/submit.hpp"
 #include "sites/supervisor.hpp"
@@ -54,6 +56,13 @@ private:
 
 #ifdef CLEAVE_WITH_SITES
 
+// CLEAVE_ASK, checked; all nodes of the job get it.
+std::string whom_to_ask() {
+  const char* const text = std::getenv("CLEAVE_ASK");
+  if (text == nullptr || *text == '\0') return {};
+  return to_string(cleave::net::read_preference("CLEAVE_ASK", text));
+}
+
 int group::run() {
   const parts& p = parts_;
   if (p.nodes.parsed()) return list(p.where, p.json);
@@ -61,7 +70,7 @@ int group::run() {
   if (const auto wrong = cleave::net::nats::wrong_arguments(arguments))
     throw apps::usage_error("PROGRAM: " + *wrong);
   return submit({p.where, p.program.front(), arguments, p.root, std::chrono::seconds(p.patience),
-                 p.restarts, p.json});
+                 p.restarts, p.json, whom_to_ask()});
 }
 
 #else

@@ -249,7 +249,7 @@ void job::beat() {
   if (is_ == phase::offered) {
     send(by_, root_.at.at,
          nats::start{name_, root_.at.what.hash, what_.arguments,
-                     static_cast<std::uint32_t>(what_.patience.count())});
+                     static_cast<std::uint32_t>(what_.patience.count()), what_.ask});
     root_.beat_at = clock::now() + start_again;
   } else {
     send(by_, root_.at.at, nats::beat{name_, root_.have}, true);

@@ -15,6 +15,7 @@ struct submission {
   std::chrono::seconds patience;
   int restarts;  // how often it may begin again, on another server, when its root's server is lost
   bool json;
+  std::string ask = {};  // CLEAVE_ASK of the job's nodes; empty: each server's own
 };
 
 // Blocks until the job is over. Returns its exit status, or 3 if the server that had its root is
