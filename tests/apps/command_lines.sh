@@ -21,6 +21,8 @@ refuses "queens: --check: expected a whole number from 1 to 1000000000, got 'x'"
 refuses "queens: --trace-size: expected a whole number from 1 to 4096, got '0'" queens 8 --trace-size 0
 refuses "queens: none/t.json: cannot be written: No such file or directory" queens 8 --trace none/t.json
 CLEAVE_TRACE=none/t.json refuses "fib: none/t.json: cannot be written: No such file or directory" fib 3
+CLEAVE_ASK=nearest refuses "fib: CLEAVE_ASK: expected near-first, random, two-choices, least-split or relay-random[,N], got 'nearest'" fib 3
+CLEAVE_ASK=relay-random,0 refuses "fib: CLEAVE_ASK: relay-random,N: expected a whole number from 1 to 65536, got '0'" fib 3
 CLEAVE_WORKERS=many refuses "fib: CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'many'" fib 3
 refuses "uts: TREE: expected one of T1, T1L, T2, T3, T3L, T5, got 'T9'" uts T9
 refuses "demo: unexpected argument '3' (see --help)" demo 3

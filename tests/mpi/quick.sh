@@ -34,11 +34,14 @@ for mpi in "${mpis[@]}"; do
   lines 1 '^nodes +2;'
   launch "$mpi" 2 "$bin/queens" 14 --json --trace "$work/of-all.json"
   ends 0
-  lines 1 '"workers":2,.*"nodes":2,"silent":0,"tasks_crossed":[1-9][0-9]*,"messages":[1-9][0-9]*,"bytes":[1-9]'
+  lines 1 '"workers":2,.*"nodes":2,"silent":0,"tasks_crossed":[1-9][0-9]*,"messages":[1-9][0-9]*,"bytes":[1-9][0-9]*,"asks":"near-first"'
   cp "$work/of-all.json" "$work/out"
   lines 1 '"name": "queens node 0"'
   lines 1 '"name": "queens node 1"'
   grep -q '"from_node": 0,' "$work/out" || fail "$mpi: no task of node 0 ran elsewhere"
+  launch "$mpi" 2 "$bin/queens" 12 --json
+  ends 0 CLEAVE_ASK=relay-random,3
+  lines 1 '"answer":14200,.*"nodes":2,.*"asks":"relay-random,3"'
   launch "$mpi" 2 "$bin/queens" --help
   ends 0
   lines 1 '^Usage: queens '
@@ -49,6 +52,7 @@ for mpi in "${mpis[@]}"; do
   once "--transport: expected mpi, openmpi, openmpi5, mpich, nats or none, got 'nonsense'"
   launch "$mpi" 3 "$bin/queens" 9
   once "CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'x'" CLEAVE_WORKERS=x
+  once "CLEAVE_ASK: expected near-first, random, two-choices, least-split or relay-random\\[,N\\], got 'relay'" CLEAVE_ASK=relay
   once "CLEAVE_MPI_PART: expected a whole number from 1 to 1073741824, got '0'" CLEAVE_MPI_PART=0
   once "none/t.json: cannot be written: No such file or directory" CLEAVE_TRACE=none/t.json
   printf 'cleave plan 1\n' >"$work/cut.plan"

@@ -39,6 +39,18 @@ submit "$me" queens 14 --workers 8
 says out '^workers +[12]$'
 [[ $(sed 's/m[12]/m/' "$work/err") == "cleave: here.m gives a job at most 1 worker; this one asks for 8" ]] ||
   fail "--workers 8: '$(cat "$work/err")'"
+# Whom the submitter wants asked, all nodes ask.
+CLEAVE_ASK=relay-random,4 begin_job out --root here.m1 "$me" queens 15 --json
+until_helps "$m2"
+for server in "$m1" "$m2"; do
+  for p in $(children "$server"); do tr '\0' '\n' <"/proc/$p/environ" | grep '^CLEAVE_ASK='; done
+done >"$work/asks"
+[[ $(cat "$work/asks") == $'CLEAVE_ASK=relay-random,4\nCLEAVE_ASK=relay-random,4' ]] || fail "CLEAVE_ASK: $(cat "$work/asks")"
+ended "$job" 0 "CLEAVE_ASK=relay-random,4"
+says out '"answer":2279184,.*"asks":"relay-random,4"'
+expected='expected near-first, random, two-choices, least-split or relay-random[,N], got'
+CLEAVE_ASK=any refuses "cleave: CLEAVE_ASK: $expected 'any'" cleave submit "$me" queens 9
+CLEAVE_ASK=any refuses "queens: CLEAVE_ASK: $expected 'any'" queens --serve "$me"
 # Key files that were altered: another name, a letter of the seed, one of the certificate.
 altered() {  # SED
   sed -e "$1" "$me" >"$work/altered.cleave"

@@ -44,11 +44,13 @@ silent() { [[ ! -s $work/out.$1 && ! -s $work/err.$1 ]] || fail "$1 printed: $(c
 
 # Two nodes.
 new_job
+export CLEAVE_ASK=two-choices
 begin 0 "$first" 14 --json; zero=$pid
 begin a1 "$second" 14 --json; one=$pid
+unset CLEAVE_ASK
 ended "$zero" 0
 ended "$one" 0
-prints '"answer":365596,.*"nodes":2,"silent":0,"tasks_crossed":[1-9][0-9]*,'
+prints '"answer":365596,.*"nodes":2,"silent":0,"tasks_crossed":[1-9][0-9]*,.*"asks":"two-choices"'
 silent a1
 
 # Nodes that come late, of another site too; one is killed, one is asked to leave.
