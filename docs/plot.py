@@ -253,7 +253,7 @@ def scales(page):
 
 def draw_scales(measured, file):
     figure, axis = pyplot.subplots(figsize=(7, 4))
-    for (name, (workers, efficiency)), mark in zip(measured.items(), "o^sDvP"):
+    for (name, (workers, efficiency)), mark in zip(measured.items(), "o^sDvPX"):
         axis.plot(workers, efficiency, marker=mark, markersize=5, linewidth=1.5, label=name)
     axis.set_xscale("log", base=2)
     ticks = sorted({w for workers, _ in measured.values() for w in workers})

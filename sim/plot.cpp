@@ -10,8 +10,8 @@ namespace sim {
 namespace {
 
 constexpr double left = 60, right = 560, top = 30, bottom = 330;
-constexpr const char* colours[] = {"#1b6ca8", "#d1495b", "#7a7a7a",
-                                   "#2a9d4a", "#e0a100", "#7b4bb7"};
+constexpr const char* colours[] = {"#1b6ca8", "#d1495b", "#7a7a7a", "#2a9d4a",
+                                   "#e0a100", "#7b4bb7", "#8c564b"};
 
 struct axes {
   double low = 1, high = 2;  ///< workers

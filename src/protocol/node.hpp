@@ -31,7 +31,7 @@ public:
   /// Something has come from there that is not a message yet: a part of a long one.
   void alive(instant now, address from);
   /// `site`: as transport::site() says.
-  void peer_found(instant now, address who, distance how_far, std::uint64_t site = 0);
+  void peer_found(instant now, address who, distance how_far, std::uint64_t site);
   void peer_lost(instant now, address who);
 
   // Core tells these. Events of things that are over meanwhile change nothing.

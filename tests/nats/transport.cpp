@@ -93,6 +93,8 @@ TEST_F(nodes, find_each_other_and_are_lost) {
   EXPECT_TRUE(other_job->peers().empty());
   EXPECT_EQ(one->how_far(0), net::distance::same_site);
   EXPECT_EQ(one->how_far(0xa0), net::distance::far);
+  EXPECT_EQ(two->site(0), two->site(0x1f));
+  EXPECT_NE(one->site(0), one->site(0xa0));
   EXPECT_EQ(one->name(0xa0), "node a0 (there.m1)");
   std::vector<address> found;
   while (const auto who = root->found()) found.push_back(*who);

@@ -70,7 +70,7 @@ struct Protocol : testing::Test {
   instant now{1000};
 
   Protocol() {
-    n.peer_found(now, 2, distance::same_site);
+    n.peer_found(now, 2, distance::same_site, 0);
     hear(heartbeat{1, 0, false, {2, 1, 0}, {}});
     forget();
   }
@@ -207,7 +207,7 @@ struct ProtocolAmongTheDying : Protocol {
   task_key key;
 
   void SetUp() override {
-    n.peer_found(now, 3, distance::same_site);
+    n.peer_found(now, 3, distance::same_site, 0);
     n.receive(now, 3, {5, third, me, task_request{1, {}}});
     n.answered(now, 0, {8, 1, 3, {}});
     hear(task_request{1, {}});
@@ -297,7 +297,7 @@ struct ProtocolOfTheRoot : testing::Test {
   std::uint64_t last = 0;
 
   ProtocolOfTheRoot() {
-    n.peer_found(now, 2, distance::same_site);
+    n.peer_found(now, 2, distance::same_site, 0);
     beat();
   }
   void beat() { n.receive(now, 2, {5, 22, 11, heartbeat{++last, 0, false, {2, 1, 0}, {}}}); }
@@ -463,7 +463,7 @@ TEST_F(Protocol, AsksExactlyTheThiefForAPart) {
   hear(task_request{1, {}});
   n.answered(now, 0, {9, 1, 3, {}});
   const task_key key = sent<task>()[0].key;
-  n.peer_found(now, 3, distance::same_host);
+  n.peer_found(now, 3, distance::same_host, 0);
   forget();
   n.starving(now, 4, 9);
   ASSERT_EQ(network.sent.size(), 1U);
@@ -574,7 +574,7 @@ TEST_F(Protocol, WaitsForAPublisherThatItHasNotHeardOfYet) {
   pass(instant(1));
   EXPECT_TRUE(core.calls.empty());
   forget();
-  n.peer_found(now, 3, distance::far);
+  n.peer_found(now, 3, distance::far, 0);
   pass(instant(1));
   EXPECT_EQ(sent<fetch>().size(), 1U);
   n.peer_lost(now, 3);
@@ -587,11 +587,11 @@ TEST_F(Protocol, WaitsForAPublisherThatItHasNotHeardOfYet) {
 
 // It may be this node alone that has lost it, and an error here would end the job.
 TEST_F(Protocol, WaitsForAPublisherThatIsLostForAMoment) {
-  n.peer_found(now, 3, distance::far);
+  n.peer_found(now, 3, distance::far, 0);
   n.fetch_from(now, 3, 1);
   n.peer_lost(now, 3);
   pass(n.how().lost_after / 2);
-  n.peer_found(now, 3, distance::far);
+  n.peer_found(now, 3, distance::far, 0);
   pass(n.how().lost_after);
   EXPECT_TRUE(core.calls.empty());
 }
@@ -619,8 +619,8 @@ TEST_F(Protocol, SendsLargeDataAgainWhenTheyCouldBeThere) {
 }
 
 TEST_F(Protocol, BeatsForWhoFetchesFromIt) {
-  n.peer_found(now, 2, distance::far);
-  for (address far = 10; far < 50; ++far) n.peer_found(now, far, distance::far);
+  n.peer_found(now, 2, distance::far, 0);
+  for (address far = 10; far < 50; ++far) n.peer_found(now, far, distance::far, 0);
   hear(fetch{1});
   forget();
   pass(10 * n.how().heartbeat_every);
@@ -654,7 +654,7 @@ struct Spreading : testing::Test {
       p.n = std::make_unique<node>(identity{a, a + 1000, 5}, settings{}, p.core, p.out);
     }
     for (auto& [a, p] : places) {
-      for (const auto& [b, q] : places) p.n->peer_found(now, b, distance::far);
+      for (const auto& [b, q] : places) p.n->peer_found(now, b, distance::far, 0);
     }
     deliver();
     updates = 0;
@@ -727,7 +727,7 @@ TEST_F(Protocol, LeavesAtTheDeadline) {
 
 TEST_F(Protocol, GivesUpAnAnswerThatDoesNotCome) {
   n.starving(now, 4, 0);
-  n.peer_found(now, 3, distance::far);
+  n.peer_found(now, 3, distance::far, 0);
   pass(n.how().give_up_after + instant(1));
   EXPECT_GE(sent<task_request>().size(), 2U);
   hear(task{1, {9, 1}, 1, 3, {}, {}});  // late, and welcome
@@ -756,7 +756,7 @@ TEST_F(Protocol, AsksAtOnceWhoSaysThatItBeganToCompute) {
 }
 
 TEST_F(Protocol, CountsSilenceOnlySinceThereIsSomethingBetween) {
-  n.peer_found(now, 2, distance::far);
+  n.peer_found(now, 2, distance::far, 0);
   pass(10 * n.how().lost_after);  // it had no reason to say anything
   n.starving(now, 4, 0);
   ASSERT_EQ(sent<task_request>().size(), 1U);
@@ -767,7 +767,7 @@ TEST_F(Protocol, CountsSilenceOnlySinceThereIsSomethingBetween) {
 }
 
 TEST_F(Protocol, BeatsToManyNeighboursInTurn) {
-  for (address who = 10; who < 100; ++who) n.peer_found(now, who, distance::same_site);
+  for (address who = 10; who < 100; ++who) n.peer_found(now, who, distance::same_site, 0);
   n.tick(now);
   forget();
   std::map<address, unsigned> heard;
@@ -781,7 +781,7 @@ TEST_F(Protocol, BeatsToManyNeighboursInTurn) {
 }
 
 TEST_F(Protocol, AsksWhoLeavesFirstOfThousands) {
-  for (address who = 10; who < 3000; ++who) n.peer_found(now, who, distance::far);
+  for (address who = 10; who < 3000; ++who) n.peer_found(now, who, distance::far, 0);
   n.receive(now, 2345, {5, 99, me, heartbeat{1, 0, true, {2, 1, 0}, {}}});
   forget();
   n.starving(now, 4, 0);
