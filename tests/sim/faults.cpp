@@ -30,6 +30,15 @@ TEST(Faults, NothingIsLostOrMergedTwice) {
   EXPECT_GT(all.tasks, 2 * all.run);
 }
 
+// Schedules draw one of the other strategies.
+TEST(Faults, NothingIsLostByRelayRandom) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    sim::schedule s = sim::random_schedule(seed);
+    s.world.protocol.follow({cleave::net::strategy::relay_random, seed % 2 == 0 ? 0U : 8U});
+    EXPECT_EQ(sim::world(s.work, s.world).run(s.happenings, s.limit).violation, "") << seed;
+  }
+}
+
 TEST(Faults, AScheduleRepeatsExactly) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const auto a = sim::run_schedule(seed, cleave::net::mutation::none, true);
