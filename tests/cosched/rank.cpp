@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -117,8 +118,10 @@ TEST(rank, on_one_cpu_ranks_leave_it_to_each_other) {
     ASSERT_TRUE(j.complete());
     j.start(by, 0);
     const int cpu = sched_getcpu();
+    std::barrier all_there(job::ranks);  // whoever is not may be spun for
     on_each([&](unsigned me) {
       const cleave::machine::on_cpu there(cpu);
+      all_there.arrive_and_wait();
       for (int got = 0; got < messages;) {
         if (me == 0) j.send(0, 1);
         j.receive(me, got);
