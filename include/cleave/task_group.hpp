@@ -2,6 +2,7 @@
 
 #include <cleave/detail/first_error.hpp>
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/staying_type.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace cleave {
@@ -96,6 +98,11 @@ public:
   void cancel() noexcept { detail::cancel(*this); }
 
 private:
+  template <class F>
+  static constexpr detail::staying_type stays_here{
+      // no other node gets tasks of groups
+      &typeid(F), detail::stays_for::group, 0, nullptr};
+
   /// A task, in memory of the worker that spawns it.
   struct numbered : detail::group_task {
     numbered(task_group& g, std::uint64_t number) noexcept : group_task(g), order(number) {}
@@ -128,6 +135,7 @@ private:
     void execute() noexcept override {
       run([this] { detail::run_work(f); });
     }
+    const detail::staying_type* stays() const noexcept override { return &stays_here<F>; }
     F f;
   };
 
@@ -150,6 +158,7 @@ private:
     void execute() noexcept override {
       this->run([this] { this->returned.emplace(detail::run_work(f)); });
     }
+    const detail::staying_type* stays() const noexcept override { return &stays_here<F>; }
     F f;
   };
 

@@ -46,6 +46,14 @@ ready_tasks::taken ready_tasks::take(const group_scope& group) noexcept {
   return result;
 }
 
+const staying_type* ready_tasks::stays() noexcept {
+  task* const newest = deque_.take();
+  if (newest == nullptr) return nullptr;
+  const staying_type* const found = static_cast<group_task*>(newest)->stays();
+  push(*newest);
+  return found;
+}
+
 bool ready_tasks::holds(const scope* group) noexcept {
   if (std::exchange(sought_, group) != group) absent_below_ = 0;
   if (deque_.holds(group, absent_below_)) return true;

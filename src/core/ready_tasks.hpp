@@ -44,6 +44,10 @@ public:
   /// Anybody: the oldest task, if its group is that scope or below it.
   task* steal_within(const scope& wanted) noexcept { return deque_.steal_within(wanted); }
 
+  /// Owner only: what is said of the newest task to nodes that ask in vain; null if there is none.
+  /// The task is out for a moment, so that nobody else ends it.
+  const staying_type* stays() noexcept;
+
   /// Owner only: whether a task of the group is in here, at any place.
   bool holds(const scope* group) noexcept;
   /// Owner only: a group of which a task is in here, of those that the owner made inside `wanted`,

@@ -151,8 +151,12 @@ void worker::tell_what_stays(const scope* wanted, std::uint32_t depth,
                              std::uint64_t tick) noexcept {
   bool mine = false;
   const frame* const kept = frames_.oldest(wanted, depth, false, mine);
-  if (kept == nullptr || kept->type().staying == nullptr || of.others() == nullptr) return;
-  of.others()->stayed(*kept->type().staying, tick);
+  const staying_type* stays = kept != nullptr ? kept->type().staying : nullptr;
+  if (kept == nullptr && wanted == nullptr) {
+    stays = ready.stays();
+    if (of.meeting.anybody_asks()) box_.remind(asked);  // who looked while the task was out
+  }
+  if (stays != nullptr && of.others() != nullptr) of.others()->stayed(*stays, tick);
 }
 
 void worker::update_frames() {

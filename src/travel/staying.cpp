@@ -1,4 +1,4 @@
-#include <cleave/detail/travel/staying.hpp>
+#include <cleave/detail/travel/staying_type.hpp>
 
 #include <string>
 #include <string_view>
@@ -43,6 +43,7 @@ std::string staying_type::reason() const {
              ", cannot be serialized";
     case stays_for::result:
       return "its result, " + demangled(part->name()) + ", cannot be serialized";
+    case stays_for::group: return "it was spawned in a task_group";
   }
   return {};
 }

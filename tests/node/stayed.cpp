@@ -104,6 +104,35 @@ TEST(stayed, names_closures_and_loops) {
   EXPECT_EQ(all[1].why, "it is a closure, not a task");
 }
 
+TEST(stayed, names_tasks_of_groups) {
+  struct worth {
+    int n = 0;
+    auto input() { return std::tie(n); }
+    int run() { return take(1ms), n; }
+  };
+  job j(2, 1);
+  const std::string said = said_of(j, [] {
+    task_group g;
+    for (int i = 0; i < 400; ++i) g.spawn([] { take(1ms); });
+    g.wait();
+    return 0;
+  });
+  auto all = stayed_in(j);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].why, "it was spawned in a task_group");
+  EXPECT_NE(all[0].task.find("{lambda()#1}"), std::string::npos) << all[0].task;
+  EXPECT_EQ(lines_in(said), 1) << said;
+  said_of(j, [] {
+    task_group g;
+    for (int i = 0; i < 400; ++i) g.spawn(worth{i});
+    g.wait();
+    return 0;
+  });
+  all = stayed_in(j);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_NE(all[1].task.find("worth"), std::string::npos) << all[1].task;
+}
+
 /// For 320 ms nothing but closures can be given, but every 8 ms a task leaves.
 TEST(stayed, says_nothing_of_closures_where_tasks_leave) {
   struct slice {

@@ -204,6 +204,8 @@ struct group_task : task {
   }
   /// Called when the task has run: nobody but the program may need it any more.
   virtual void dispose() noexcept { delete this; }
+  /// What is said of it to nodes that ask in vain; null: nothing.
+  virtual const staying_type* stays() const noexcept { return nullptr; }
 
   std::uint64_t path = 0;  // in a profile: the least position at which it begins
 };

@@ -2,41 +2,17 @@
 
 #include <cleave/detail/task.hpp>
 #include <cleave/detail/travel/archive.hpp>
+#include <cleave/detail/travel/staying_type.hpp>
 #include <cleave/detail/travel/types.hpp>
 #include <cleave/task.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
 
 /// Why tasks stay in their process: what compile errors and the lines about idle nodes say.
 namespace cleave::detail {
-
-enum class stays_for : std::uint8_t {
-  nothing,  // it travels
-  no_archive,
-  closure,
-  loop_without_put,
-  no_input,
-  argument,
-  result
-};
-
-/// A type of tasks that stay. One constant object for each, which frames lead to.
-struct staying_type {
-  const std::type_info* work;  // the task, or the closure that it is made of
-  stays_for why;
-  unsigned argument;           // which argument of the call cannot travel, from 1 on; 0: none
-  const std::type_info* part;  // the type of the argument or the result that cannot; else null
-
-  /// What the user would call the task.
-  std::string name() const;
-  /// A clause that says why it stays.
-  std::string reason() const;
-};
 
 /// What is said of a type of tasks that is no portable_task.
 template <class Work>
