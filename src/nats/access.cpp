@@ -167,7 +167,7 @@ bool is_loopback(std::string_view host) noexcept {
 
 void check(const access& a) {
   constexpr auto token = "expected letters, digits, _ and -, at most 64, as the ";
-  if (!is_token(a.site)) throw std::invalid_argument(token + ("site, got '" + a.site) + "'");
+  if (!is_site(a.site)) throw std::invalid_argument(token + ("site, got '" + a.site) + "'");
   if (!is_token(a.name)) throw std::invalid_argument(token + ("name, got '" + a.name) + "'");
   if (a.urls.empty()) throw std::invalid_argument("expected the relay's URL, got none");
   bool tls = false;

@@ -16,7 +16,7 @@ namespace cleave::net::nats {
 inline constexpr std::string_view relay_name = "relay";
 
 struct access {
-  std::string site, name;  ///< the site and the name of this machine; each is a token
+  std::string site, name;  ///< the site (subjects.hpp) and the name of this machine, a token
   /// Where the relay listens: tls://HOST:PORT, or nats:// on loopback.
   std::vector<std::string> urls;
   /// The certificate that vouches for the relay, in PEM; empty: there is no TLS.

@@ -242,9 +242,10 @@ const std::string first_public = "UARWHZGYFCOL6CVSZUCRUTNCB42CFFZUURGFSLWLSS3LDL
 
 /// As of `cleave relay`.
 std::string user(const std::string& key, const std::string& machine) {
-  return "{ nkey: " + key + ", permissions: { publish: [\"cleave.to.*.*.*." + machine +
-         ".>\", \"cleave.all." + machine + ".>\"], subscribe: [\"cleave.to." + machine +
-         ".>\", \"cleave.all.>\"] } }";
+  using namespace net::nats;
+  return "{ nkey: " + key + ", permissions: { publish: [\"" + pattern_to("", machine) + "\", \"" +
+         pattern_to_all(machine) + "\"], subscribe: [\"" + pattern_to(machine, "") + "\", \"" +
+         pattern_to_all("") + "\"] } }";
 }
 
 TEST_F(messages, are_for_those_with_a_key) {

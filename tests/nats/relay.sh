@@ -15,7 +15,6 @@ gone() {  # PID of a relay's server
   fail "nats-server outlives its relay"
   kill -9 "$1"
 }
-letter() { echo "cleave.to.$2.p.$1.p.hello"; }  # letter FROM TO, each SITE.NAME
 
 echo "# bad input"
 word="expected letters, digits, _ and -, at most 64"
@@ -62,12 +61,12 @@ says 1 "revoked, but the running relay: cannot be reached; stop it to be sure" "
 mv away chiba/control
 
 echo "# two machines"
-background ear "$speak" m1.cleave listen "cleave.to.chiba.m1.>" listen "cleave.all.>" await 2
+background ear "$speak" m1.cleave listen "$(to chiba.m1)" listen "cleave.all.>" await 2
 logged 2 listening ear.log
-says 0 "" "$speak" second publish "$(letter chiba.m2 chiba.m1)" direct publish cleave.all.chiba.m2.p.news all
+says 0 "" "$speak" second publish "$(letter chiba.m2 chiba.m1)" direct publish "$(news chiba.m2)" all
 wait "${of[ear]}" || fail "the ear: $(cat ear.log)"
-logged 1 "^cleave.to.chiba.m1.p.chiba.m2.p.hello direct" ear.log
-logged 1 "^cleave.all.chiba.m2.p.news all" ear.log
+logged 1 "^$(letter chiba.m2 chiba.m1) direct" ear.log
+logged 1 "^$(news chiba.m2) all" ear.log
 
 echo "# another site's relay joins it; messages both ways"
 invite chiba kobe --relay
@@ -89,21 +88,21 @@ invite kobe k1
 invite kobe k2
 for pair in "m1.cleave chiba.m1 k1.cleave kobe.k1" "k1.cleave kobe.k1 m1.cleave chiba.m1"; do
   read -r from_key from to_key to <<<"$pair"
-  background ear "$speak" "$to_key" listen "cleave.to.$to.>" listen "cleave.all.${from%.*}.>" await 2
+  background ear "$speak" "$to_key" listen "$(to "$to")" listen "$(all_by "${from%.*}")" await 2
   logged 2 listening ear.log
   # Until something comes: that somebody listens takes a moment to be known at the other site.
   while kill -0 "${of[ear]}" 2>/dev/null; do
-    says 0 "" "$speak" "$from_key" publish "cleave.all.$from.p.news" all publish "$(letter "$from" "$to")" direct
+    says 0 "" "$speak" "$from_key" publish "$(news "$from")" all publish "$(letter "$from" "$to")" direct
     sleep 0.05
   done
   wait "${of[ear]}" || fail "$from to $to: $(cat ear.log)"
   sort -u ear.log >heard
-  logged 1 "^cleave.to.$to.p.$from.p.hello direct" heard
-  logged 1 "^cleave.all.$from.p.news all" heard
+  logged 1 "^$(letter "$from" "$to") direct" heard
+  logged 1 "^$(news "$from") all" heard
 done
 
 echo "# all that is said arrives once at the other site"
-background ear "$speak" m1.cleave hear "cleave.to.chiba.m1.>"
+background ear "$speak" m1.cleave hear "$(to chiba.m1)"
 wait_for listening ear.log
 background mouth "$speak" k1.cleave talk "$(letter kobe.k1 chiba.m1)" enough
 sleep 0.5

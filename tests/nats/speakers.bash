@@ -8,6 +8,22 @@ umask 022
 trap 'kill -KILL $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
+# Subjects (src/nats/subjects.hpp); machines are SITE.NAME, and the process of each is p.
+#   letter FROM TO [KIND]   from a machine to another
+#   news FROM               to all
+#   to WHO, all_by WHO      the patterns of what is sent to them, and of what they tell all
+in_turn() {  # VERB MISSING TO FROM
+  local i first second text=cleave.$1
+  IFS=. read -ra first <<<"$3"
+  IFS=. read -ra second <<<"$4"
+  for ((i = 0; i < ${#first[@]} || i < ${#second[@]}; i++)); do text+=.${first[i]:-$2}.${second[i]:-$2}; done
+  echo "$text"
+}
+letter() { echo "$(in_turn to '~' "$2.p" "$1.p").${3:-hello}"; }
+news() { in_turn all '~' news "$1.p"; }
+to() { echo "$(in_turn to '*' "$1" '').>"; }
+all_by() { echo "$(in_turn all '*' '' "$1").>"; }
+
 # wait_for LINE FILE: until the file has it (a regular expression); fails after 60 s.
 wait_for() {
   for ((i = 0; i < 3000; i++)); do

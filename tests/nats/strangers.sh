@@ -16,9 +16,9 @@ new_relay other || exit 1
 url=$(sed -n 's|.*"tls://127.0.0.1:\([0-9]*\)".*|\1|p' m1.cleave)
 
 # Two who talk all the time: nothing of it may be lost.
-background ear "$speak" m1.cleave hear cleave.to.chiba.m1.p.chiba.m2.p.talk
+background ear "$speak" m1.cleave hear "$(letter chiba.m2 chiba.m1)"
 wait_for listening ear.log
-background mouth "$speak" m2.cleave talk cleave.to.chiba.m1.p.chiba.m2.p.talk enough
+background mouth "$speak" m2.cleave talk "$(letter chiba.m2 chiba.m1)" enough
 
 public_of() { sed -n 's/.*"public": "\(.*\)",*/\1/p' "$1"; }
 seed_of() { sed -n 's/.*"seed": "\(.*\)".*/\1/p' "$1"; }
@@ -27,7 +27,7 @@ changed() {  # changed FILE SCRIPT: a key file, changed
   chmod 600 changed.cleave
   echo changed.cleave
 }
-let_in="publish cleave.all.chiba.m3.p.x x"
+let_in="publish $(news chiba.m3) x"
 again() { says "$@"; says "$@"; }  # twice: is logged once
 
 echo "# somebody in the relay's place who falls silent in the middle of TLS (looked at in the end)"
@@ -95,22 +95,22 @@ says 1 "expected a key that its owner alone may read" "$speak" loose.cleave $let
 says 2 "expected a key that its owner alone may read" "$cleave" relay --folder x --upstream loose.cleave
 
 echo "# forged senders, and listening to what is for others"
-background third "$speak" m3.cleave listen "cleave.to.chiba.m3.>" listen "cleave.all.>" hold
+background third "$speak" m3.cleave listen "$(to chiba.m3)" listen "cleave.all.>" hold
 logged 2 listening third.log
-again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish cleave.to.chiba.m3.p.chiba.m1.p.x forged
-again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish cleave.all.chiba.m1.p.x forged
-logged 1 "refused chiba.gone \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.chiba.m1.p.x\"" chiba.log
-for filter in '>' 'cleave.>' 'cleave.to.>' 'cleave.to.chiba.m3.>' '_INBOX.>' '$SYS.>'; do
+again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish "$(letter chiba.m1 chiba.m3)" forged
+again 0 "Permissions Violation for Publish" "$speak" gone.cleave publish "$(news chiba.m1)" forged
+logged 1 "refused chiba.gone \(127.0.0.1\): it speaks for another: \"$(letter chiba.m1 chiba.m3)\"" chiba.log
+for filter in '>' 'cleave.>' 'cleave.to.>' "$(to chiba.m3)" '_INBOX.>' '$SYS.>'; do
   says 0 "Permissions Violation for Subscription to \"${filter/\$/\\\$}\"" "$speak" gone.cleave listen "$filter"
 done
 logged 1 "refused chiba.gone \(127.0.0.1\): it listens to what is not for it: \">\"" chiba.log
 says 0 "Permissions Violation for Publish" "$speak" gone.cleave publish '$SYS.REQ.SERVER.PING' x
 
 echo "# a relay may speak for its own site only"
-again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish cleave.to.chiba.m3.p.osaka.m1.p.x forged
-again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish cleave.all.chiba.m1.p.x forged
-logged 1 "refused the relay of kobe \(127.0.0.1\): it speaks for another: \"cleave.to.chiba.m3.p.osaka.m1.p.x\"" chiba.log
-says 0 "" "$speak" kobe.cleave publish cleave.to.chiba.m3.p.kobe.any.p.x honest
+again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish "$(letter osaka.m1 chiba.m3)" forged
+again 0 "Permissions Violation for Publish" "$speak" kobe.cleave publish "$(news chiba.m1)" forged
+logged 1 "refused the relay of kobe \(127.0.0.1\): it speaks for another: \"$(letter osaka.m1 chiba.m3)\"" chiba.log
+says 0 "" "$speak" kobe.cleave publish "$(letter kobe.any chiba.m3)" honest
 wait_for honest third.log
 grep -q forged third.log && fail "a forged message arrives: $(cat third.log)"
 
@@ -132,14 +132,14 @@ says 0 "" "$cleave" invite kobe --relay --folder chiba --output kobe2.cleave
 new_relay kobe --upstream kobe2.cleave
 wait_for joined kobe.log
 "$cleave" invite k1 --folder kobe >/dev/null || fail "invite k1"
-background k1 "$speak" k1.cleave listen "cleave.to.kobe.k1.>" listen "cleave.all.>" hold
+background k1 "$speak" k1.cleave listen "$(to kobe.k1)" listen "cleave.all.>" hold
 logged 2 listening k1.log
-sed -i 's/"allow":\["cleave.to.\*.\*.\*.chiba.m1.>","cleave.all.chiba.m1.>"\]/"allow":[">"]/' chiba/nats-server.conf
+sed -i 's/"allow":\["cleave.to.\*.chiba.\*.m1.>","cleave.all.\*.chiba.\*.m1.>"\]/"allow":[">"]/' chiba/nats-server.conf
 kill -HUP "$(child chiba)"
 for ((i = 0; i < 200; i++)); do
   grep -q honest k1.log && break
-  "$speak" m1.cleave publish cleave.to.kobe.k1.p.kobe.k2.p.x forged publish cleave.all.kobe.k2.p.x forged \
-    publish cleave.all.osaka.m1.p.x honest >/dev/null
+  "$speak" m1.cleave publish "$(letter kobe.k2 kobe.k1)" forged publish "$(news kobe.k2)" forged \
+    publish "$(news osaka.m1)" honest >/dev/null
 done
 wait_for honest k1.log
 grep -q forged k1.log && fail "the relay above speaks for machines of this site: $(cat k1.log)"

@@ -18,20 +18,20 @@
 #include "machine/without_signals.hpp"
 #include "nats/dial.hpp"
 #include "nats/pulse.hpp"
+#include "nats/subjects.hpp"
 
 namespace relay {
 namespace {
 
 namespace nats = cleave::net::nats;
 using nats::access;
-using nats::is_token;
 using nats::nats_connection;
 
 constexpr auto first_pause = std::chrono::milliseconds(500),
                longest_pause = std::chrono::milliseconds(5000),
                ping_every = std::chrono::milliseconds(1000),
                answer_within = std::chrono::milliseconds(2000);
-constexpr std::size_t most_sites = 10'000;
+constexpr std::size_t most_heard = 10'000;
 constexpr int most_pending = 512 << 20;  // bytes that the slower side has not taken yet
 
 struct subscription_freed {
@@ -45,19 +45,6 @@ struct failure : std::runtime_error {
 
 void check(natsStatus s, const std::string& what) {
   if (s != NATS_OK) throw failure(fmt::format("{}: {}", what, nats::last_words(s)));
-}
-
-// The site of whoever has sent a message; empty if it is no subject of Cleave's.
-std::string sender_of(std::string_view subject) {
-  std::vector<std::string_view> tokens;
-  while (tokens.size() < 6) {
-    const auto dot = std::min(subject.find('.'), subject.size());
-    tokens.push_back(subject.substr(0, dot));
-    subject.remove_prefix(std::min(dot + 1, subject.size()));
-  }
-  const bool direct = tokens[1] == "to";
-  const std::string_view site = tokens[direct ? 5 : 2];
-  return is_token(site) ? std::string(site) : std::string();
 }
 
 // What threads of nats.c touch. They may come late, so it is never freed.
@@ -119,7 +106,6 @@ private:
     std::mutex mutex;  // guards what follows
     std::condition_variable ended;
     int running = 0;  // threads of nats.c that may look at this
-    std::set<std::string> sites;
     std::vector<subscription> subscriptions;
 
     explicit life(nats_bridge& b) : of(b) {}
@@ -189,30 +175,39 @@ private:
     natsSubscription_SetPendingLimits(s, -1, most_pending);
   }
 
-  // Passes a message from others to this site.
+  // Passes a message from others to this site, and to those below it.
   static void pass_down(life& l, natsMsg* m) {
     const char* const subject = natsMsg_GetSubject(m);
-    const std::string sender = sender_of(subject);
-    if (sender.empty() || sender == l.of.own_.site) return;
-    l.of.meet(l, sender);
+    const auto said = nats::read_subject(subject);
+    if (!said) return;
+    const std::string sender = said->from.text();
+    const auto apart = nats::apart_from(l.of.own_.site, sender);
+    if (!apart) return;
+    l.of.meet(l, *apart);
     natsConnection_Publish(l.down.get(), subject, natsMsg_GetData(m), natsMsg_GetDataLength(m));
   }
-  // Passes a message from this site to others.
+  // Passes a message from this site, or from one below it, to others.
   static void pass_up(life& l, natsMsg* m) {
     natsConnection_Publish(l.up.get(), natsMsg_GetSubject(m), natsMsg_GetData(m),
                            natsMsg_GetDataLength(m));
   }
 
-  // Notes that a site was heard. What is said to a site goes upwards once it has been heard: before
-  // that nobody knows of anybody there. What is said within this site does not come by.
-  void meet(life& l, const std::string& site) {
+  // Notes that others were heard, whose names begin so. What is said to them goes upwards from then
+  // on: before that nobody knows of anybody there. What is said within this site, and to those
+  // below it, does not come by.
+  void meet(life& l, const std::string& others) {
     {
       const std::lock_guard lock(l.mutex);
-      if (l.sites.size() >= most_sites || !l.sites.insert(site).second) return;
+      if (heard_.size() >= most_heard || !heard_.insert(others).second) return;
     }
     try {
-      listen(l, l.down.get(), fmt::format("cleave.to.{}.*.*.{}.>", site, own_.site), pass_up);
+      listen_for(l, others);
     } catch (const failure& e) { events_.say_once(fmt::format("bridge: {}", e.what())); }
+  }
+
+  // No two of these patterns have a subject in common.
+  void listen_for(life& l, const std::string& others) {
+    listen(l, l.down.get(), nats::pattern_to(others, own_.site), pass_up);
   }
 
   // Joins the sites for ever. What goes wrong is said once, until they are joined again.
@@ -243,9 +238,10 @@ private:
     life l(*this);
     l.up = connect(upstream_, "the relay above");
     l.down = connect(own_, "this relay's own server");
-    listen(l, l.down.get(), fmt::format("cleave.all.{}.>", own_.site), pass_up);
-    listen(l, l.up.get(), fmt::format("cleave.to.{}.>", own_.site), pass_down);
-    listen(l, l.up.get(), "cleave.all.>", pass_down);
+    listen(l, l.down.get(), nats::pattern_to_all(own_.site), pass_up);
+    for (const std::string& others : heard_) listen_for(l, others);
+    listen(l, l.up.get(), nats::pattern_to(own_.site, ""), pass_down);
+    listen(l, l.up.get(), nats::pattern_to_all(""), pass_down);
     l.up_pulse.emplace(l.up.get(), ping_every), l.down_pulse.emplace(l.down.get(), ping_every);
     if (!l.up_pulse->flush(answer_within)) throw failure("the relay above: it does not answer");
     const char* text = nullptr;
@@ -261,6 +257,8 @@ private:
 
   const access upstream_, own_;
   events& events_;
+  // The beginnings of others' names. Guarded by the mutex of the life that there is.
+  std::set<std::string> heard_;
   std::thread thread_;
 };
 

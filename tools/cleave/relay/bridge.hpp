@@ -1,7 +1,7 @@
 // What joins a site's relay to another one. It dials out, as a client of both servers, and passes
-// on: upwards what this site says to others, downwards what others say to it. The other server lets
-// the bridge speak for its site only: that is why it is no leaf-node connection, which a server
-// before 2.14 believes whatever it says.
+// on: upwards what this site, and those below it, say to others; downwards what others say to them.
+// The other server lets the bridge speak for these only: that is why it is no leaf-node connection,
+// which a server before 2.14 believes whatever it says. Relays are a tree, so nothing comes back.
 #pragma once
 
 #include <functional>

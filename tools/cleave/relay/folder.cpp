@@ -150,7 +150,7 @@ configuration read_folder(const fs::path& folder) {
     c.port = j.at("port"), c.plain = j.at("plain"), c.upstream = j.at("upstream");
     c.bridge_key = j.at("bridge");
     c.members = members_of(j.at("members")), c.revoked = members_of(j.at("revoked"));
-    if (!is_token(c.site) || !is_address(c.listen) || c.hosts.empty() ||
+    if (!is_site(c.site) || !is_address(c.listen) || c.hosts.empty() ||
         !std::all_of(c.hosts.begin(), c.hosts.end(), is_host) || !is_token(c.bridge_key))
       throw std::invalid_argument("a field");
     return c;
@@ -197,6 +197,14 @@ changing::changing(const fs::path& folder)
 }
 changing::~changing() { close(lock_); }
 
+std::string path_of(const configuration& c, const member& m) {
+  return m.is_relay && !c.upstream ? m.name : c.site + "." + m.name;
+}
+
+std::string name_of(const configuration& c, const member& m) {
+  return (m.is_relay ? "the relay of " : "") + path_of(c, m);
+}
+
 std::string server_configuration(const configuration& c) {
   std::string text = fmt::format(
       "# Written by cleave relay from relay.json; what is changed here is lost.\n"
@@ -209,19 +217,18 @@ std::string server_configuration(const configuration& c) {
       c.site, c.listen.find(':') == std::string::npos ? c.listen : "[" + c.listen + "]", c.port);
   if (!c.plain) text += "tls { cert_file: \"server.crt\", key_file: \"server.key\", timeout: 2 }\n";
   text += "authorization {\n  timeout: 2\n  users: [\n";
-  const std::string &site = c.site, to_site = fmt::format("cleave.to.{}.>", site),
-                    from_site = fmt::format("cleave.to.*.*.*.{}.>", site),
-                    all_of_site = fmt::format("cleave.all.{}.>", site);
-  if (!c.bridge_key.empty())  // the bridge may not speak for this site's own machines
-    text += c.upstream ? user(c.bridge_key, {to_site, "cleave.all.>"}, {from_site, all_of_site},
-                              {from_site, all_of_site})
+  using namespace cleave::net::nats;
+  const auto spoken_by = [](const std::string& who) {
+    return std::vector{pattern_to("", who), pattern_to_all(who)};
+  };
+  const auto heard_by = [](const std::string& who) {
+    return std::vector{pattern_to(who, ""), pattern_to_all("")};
+  };
+  if (!c.bridge_key.empty())  // the bridge may not speak for this site, or for those below it
+    text += c.upstream ? user(c.bridge_key, heard_by(c.site), spoken_by(c.site), spoken_by(c.site))
                        : user(c.bridge_key, {}, {}, {});
-  for (const auto& m : c.members) {
-    const auto who = m.is_relay ? m.name : site + "." + m.name;
-    text += user(m.public_key,
-                 {fmt::format("cleave.to.*.*.*.{}.>", who), fmt::format("cleave.all.{}.>", who)},
-                 {}, {fmt::format("cleave.to.{}.>", who), "cleave.all.>"});
-  }
+  for (const auto& m : c.members)
+    text += user(m.public_key, spoken_by(path_of(c, m)), {}, heard_by(path_of(c, m)));
   return text + "  ]\n}\n";
 }
 

@@ -12,7 +12,7 @@
 
 namespace relay {
 
-// A machine of the site, or the relay of another one.
+// A machine of the site, or the relay of another one, below this.
 struct member {
   std::string name;
   bool is_relay = false;
@@ -20,7 +20,7 @@ struct member {
 };
 
 struct configuration {
-  std::string site;
+  std::string site;                // a path (nats/subjects.hpp)
   std::vector<std::string> hosts;  // the names and addresses under which machines reach it
   std::string listen;              // the address it listens on
   int port = 0;
@@ -32,6 +32,7 @@ struct configuration {
 };
 
 using cleave::net::nats::access;
+using cleave::net::nats::is_site;
 using cleave::net::nats::is_token;
 
 // The reserved name of a relay in its key file.
@@ -63,6 +64,11 @@ public:
 private:
   int lock_;
 };
+
+// The path of a member: that of a machine, or the site of a relay.
+std::string path_of(const configuration& c, const member& m);
+// The same for people.
+std::string name_of(const configuration& c, const member& m);
 
 // What nats-server reads. There is always a user in it: without one it would let everybody in.
 std::string server_configuration(const configuration& c);

@@ -121,6 +121,20 @@ std::string names(const std::vector<member>& members) {
   return all.empty() ? "nobody" : all;
 }
 
+// The name of a site's relay, without those of the relays above.
+std::string last_of(const std::string& site) { return site.substr(site.rfind('.') + 1); }
+
+// From now on the relay joins another one. The names of sites below it begin with its own then.
+void join(configuration& c, const fs::path& folder) {
+  for (const auto& m : c.members)
+    if (m.is_relay && !c.upstream)
+      throw apps::usage_error(
+          fmt::format("--upstream: '{}': expected no relay below this, which joins the one above "
+                      "first; has invited: {} (cleave revoke)",
+                      folder.string(), m.name));
+  c.upstream = true;
+}
+
 auto find(std::vector<member>& members, const std::string& name) {
   return std::find_if(members.begin(), members.end(), [&](auto& m) { return m.name == name; });
 }
@@ -140,21 +154,21 @@ int make_and_run(const wanted& w) {
       throw apps::usage_error(fmt::format(
           "--upstream: '{}': expected a relay's key (cleave invite --relay), got that of {}.{}",
           w.upstream, above.site, above.name));
-    if (!w.site.empty() && w.site != above.site)
+    if (!w.site.empty() && w.site != last_of(above.site))
       throw apps::usage_error(fmt::format("--upstream: '{}': expected the key of site {}, got {}'s",
                                           w.upstream, w.site, above.site));
   }
-  const std::string site = w.site.empty() ? above.site : w.site;
+  const std::string& site = above.site.empty() ? w.site : above.site;
   if (!is_folder(folder))
     make_folder(folder, new_configuration(w, site.empty() ? name_of_host() : site));
   configuration c = read_folder(folder);
-  if (!site.empty() && site != c.site)
+  if (!site.empty() && site != (above.site.empty() ? last_of(c.site) : c.site))
     throw apps::usage_error(
         fmt::format("'{}': expected site {}, got {}'s relay", folder.string(), site, c.site));
   if (w.plain && !c.plain)
     throw apps::usage_error(fmt::format("'{}': was made without --plain", folder.string()));
   change(c, w);
-  if (!w.upstream.empty()) c.upstream = true;
+  if (!w.upstream.empty()) join(c, folder);
   return run(folder, std::move(c), above);
 }
 
@@ -174,22 +188,25 @@ int invite(const std::string& given, const std::string& name, bool for_relay, st
           fmt::format("NAME: '{}': is invited already (cleave revoke takes that back)", name));
     if (!for_relay && name == relay_name)
       throw apps::usage_error("NAME: 'relay': is what relays are called");
-    if (for_relay && name == c.site)
+    if (for_relay && name == last_of(c.site))
       throw apps::usage_error(fmt::format("NAME: '{}': is this relay's own site", name));
     const auto key = make_nkey();
+    const member added{name, for_relay, key.public_key};
     access a = access_to(folder, c);
     a.name = name;
-    if (for_relay) a.site = name, a.name = relay_name;
+    if (for_relay) a.site = path_of(c, added), a.name = relay_name;
+    if (!is_site(a.site))
+      throw apps::usage_error(fmt::format("NAME: '{}': is too long as a site's name", a.site));
     a.public_key = key.public_key, a.seed = key.seed;
     nats::write_access(output, a);
     try {
-      c.members.push_back({name, for_relay, key.public_key});
+      c.members.push_back(added);
       write_folder(folder, c);
     } catch (...) {
       fs::remove(output);
       throw;
     }
-    who = for_relay ? "the relay of " + name : c.site + "." + name;
+    who = name_of(c, added);
   }
   if (const auto wrong = reload(folder))
     throw std::runtime_error(fmt::format("{} is made, but the running relay: {}", output, *wrong));

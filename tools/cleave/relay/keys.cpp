@@ -54,6 +54,8 @@ std::string spelled(std::vector<unsigned char> bytes) {
   return text;
 }
 
+constexpr std::size_t longest_name = 64;  // X.509: of a CN
+
 // Their first letters are S and U.
 constexpr unsigned char seed_kind = 18 << 3, user_kind = 20 << 3;
 
@@ -144,7 +146,8 @@ nkey make_nkey() {
 
 identity make_authority(const std::string& site) {
   const private_key key = p256();
-  const certificate c = make_certificate(key, "Cleave site " + site, authority_years);
+  const certificate c =
+      make_certificate(key, ("Cleave site " + site).substr(0, longest_name), authority_years);
   add(c, c.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
   add(c, c.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
   add(c, c.get(), NID_subject_key_identifier, "hash");

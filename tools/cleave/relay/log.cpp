@@ -50,11 +50,8 @@ std::string why_no_tls(std::string_view reason) {
 
 void log::know(const configuration& c) {
   names_.clear(), revoked_.clear();
-  const auto full = [&](const member& m) {
-    return m.is_relay ? "the relay of " + m.name : c.site + "." + m.name;
-  };
-  for (const auto& m : c.members) names_[m.public_key] = full(m);
-  for (const auto& m : c.revoked) revoked_[m.public_key] = full(m);
+  for (const auto& m : c.members) names_[m.public_key] = relay::name_of(c, m);
+  for (const auto& m : c.revoked) revoked_[m.public_key] = relay::name_of(c, m);
   names_[c.bridge_key] = "this relay's bridge";
 }
 

@@ -1,9 +1,13 @@
 #include "sites/roster.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <csignal>
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -58,6 +62,20 @@ std::vector<server> choose(std::vector<server> all, const std::string& program,
            std::pair(b.what.jobs.size(), a.what.workers);
   });
   return all;
+}
+
+std::string machine_named(const std::vector<server>& all, const std::string& program,
+                          const std::string& name) {
+  std::set<std::string> found;
+  for (const auto& s : all) {
+    const std::string whole = s.at.at.text();
+    if (whole == name) return name;
+    if (s.what.program == program && whole.ends_with("." + name)) found.insert(whole);
+  }
+  if (name.empty() || found.empty()) return name;
+  if (found.size() == 1) return *found.begin();
+  throw apps::usage_error(fmt::format("--root: '{}': expected one machine, there are {}", name,
+                                      fmt::join(found, " and ")));
 }
 
 // The signals that end a command. SIGINT is one even where it is ignored: what a shell begins in

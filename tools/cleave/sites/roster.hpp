@@ -51,6 +51,12 @@ private:
 std::vector<server> choose(std::vector<server> all, const std::string& program,
                            unsigned& other_builds);
 
+// The whole name of the machine that offers the program and is called `name`: that itself, or else
+// the one name that ends so after a dot (`tokyo.m1` for `kobe.tokyo.m1`); `name` if there is none.
+// Throws apps::usage_error if there are several.
+std::string machine_named(const std::vector<server>& all, const std::string& program,
+                          const std::string& name);
+
 // The signals that end a command are blocked while it lives, and looked for between waits.
 class interruption {
 public:

@@ -398,16 +398,19 @@ std::vector<server> wait_for_others(connection& by, interruption& stop, const su
 
 }  // namespace
 
-int submit(const submission& what) {
-  const auto connected = connect(what.where);
+int submit(const submission& given) {
+  const auto connected = connect(given.where);
   interruption stop;  // before this there is nothing to cancel
   connection& by = *connected;
+  submission what = given;
   unsigned other_builds = 0;
   auto all = ask_around(by, stop, quiet, at_most);
+  what.root = machine_named(all, what.program, given.root);
   // A busy server may be slow to answer.
   if (!stop.seen() && suitable(all, what, other_builds).empty() && !all.empty())
     all = ask_around(by, stop, at_most, at_most);
   if (stop.seen()) return interrupted;
+  what.root = machine_named(all, what.program, given.root);
   std::shuffle(all.begin(), all.end(), std::mt19937(std::random_device{}()));
   auto chosen = suitable(all, what, other_builds);
   if (chosen.empty()) say_nobody(all, what, by);
