@@ -48,6 +48,16 @@ TEST(access, is_read_as_it_was_written) {
   }
 }
 
+TEST(access, of_a_site_below_others) {
+  access a = plain();
+  a.site = "kobe.tokyo";
+  EXPECT_EQ(refusal([&] { check(a); }), "nothing was wrong");
+  for (const char* bad : {"kobe.", ".kobe", "kobe..tokyo", "kobe.*"}) {
+    a.site = bad;
+    EXPECT_NE(refusal([&] { check(a); }), "nothing was wrong") << bad;
+  }
+}
+
 TEST(access, of_a_relay_is_no_machines) {
   const tests::temporary_folder folder;
   const std::string file = (folder.path / "kobe.cleave").string();

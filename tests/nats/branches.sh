@@ -74,6 +74,17 @@ for what in "$(letter kobe.tokyo.m2 osaka.tokyo.m1)" "$(news kobe.tokyo.m2)"; do
   grep -qE '^heard ([1-9][0-9]*) of \1, 0 twice$' ear.log || fail "some is lost or doubled: $(cat ear.log)"
 done
 
+echo "# a relay in the middle is killed and comes back; that below knows who was there"
+ends kobe KILL 137
+relay kobe || exit 1
+wait_for "joined tls://" kobe.log
+background ear-kobe "$speak" kobe.m1 listen "$(to kobe.m1)" listen "cleave.all.>" hold
+logged 2 listening ear-kobe.log
+for site in kobe.tokyo kobe.nara; do logged 2 "joined tls://" "$site.log"; done
+says 0 "" "$speak" kobe.tokyo.m2 publish "$(letter kobe.tokyo.m2 kobe.m1)" remembered
+wait_for "^$(letter kobe.tokyo.m2 kobe.m1) remembered" ear-kobe.log
+patiently all_hear || fail "somebody does not hear all: $(tail -n 30 ear-*.log)"
+
 echo "# what is said within a branch stays there; spies hear all that is said at kobe's server, and at chiba's"
 for site in kobe chiba; do
   invite "$site" spy "$site.spy"

@@ -1,4 +1,5 @@
 #include "sites/roster.hpp"
+#include "support/command_line.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,32 @@ TEST(roster, whoever_has_least_to_do) {
             (std::vector<std::string>{"c", "b", "a"}));
   EXPECT_EQ(others, 0u);
   EXPECT_TRUE(chosen({one("d", "fib", "1", 9)}, "queens", others).empty());
+}
+
+TEST(roster, a_machine_is_named_by_the_end_of_its_name) {
+  const auto at = [](const std::string& site, const std::string& name, const std::string& program) {
+    server s = one(name, program, "1", 1);
+    s.at.at.site = site;
+    return s;
+  };
+  const std::vector<server> all = {
+      at("kobe", "m1", "queens"),       at("kobe.tokyo", "m1", "queens"),
+      at("osaka.kobe", "m1", "queens"), at("osaka.tokyo", "m1", "fib"),
+      at("osaka.nara", "m1", "queens"), at("nara", "m1", "fib")};
+  const auto named = [&](const std::string& name) { return machine_named(all, "queens", name); };
+  EXPECT_EQ(named("kobe.m1"), "kobe.m1");         // itself, though another one ends so
+  EXPECT_EQ(named("tokyo.m1"), "kobe.tokyo.m1");  // the only one that offers the program
+  EXPECT_EQ(named("nara.m1"), "nara.m1");         // it is there, and does not offer the program
+  EXPECT_EQ(named("okyo.m1"), "okyo.m1");
+  EXPECT_EQ(named(""), "");
+  try {
+    named("m1");
+    ADD_FAILURE() << "there are several";
+  } catch (const apps::usage_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "--root: 'm1': expected one machine, there are kobe.m1 and "
+                 "kobe.tokyo.m1 and osaka.kobe.m1 and osaka.nara.m1");
+  }
 }
 
 TEST(roster, the_build_that_most_workers_have) {

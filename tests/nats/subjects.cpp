@@ -1,4 +1,5 @@
 #include "nats/subjects.hpp"
+#include "nats/matches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -44,22 +45,8 @@ TEST(subjects, to_and_from_in_turn) {
   EXPECT_EQ(pattern_to("", ""), "cleave.to.>");
 }
 
-std::vector<std::string> tokens_of(const std::string& text) {
-  std::vector<std::string> all(1);
-  for (const char c : text)
-    if (c == '.') all.emplace_back();
-    else all.back() += c;
-  return all;
-}
-/// As nats-server does it.
-bool matches(const std::string& pattern, const std::string& subject) {
-  const auto p = tokens_of(pattern), s = tokens_of(subject);
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    if (p[i] == ">") return s.size() > i;
-    if (i == s.size() || (p[i] != "*" && p[i] != s[i])) return false;
-  }
-  return p.size() == s.size();
-}
+using tests::matches;
+
 bool begins(const endpoint& who, const std::string& with) {
   return with.empty() || (who.text() + ".").starts_with(with + ".");
 }
