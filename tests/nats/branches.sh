@@ -47,13 +47,13 @@ hears() {  # SITE: all that it should have
       grep -qxF "$(letter "$from.m2" "$1.m1") direct" "ear-$1.log"; } || return
   done
 }
-all_hear() {
+all_hear() {  # what is not heard now is said again
   local site to words
-  for site in "${sites[@]}"; do says 0 "" "$speak" "$site.m1" publish "$(news "$site.m1")" all; done
+  for site in "${sites[@]}"; do "$speak" "$site.m1" publish "$(news "$site.m1")" all; done >said
   for site in "${sites[@]}"; do
     words=(publish "$(news "$site.m2")" all)
     for to in "${sites[@]}"; do words+=(publish "$(letter "$site.m2" "$to.m1")" direct); done
-    says 0 "" "$speak" "$site.m2" "${words[@]}"
+    "$speak" "$site.m2" "${words[@]}" >said
   done
   for site in "${sites[@]}"; do hears "$site" || return; done
 }
@@ -67,7 +67,7 @@ for what in "$(letter kobe.tokyo.m2 osaka.tokyo.m1)" "$(news kobe.tokyo.m2)"; do
   background ear "$speak" osaka.tokyo.m1 hear "$filter"
   wait_for listening ear.log
   background mouth "$speak" kobe.tokyo.m2 talk "$what" enough
-  sleep 0.5
+  wait_for "^$what 100$" ear-osaka.tokyo.log
   touch enough
   wait "${of[mouth]}" || fail "the mouth: $(cat mouth.log)"
   wait "${of[ear]}" || fail "the ear: $(cat ear.log)"
