@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds look_every{1};
 
-/// Empty also if it may not be read.
-std::string text_of(const fs::path& file) {
+/// Empty also if it may not be read, or if its process has ended meanwhile.
+std::string text_of(const fs::path& file) try {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
+} catch (const std::ios_base::failure&) { return {}; }
 
 started_rank rank_of(const fs::path& process) {
   return read_started_rank(text_of(process / "environ"));

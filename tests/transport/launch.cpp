@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cleave::net {
@@ -239,6 +241,23 @@ TEST(started_rank, that_is_gone_is_told_from_those_that_are_there) {
   zero.kill_it();  // who asks is not seen either: nothing is known
   EXPECT_EQ(ranks_gone(own, 3), std::set<int>{});
   EXPECT_EQ(ranks_gone({}, 3), std::set<int>{});  // of another MPI
+}
+
+// A process may end between the moments in which its file is opened and read.
+TEST(started_rank, is_looked_for_while_processes_end) {
+  const std::string job = "test-" + std::to_string(getpid());
+  const process_of_rank zero(job, 0), one(job, 1);
+  std::atomic<bool> done{false};
+  std::thread others([&done] {
+    while (!done) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      if (child > 0) waitpid(child, nullptr, 0);
+    }
+  });
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(ranks_gone({job, 0}, 2), std::set<int>{});
+  done = true;
+  others.join();
 }
 
 }  // namespace
