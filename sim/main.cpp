@@ -140,7 +140,6 @@ sim::tree tree_of(const scale_options& o) {
   const int programs = (o.queens != 0) + (o.fib != 0) + (o.grav != 0) + !o.pentomino.empty();
   if (programs > 1)
     throw apps::usage_error("--queens, --fib, --grav, --pentomino: expected one of them");
-  if (o.queens > 14) return sim::queens_program(static_cast<unsigned>(o.queens));
   if (o.queens != 0) return sim::queens_tree(static_cast<unsigned>(o.queens));
   if (o.fib != 0) return sim::fib_tree(static_cast<unsigned>(o.fib));
   if (o.grav != 0) return sim::grav_tree(static_cast<unsigned>(o.grav));

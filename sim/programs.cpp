@@ -157,9 +157,9 @@ tree fib_tree(unsigned n) {
   return b.take();
 }
 
-tree queens_program(unsigned n) {
+tree queens_tree(unsigned n) {
   const queens none{(1U << n) - 1};
-  const unsigned depth = n > 10 ? n - 11 : n;
+  const unsigned depth = n > 14 ? n - 11 : n;  // rows whose boards are nodes
   std::vector<std::uint64_t> weights;
   weigh_queens(none, depth, weights);
   builder b;

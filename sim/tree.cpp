@@ -50,26 +50,6 @@ unsigned grow_uts(tree& t, const apps::uts::tree& uts, const apps::uts::node& n,
   return height + 1;
 }
 
-/// Appends the boards that come of one with so many free rows; bits say which columns and diagonals
-/// are taken.
-unsigned grow_queens(tree& t, std::uint32_t all, std::uint32_t columns, std::uint32_t left,
-                     std::uint32_t right, unsigned& repeats) {
-  const std::size_t self = t.size.size();
-  t.size.push_back(1);
-  unsigned height = 0, below = 0, children = 0;
-  for (std::uint32_t open = all & ~(columns | left | right); open != 0; open &= open - 1) {
-    const std::uint32_t queen = open & -open;
-    unsigned deeper = 0;
-    height = std::max(height, grow_queens(t, all, columns | queen, (left | queen) << 1,
-                                          (right | queen) >> 1, deeper));
-    below = std::max(below, deeper);
-    ++children;
-  }
-  repeats = below + static_cast<unsigned>(std::bit_width(children));
-  t.size[self] = static_cast<std::uint32_t>(t.size.size() - self);
-  return height + 1;
-}
-
 std::uint64_t mix(std::uint64_t i) { return random_numbers(i).next(); }
 
 void give_values(tree& t, random_numbers& random) {
@@ -118,12 +98,6 @@ tree uts_tree(int depth, int seed) {
   const apps::uts::tree uts(p);
   tree t;
   t.height = grow_uts(t, uts, uts.root(), t.repeats);
-  return t;
-}
-
-tree queens_tree(unsigned n) {
-  tree t;
-  t.height = grow_queens(t, (1U << n) - 1, 0, 0, 0, t.repeats);
   return t;
 }
 

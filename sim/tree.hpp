@@ -41,8 +41,4 @@ tree random_tree(std::uint64_t seed, std::uint32_t nodes, bool with_errors);
 /// UTS's geometric trees of fixed shape: T1 (depth 10, seed 19), T1L (depth 13, seed 29).
 tree uts_tree(int depth, int seed);
 
-/// The tree of a search for all ways to place n queens: a node for each board that the search comes
-/// to.
-tree queens_tree(unsigned n);
-
 }  // namespace sim

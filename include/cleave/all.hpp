@@ -65,7 +65,7 @@ private:
     if constexpr (is_fork<Half>) {
       return half.run_plainly();
     } else {
-      return value([&half]() -> decltype(auto) { return half.run(); });
+      return value_of_run(half);
     }
   }
 };

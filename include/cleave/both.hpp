@@ -76,18 +76,6 @@ template <class F>
   return result;
 }
 
-/// As value() does. A closure around the call would count when GCC decides how far to inline a
-/// recursion: fib took a tenth longer.
-template <class Second>
-[[gnu::always_inline]] inline auto run_second(Second& second) {
-  if constexpr (std::is_void_v<decltype(second.run())>) {
-    second.run();
-    return nothing{};
-  } else {
-    return second.run();
-  }
-}
-
 template <class F, class Second>
 using results_of = std::pair<value_of<std::invoke_result_t<F&>>,
                              value_of<decltype(std::declval<Second&>().run())>>;
@@ -107,7 +95,7 @@ template <class F, class Second>
     return {std::move(x), collect<typename frame_of::given_task>(branch.part)};
   if (rung_signals() != 0) [[unlikely]]
     answer(at);
-  return {std::move(x), run_second(second)};
+  return {std::move(x), value_of_run(second)};
 }
 
 /// Two branches that return nothing make a statement.
@@ -157,7 +145,7 @@ template <class F, task T>
   if (!detail::beyond_cutoff()) [[unlikely]]
     return detail::divided_both(f, second{std::move(task)});
   [[maybe_unused]] auto x = detail::value(f);
-  [[maybe_unused]] auto y = detail::run_second(task);
+  [[maybe_unused]] auto y = detail::value_of_run(task);
   if constexpr (!detail::makes_statement<F, second>)
     return detail::results_of<F, second>(std::move(x), std::move(y));
 }

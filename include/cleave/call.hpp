@@ -25,8 +25,8 @@ struct arguments;
 template <std::size_t... N, class... T>
 struct arguments<std::index_sequence<N...>, T...> : argument<N, T>... {
   auto tied() { return std::tie(this->argument<N, T>::value...); }
-  /// Moves what the function takes by value. Not by std::apply: the closures that it needs would
-  /// count when GCC decides how far to inline a recursion.
+  /// Moves what the function takes by value. The closures that std::apply needs would count when
+  /// GCC decides how far to inline a recursion.
   template <auto Function, class R, class... P>
   [[gnu::always_inline]] R pass_to() {
     return Function(static_cast<P&&>(this->argument<N, T>::value)...);

@@ -1,6 +1,7 @@
 #include "protocol/strategy.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -106,6 +107,13 @@ preference read_preference(std::string_view setting, std::string_view text) {
         std::string(setting) + ": relay-random,N", text.substr(comma + 1), 1, most_site_nodes));
   }
   return p;
+}
+
+std::optional<preference> preference_of_environment() {
+  constexpr const char* setting = "CLEAVE_ASK";
+  const char* const text = std::getenv(setting);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return read_preference(setting, text);
 }
 
 std::string to_string(const preference& p) {

@@ -69,6 +69,8 @@ struct preference {
 inline constexpr unsigned most_site_nodes = 65'536;
 /// Reads NAME, or `relay-random,N`. Throws std::invalid_argument, which begins with `setting`.
 preference read_preference(std::string_view setting, std::string_view text);
+/// What CLEAVE_ASK says; nothing if it is not set. Throws as read_preference() does.
+std::optional<preference> preference_of_environment();
 /// The text that read_preference() reads as `p`, whose strategy has a name.
 std::string to_string(const preference& p);
 

@@ -116,13 +116,6 @@ unsigned cpus_of_this_process() {
   return bound ? usable : std::max(1u, usable / ranks);
 }
 
-/// Whom this node asks for work.
-net::preference preference_of_user() {
-  const char* const text = std::getenv("CLEAVE_ASK");
-  if (text == nullptr || *text == '\0') return {};
-  return net::read_preference("CLEAVE_ASK", text);
-}
-
 /// The exit status: 2 where the user has set something that cannot be used.
 int status_for(const std::exception& e) {
   return dynamic_cast<const std::invalid_argument*>(&e) != nullptr ? 2 : 1;
@@ -182,7 +175,7 @@ std::unique_ptr<runtime::state> start(const options& o) {
   how.cutoff = o.cutoff && !how.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
   const bool alone = how.check.has_value() || o.profile;
   auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone,
-                       preference_of_user());
+                       net::preference_of_environment().value_or(net::preference{}));
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);
   how.guests = !works_for_another;
   auto made = std::make_unique<runtime::state>(how, o, std::move(node));
@@ -227,7 +220,7 @@ void serve_if_asked(int argc, char** argv) {
   what.workers = static_cast<unsigned>(
       machine::take_option(argc, argv, "--workers", 1, most_workers)
           .value_or(machine::environment("CLEAVE_WORKERS", 1, most_workers, 0)));
-  preference_of_user();  // the processes of jobs have it too
+  net::preference_of_environment();  // the processes of jobs have it too
   if (argc > 1)
     throw std::invalid_argument(
         std::string("--serve: expected nothing besides --workers N, got \"") + argv[1] + "\"");

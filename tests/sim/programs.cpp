@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/input_error.hpp"
 #include "temporary_folder.hpp"
@@ -25,15 +26,35 @@ void expect_nested(const sim::tree& t) {
   }
 }
 
-TEST(Programs, QueensAreTheSearchsBoards) {
-  for (const unsigned n : {4U, 8U, 12U}) {
-    const sim::tree t = sim::queens_program(n);
-    expect_nested(t);
-    EXPECT_EQ(t.nodes(), sim::queens_tree(n).nodes()) << n;
+/// Appends the sizes of the subtrees of the board with queens in those columns, and below it.
+void append_boards(std::vector<unsigned>& columns, unsigned n, std::vector<std::uint32_t>& sizes) {
+  const std::size_t self = sizes.size();
+  sizes.push_back(1);
+  for (unsigned c = 0; columns.size() < n && c < n; ++c) {
+    bool free = true;
+    for (std::size_t row = 0; row < columns.size(); ++row) {
+      const auto apart = static_cast<unsigned>(columns.size() - row);
+      free &= columns[row] != c && columns[row] + apart != c && columns[row] != c + apart;
+    }
+    if (!free) continue;
+    columns.push_back(c);
+    append_boards(columns, n, sizes);
+    columns.pop_back();
   }
-  EXPECT_EQ(sim::queens_program(8).size, sim::queens_tree(8).size);
-  EXPECT_EQ(sim::queens_program(8).height, sim::queens_tree(8).height);
-  EXPECT_EQ(sim::queens_program(8).repeats, sim::queens_tree(8).repeats);
+  sizes[self] = static_cast<std::uint32_t>(sizes.size() - self);
+}
+
+TEST(Programs, QueensAreTheSearchsBoards) {
+  for (const unsigned n : {1U, 4U, 8U, 12U}) {
+    const sim::tree t = sim::queens_tree(n);
+    expect_nested(t);
+    std::vector<unsigned> columns;
+    std::vector<std::uint32_t> sizes;
+    append_boards(columns, n, sizes);
+    EXPECT_EQ(t.size, sizes) << n;
+    EXPECT_EQ(t.height, n + 1);
+  }
+  EXPECT_EQ(sim::queens_tree(8).repeats, 18U);
 }
 
 TEST(Programs, FibHasTwoCallsInEach) {

@@ -3,6 +3,8 @@
 // (run_scale throws otherwise), and the workers compute nearly all of the time.
 #include "sim/scale.hpp"
 
+#include "sim/programs.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

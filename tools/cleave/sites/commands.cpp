@@ -1,6 +1,5 @@
 #include "commands.hpp"
 
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -58,9 +57,8 @@ private:
 
 // CLEAVE_ASK, checked; all nodes of the job get it.
 std::string whom_to_ask() {
-  const char* const text = std::getenv("CLEAVE_ASK");
-  if (text == nullptr || *text == '\0') return {};
-  return to_string(cleave::net::read_preference("CLEAVE_ASK", text));
+  const auto asks = cleave::net::preference_of_environment();
+  return asks ? to_string(*asks) : "";
 }
 
 int group::run() {

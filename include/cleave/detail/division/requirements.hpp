@@ -114,16 +114,21 @@ constexpr refusal put_refusal() {
   else return refusal::put_is_not_callable;
 }
 
+/// What every loop with a put requires of the others.
+template <class A, class B, class Put>
+constexpr refusal divided_loop_refusal() {
+  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) return r;
+  else return put_refusal<Put, index_of<A, B>>();
+}
+
 /// What every loop with a put requires whose body takes the index.
 template <class A, class B, class Body, class Put>
 constexpr refusal loop_with_put_refusal() {
-  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+  if constexpr (constexpr refusal r = divided_loop_refusal<A, B, Put>(); r != refusal::none)
     return r;
-  } else {
-    using index = index_of<A, B>;
-    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) return p;
-    else return invocable_or_winding<Body, index> ? refusal::none : refusal::body_is_not_callable;
-  }
+  else
+    return invocable_or_winding<Body, index_of<A, B>> ? refusal::none
+                                                      : refusal::body_is_not_callable;
 }
 
 /// What a task returns.
@@ -175,12 +180,11 @@ constexpr refusal adding_body_refusal() {
 
 template <class Total, class A, class B, class Body, class Put>
 constexpr refusal sum_with_put_refusal() {
-  if constexpr (constexpr refusal r = bounds_refusal<A, B>(); r != refusal::none) {
+  if constexpr (constexpr refusal r = divided_loop_refusal<A, B, Put>(); r != refusal::none) {
     return r;
   } else {
     using index = index_of<A, B>;
-    if constexpr (constexpr refusal p = put_refusal<Put, index>(); p != refusal::none) return p;
-    else return adding_body_refusal<Total, index, Body, part_of<Put, index>>();
+    return adding_body_refusal<Total, index, Body, part_of<Put, index>>();
   }
 }
 
