@@ -103,6 +103,15 @@ TEST(tascell_translate, captures_by_reference_what_may_change_elsewhere) {
   EXPECT_FALSE(has(made, "of_n"));
 }
 
+TEST(tascell_translate, captures_no_constants_and_no_static_variables) {
+  const std::string made =
+      translated(program("static int calls, *where; const int two = 2; long s = 0;\n"
+                         "for (int i : 0, n) { calls++; s += two + *where + i; }" +
+                         handlers + "\nreturn s;"));
+  EXPECT_TRUE(has(made, "[&](int i, auto& tascell_carried_4)")) << made;
+  EXPECT_FALSE(has(made, "of_calls"));
+}
+
 TEST(tascell_translate, a_loop_carries_what_it_changes_and_put_does_not_use) {
   const auto made = [](const std::string& put) {
     return translated(
@@ -144,6 +153,15 @@ TEST(tascell_translate, both_branches_return_what_they_assign) {
                          "this.n = n - 2; } { y = this.s; }\nreturn x + y;"));
   EXPECT_TRUE(has(made, "decltype(x)> of_x; enum : bool { begins_anew = true }; }"));
   EXPECT_TRUE(has(made, "decltype(y)> of_y; enum : bool { begins_anew = true }; }"));
+}
+
+TEST(tascell_translate, branches_begin_with_what_they_add_to) {
+  const std::string made =
+      translated(program("long x = 1, y = 2;\ndo_two x += f(n - 1); y = f(n - 2);\nhandles t { "
+                         "this.n = n - 2; } { y = this.s; }\nreturn x + y;"));
+  EXPECT_TRUE(has(made, "of_x; enum : bool { begins_anew = false }; } tascell_carried_3{x};"))
+      << made;
+  EXPECT_TRUE(has(made, "of_y; enum : bool { begins_anew = true }; } tascell_carried_4{{}};"));
 }
 
 TEST(tascell_translate, says_where_what_was_expected) {
