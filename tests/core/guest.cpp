@@ -181,7 +181,9 @@ TEST(guest, handles_signals_where_its_thread_did) {
 
 // ---- what is learnt of runs
 
-constexpr std::uint64_t us(double n) { return static_cast<std::uint64_t>(n * 3000); }
+std::uint64_t us(double n) {
+  return static_cast<std::uint64_t>(n * static_cast<double>(detail::ticks_per_microsecond()));
+}
 
 struct program {
   detail::run_habits habits;

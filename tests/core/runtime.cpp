@@ -214,24 +214,41 @@ struct computing {
   int rounding = std::fegetround();
   std::uint32_t flushes = flushes_to_zero();
 
-  static std::uint32_t flushes_to_zero() {
 #if defined(__x86_64__)
-    return _mm_getcsr() & 0x8040;  // and takes such operands as zeros
-#else
-    return 0;
-#endif
+  static constexpr std::uint32_t flush_bits = 0x8040;  // and takes such operands as zeros
+  static std::uint32_t flushes_to_zero() { return _mm_getcsr() & flush_bits; }
+  void set() const {
+    std::fesetround(rounding);
+    _mm_setcsr((_mm_getcsr() & ~flush_bits) | flushes);
+  }
+#elif defined(__aarch64__)
+  static constexpr std::uint32_t flush_bits = 1U << 24;
+  static std::uint64_t control() {
+    std::uint64_t bits;
+    asm volatile("mrs %0, fpcr" : "=r"(bits));
+    return bits;
+  }
+  static std::uint32_t flushes_to_zero() {
+    return static_cast<std::uint32_t>(control()) & flush_bits;
   }
   void set() const {
     std::fesetround(rounding);
-#if defined(__x86_64__)
-    _mm_setcsr((_mm_getcsr() & ~0x8040u) | flushes);
-#endif
+    asm volatile("msr fpcr, %0" : : "r"((control() & ~std::uint64_t{flush_bits}) | flushes));
   }
+#else
+  static constexpr std::uint32_t flush_bits = 0;
+  static std::uint32_t flushes_to_zero() { return 0; }
+  void set() const { std::fesetround(rounding); }
+#endif
   bool is_so_here() const {
     const volatile double one = 1, three = 3;
-    const volatile long double two = 2, nine = 9;
     const double third = rounding == FE_UPWARD ? 0x1.5555555555556p-2 : 0x1.5555555555555p-2;
+#if defined(__x86_64__)
+    const volatile long double two = 2, nine = 9;
     const bool above = two / nine * nine > two;  // the other unit
+#else
+    const bool above = rounding == FE_UPWARD;
+#endif
     return one / three == third && above == (rounding == FE_UPWARD) &&
            std::fegetround() == rounding && flushes_to_zero() == flushes;
   }
@@ -251,7 +268,7 @@ int not_computed_so(int workers, const computing& expected) {
 TEST_P(runtime_with, computes_as_the_caller_does) {
   const int workers = rt.workers();
   runtime other(options{.workers = 2, .stack_bytes = std::size_t{4} << 20});
-  const computing usual, upward{FE_UPWARD, 0x8040 & ~usual.flushes};
+  const computing usual, upward{FE_UPWARD, computing::flush_bits & ~usual.flushes};
   ASSERT_TRUE(usual.is_so_here());
   for (const computing& chosen : {usual, upward, usual}) {
     chosen.set();
