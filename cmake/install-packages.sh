@@ -67,6 +67,17 @@ sanitizers() {
   want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.asan-"$(uname -m)".a)"
 }
 oldest() { tests; want g++-11 program g++-11; want clang-14 program clang++-14; }
+# Another architecture: Debian's libraries for it, beside those of the system.
+aarch64() {
+  local folder=/usr/lib/aarch64-linux-gnu
+  tests
+  need g++-aarch64-linux-gnu program aarch64-linux-gnu-g++
+  need qemu-user program qemu-aarch64
+  need libfmt-dev:arm64 file $folder/libfmt.so
+  need libgtest-dev:arm64 file $folder/libgtest.a
+  need libnats-dev:arm64 file $folder/libnats.so
+  need libssl-dev:arm64 file $folder/libssl.so
+}
 tidy() {
   scripts
   study
@@ -81,7 +92,7 @@ known="build, test, mpi, nats, study, bare, check or a stage of check"
 (($#)) || { echo "usage: cmake/install-packages.sh JOB…   $known" >&2; exit 2; }
 for job; do
   case $job in
-    build | study | format | clang | oldest | tidy) $job ;;
+    build | study | format | clang | oldest | tidy | aarch64) $job ;;
     mpi) build; mpi ;;
     nats) build; sites ;;
     test | release | debug) tests ;;
@@ -111,12 +122,15 @@ say_skipped() {
   done
 }
 
+of_arm64() { [[ "${required[*]}" == *:arm64* ]]; }
+
 split_optional
 if [[ $CLEAVE_NO_INSTALL == 1 ]]; then
   missing=("${required[@]}" "${available[@]}")
   ((${#missing[@]})) || { say_skipped; exit 0; }
+  of_arm64 && first="dpkg --add-architecture arm64 && apt-get update && "
   echo "cleave: missing packages: ${missing[*]} (not installed because CLEAVE_NO_INSTALL=1);" \
-    "to install: apt-get install ${missing[*]}" >&2
+    "to install: ${first:-}apt-get install ${missing[*]}" >&2
   exit 2
 fi
 # Only packages that this release of the distribution does not have: nothing to do, no update.
@@ -154,6 +168,7 @@ attempt() {  # quiet unless it fails
   echo "cleave: apt-get $* failed" >&2
   exit 2
 }
+if of_arm64; then "${as_root[@]}" dpkg --add-architecture arm64; fi
 attempt update
 split_optional
 for package in "${required[@]}"; do
