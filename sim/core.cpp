@@ -84,6 +84,8 @@ bool core::start(net::asker who, const net::traveller& task) {
   came_as_.emplace(task.id, id);
   ++started_;
   run(w, id);
+  if (how_.published != 0 && number_ != 0 && publisher_ == no_publisher)
+    publisher_ = 0, fetch_again_ = true;
   return true;
 }
 
@@ -145,7 +147,7 @@ net::bytes core::merge(std::span<const std::byte> values, bool) {
 
 std::optional<net::bytes> core::publication(std::uint64_t id) const {
   if (id != 1) return std::nullopt;
-  return net::bytes(1000, std::byte{42});
+  return net::bytes(how_.published != 0 ? how_.published : 1000, std::byte{42});
 }
 
 void core::fetched(net::address, std::uint64_t id, std::optional<net::bytes> contents) {
@@ -153,6 +155,9 @@ void core::fetched(net::address, std::uint64_t id, std::optional<net::bytes> con
   has_data_ = contents == publication(id);
   if (contents && !has_data_) world_.violation("published data are not what was published");
   fetch_again_ = !has_data_;
+  if (!has_data_ || how_.published == 0) return;
+  for (worker& w : workers_) w.clock = world_.now();
+  changed_ = true;
 }
 
 void core::fetch(net::address publisher) {

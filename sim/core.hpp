@@ -93,6 +93,9 @@ struct core_settings {
   instant poll_every{40};  ///< how often a worker that computes looks for requests
   bool search = false;     ///< the tree is searched for its best node, with a shared bound
   bool exact = true;       ///< every node is visited by itself; else whole stretches at once
+  /// Bytes that all tasks read, and that each node fetches once, with its first task, from the
+  /// root's; 0: none.
+  std::size_t published = 0;
 };
 
 class core final : public net::core_port {
@@ -154,6 +157,7 @@ private:
   };
 
   // The work itself.
+  bool waits_for_data() const { return how_.published != 0 && !has_data(); }
   void advance(worker& w);
   instant until_join(const worker& w) const;
   void push_event(unsigned which);

@@ -20,7 +20,7 @@ net::bytes encode_result(const piece& p) {
 
 void core::advance(worker& w) {
   const instant now = world_.now();
-  if (w.stack.empty() || w.awaited != 0) return;
+  if (w.stack.empty() || w.awaited != 0 || waits_for_data()) return;
   auto n = static_cast<std::uint64_t>((now - w.clock) / how_.node_cost);
   w.clock += static_cast<std::int64_t>(n) * how_.node_cost;
   const std::uint64_t piece_id = w.stack.back().piece;
@@ -85,6 +85,7 @@ void core::push_event(unsigned which) {
 bool core::act(unsigned which) {
   worker& w = workers_[which];
   if (w.stack.empty()) return feed(which, 0), !w.stack.empty();
+  if (waits_for_data()) return false;
   const frame& f = w.stack.back().frames.back();
   const bool joins = f.next == f.end && (!f.parts.empty() || w.stack.back().frames.size() == 1);
   if (joins) return join(w);

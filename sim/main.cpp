@@ -1,4 +1,5 @@
-// sim: the protocol between nodes in a world where everything may go wrong, and how it scales.
+// sim: the protocol between nodes in a world where everything may go wrong, and how it scales; and
+// the workers of one node.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include "sim/faults.hpp"
 #include "sim/programs.hpp"
 #include "sim/scale.hpp"
+#include "sim/workers.hpp"
 #include "support/command_line.hpp"
 #include "support/save_file.hpp"
+#include "uts/tree.hpp"
 
 namespace {
 
@@ -27,9 +30,19 @@ struct scale_options {
   std::vector<std::string> strategies;
   std::string sites = "four", plot, pentomino;
   int cost = 40, depth = 13, tree_seed = 29, seed = 1, killed_every = 0;
-  int back_after = 0, told_after = 3'000, queens = 0, fib = 0, grav = 0, seconds = 0;
+  int back_after = 0, told_after = 3'000, queens = 0, fib = 0, grav = 0, compare = 0;
+  int seconds = 0;
   int node_workers = 0, poll = 0;
   bool json = false, progress = false;
+};
+
+struct node_options {
+  std::string tree = "T3", gives = "rest", waits = "descendants", asks = "runner";
+  std::vector<int> workers = {2, 4, 16, 64};
+  int further_in = 1, further_in_for_waiting = 5, loops = 8, left = 8, node = 60, line = 100,
+      answer = 200;
+  int linger = 200, press = 20'000, seed = 1;
+  bool json = false;
 };
 
 cleave::net::mutation named(const std::string& name) {
@@ -104,6 +117,7 @@ std::vector<sim::scale_run> runs_of(const scale_options& o) {
       run.poll_every = cleave::net::instant(o.poll);
       run.node_cost = cleave::net::instant(o.cost);
       run.seed = static_cast<std::uint64_t>(o.seed);
+      if (o.compare != 0) run.published = sim::compare_bytes(static_cast<unsigned>(o.compare));
       run.killed_every = cleave::net::instant(1'000 * o.killed_every);
       run.back_after = cleave::net::instant(1'000 * o.back_after);
       run.told_after = cleave::net::instant(1'000 * o.told_after);
@@ -137,12 +151,15 @@ nlohmann::json json_of(const sim::scale_result& r) {
 }
 
 sim::tree tree_of(const scale_options& o) {
-  const int programs = (o.queens != 0) + (o.fib != 0) + (o.grav != 0) + !o.pentomino.empty();
+  const int programs =
+      (o.queens != 0) + (o.fib != 0) + (o.grav != 0) + (o.compare != 0) + !o.pentomino.empty();
   if (programs > 1)
-    throw apps::usage_error("--queens, --fib, --grav, --pentomino: expected one of them");
+    throw apps::usage_error(
+        "--queens, --fib, --grav, --compare, --pentomino: expected one of them");
   if (o.queens != 0) return sim::queens_tree(static_cast<unsigned>(o.queens));
   if (o.fib != 0) return sim::fib_tree(static_cast<unsigned>(o.fib));
   if (o.grav != 0) return sim::grav_tree(static_cast<unsigned>(o.grav));
+  if (o.compare != 0) return sim::compare_tree(static_cast<unsigned>(o.compare));
   if (!o.pentomino.empty()) return sim::pentomino_tree(o.pentomino);
   return sim::uts_tree(o.depth, o.tree_seed);
 }
@@ -178,6 +195,56 @@ int run_scale(scale_options o) {
   if (o.json) fmt::print("{}\n", all.dump());
   apps::flush_output();
   if (!o.plot.empty()) apps::save_file(o.plot, sim::plot(results));
+  return 0;
+}
+
+sim::workers_run run_of(const node_options& o) {
+  sim::workers_run run;
+  run.gives = static_cast<sim::gift>(index_of("--gives", o.gives, sim::gift_names));
+  run.waits = static_cast<sim::meanwhile>(index_of("--waits", o.waits, sim::meanwhile_names));
+  run.asks = static_cast<sim::victim>(index_of("--asks", o.asks, sim::victim_names));
+  run.loops_at_once = static_cast<unsigned>(o.loops);
+  run.loops_left = static_cast<unsigned>(o.left);
+  run.further_in = static_cast<unsigned>(o.further_in);
+  run.further_in_for_waiting = static_cast<unsigned>(o.further_in_for_waiting);
+  run.costs.node = o.node, run.costs.line = o.line, run.costs.answer = o.answer;
+  run.costs.linger = o.linger, run.costs.press = o.press;
+  run.seed = static_cast<std::uint64_t>(o.seed);
+  return run;
+}
+
+nlohmann::json json_of(const sim::workers_result& r) {
+  return {{"workers", r.run.workers}, {"seconds", r.seconds},     {"speedup", r.speedup},
+          {"computing", r.computing}, {"answering", r.answering}, {"waiting", r.waiting},
+          {"idle", r.idle},           {"parts", r.parts},         {"taken_back", r.taken_back},
+          {"deepest", r.deepest},     {"stacks", r.stacks}};
+}
+
+int run_node(const node_options& o) {
+  std::vector<std::string> trees;
+  for (const auto& sample : apps::uts::samples) trees.emplace_back(sample.name);
+  index_of("--tree", o.tree, trees);
+  sim::workers_run run = run_of(o);
+  const sim::tree work = sim::uts_tree(o.tree);
+  nlohmann::json all = {{"tree", o.tree},   {"nodes", work.nodes()},
+                        {"gives", o.gives}, {"waits", o.waits},
+                        {"asks", o.asks},   {"runs", nlohmann::json::array()}};
+  if (!o.json)
+    fmt::print("{:>7} {:>9} {:>8} {:>10} {:>10} {:>8} {:>6} {:>9} {:>8} {:>7}\n", "workers", "ms",
+               "speedup", "computing", "answering", "waiting", "idle", "parts", "deepest",
+               "stacks");
+  for (const int workers : o.workers) {
+    run.workers = static_cast<unsigned>(workers);
+    const sim::workers_result r = sim::run_workers(work, run);
+    all["runs"].push_back(json_of(r));
+    if (o.json) continue;
+    fmt::print(
+        "{:>7} {:>9.2f} {:>8.2f} {:>8.1f} % {:>8.1f} % {:>6.1f} % {:>4.1f} % {:>9} {:>8} {:>7}\n",
+        workers, 1e3 * r.seconds, r.speedup, 100 * r.computing, 100 * r.answering, 100 * r.waiting,
+        100 * r.idle, r.parts, r.deepest, r.stacks);
+    std::fflush(stdout);
+  }
+  if (o.json) fmt::print("{}\n", all.dump());
   return 0;
 }
 
@@ -221,12 +288,41 @@ int main(int argc, char** argv) try {
                       "The tree of a search for that many queens instead (default: 0, UTS's)");
   scale.option_number("--fib", s.fib, 22, 60, "The calls of fib(N) instead");
   scale.option_number("--grav", s.grav, 1, 5'000, "The loops over (2N+1)^3 particles instead");
+  scale.option_number("--compare", s.compare, 2, 10'000'000,
+                      "All pairs of two arrays of N numbers instead, which are published");
   scale.option("--pentomino", "FILE", s.pentomino, "The search for that board's covers instead");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
   scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");
+  apps::command_line node(line, "node", "The workers of one node that share a tree of UTS");
+  node_options n;
+  node.option("--tree", "NAME", n.tree, "T1, T1L, T2, T3, T3L or T5 (default: T3)");
+  node.option_numbers("--workers", n.workers, 1, 4'096, "How many (default: 2, 4, 16, 64)");
+  node.option("--gives", "NAME", n.gives, "half, rest or loops (default: rest)");
+  node.option_number("--loops", n.loops, 1, 1'024, "With loops: how many at most (default: 8)");
+  node.option_number("--left", n.left, 1, 1'024,
+                     "With rest: how many loops with something left are kept (default: 8)");
+  node.option("--waits", "NAME", n.waits,
+              "What a worker runs that waits: descendants, deeper, leave (default: descendants)");
+  node.option("--asks", "NAME", n.asks, "runner, chain or largest (default: runner)");
+  node.option_number("--further-in", n.further_in, 0, 1'000,
+                     "How many loops a gift leaves further in (default: 1)");
+  node.option_number("--further-in-for-waiting", n.further_in_for_waiting, 0, 1'000,
+                     "The same for who waits for what runs there (default: 5)");
+  node.option_number("--node", n.node, 1, 1'000'000, "ns for a node of the tree (default: 60)");
+  node.option_number("--line", n.line, 0, 1'000'000, "ns until others see a write (default: 100)");
+  node.option_number("--answer", n.answer, 0, 1'000'000, "ns for an answer (default: 200)");
+  node.option_number("--linger", n.linger, 0, 1'000'000,
+                     "ns until a join asks for work (default: 200)");
+  node.option_number("--press", n.press, 1, 1'000'000'000,
+                     "ns until a request asks all (default: 20000)");
+  node.option_number("--seed", n.seed, 0, 1'000'000'000, "Of what is random (default: 1)");
+  node.flag("--json", n.json, "Prints one JSON object");
   line.parse(argc, argv);
-  const int status = argc > 1 && std::string(argv[1]) == "scale" ? run_scale(s) : run_faults(f);
+  const std::string command = argc > 1 ? argv[1] : "";
+  const int status = command == "scale"  ? run_scale(s)
+                     : command == "node" ? run_node(n)
+                                         : run_faults(f);
   apps::flush_output();
   return status;
 } catch (...) { return apps::failed("sim"); }

@@ -181,6 +181,27 @@ tree pentomino_tree(const std::string& file) {
   return b.take();
 }
 
+namespace {
+
+void halve(builder& b, unsigned rows, unsigned columns, unsigned times) {
+  if (times == 0 || std::max(rows, columns) < 2) return b.piece(1);
+  b.open();
+  const unsigned longer = std::max(rows, columns), other = std::min(rows, columns);
+  halve(b, longer / 2, other, times - 1);
+  halve(b, longer - longer / 2, other, times - 1);
+  b.close();
+}
+
+}  // namespace
+
+tree compare_tree(unsigned n) {
+  builder b;
+  halve(b, n, n, 22);
+  return b.take();
+}
+
+std::size_t compare_bytes(unsigned n) { return std::size_t{2} * n * sizeof(std::int32_t); }
+
 tree grav_tree(unsigned n) {
   builder b;
   b.open();

@@ -24,4 +24,10 @@ tree pentomino_tree(const std::string& file);
 /// The planes and lines of (2n+1)^3 particles, n from 1 to 5000; a line is a node.
 tree grav_tree(unsigned n);
 
+/// The comparison of all pairs of two arrays of n numbers, n from 2 to 10000000, by halving the
+/// longer one (apps/compare), 22 times at most.
+tree compare_tree(unsigned n);
+/// What it publishes: both arrays.
+std::size_t compare_bytes(unsigned n);
+
 }  // namespace sim

@@ -106,6 +106,7 @@ scale_result run_scale(const tree& work, const scale_run& run,
   w.progress = progress;
   w.core.exact = false;
   w.core.node_cost = run.node_cost;
+  w.core.published = run.published;
   w.core.poll_every =
       run.poll_every.count() != 0 ? run.poll_every : std::min(run.node_cost, instant(100));
   w.protocol.follow(run.whom.node);

@@ -42,7 +42,8 @@ struct scale_run {
   layout where;
   asking whom;
   instant node_cost{40};
-  instant poll_every{};  ///< 0: after each node of the tree, and every 100 us
+  instant poll_every{};       ///< 0: after each node of the tree, and every 100 us
+  std::size_t published = 0;  ///< bytes that all tasks read
   std::uint64_t seed = 1;
   instant killed_every{};  ///< a node other than the root's, and another one joins; 0: none
   instant back_after{};    ///< when the other one joins; 0: after a tenth of that

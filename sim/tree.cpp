@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
+#include <string>
 
 #include "protocol/strategy.hpp"
 #include "uts/tree.hpp"
@@ -50,6 +52,13 @@ unsigned grow_uts(tree& t, const apps::uts::tree& uts, const apps::uts::node& n,
   return height + 1;
 }
 
+tree grown(const apps::uts::parameters& p) {
+  const apps::uts::tree uts(p);
+  tree t;
+  t.height = grow_uts(t, uts, uts.root(), t.repeats);
+  return t;
+}
+
 std::uint64_t mix(std::uint64_t i) { return random_numbers(i).next(); }
 
 void give_values(tree& t, random_numbers& random) {
@@ -95,10 +104,25 @@ tree uts_tree(int depth, int seed) {
   p.form = apps::uts::shape::fixed;
   p.depth = depth;
   p.seed = seed;
-  const apps::uts::tree uts(p);
-  tree t;
-  t.height = grow_uts(t, uts, uts.root(), t.repeats);
-  return t;
+  return grown(p);
+}
+
+tree uts_tree(std::string_view name) {
+  const auto* const end = std::end(apps::uts::samples);
+  const auto* const sample = std::find_if(std::begin(apps::uts::samples), end,
+                                          [&](const auto& one) { return one.name == name; });
+  if (sample == end) throw std::invalid_argument("no tree of UTS: " + std::string(name));
+  return grown(sample->tree);
+}
+
+tree binomial_tree(int root_children, double q, int m, int seed) {
+  apps::uts::parameters p;
+  p.type = apps::uts::kind::binomial;
+  p.branching = root_children;
+  p.q = q;
+  p.m = m;
+  p.seed = seed;
+  return grown(p);
 }
 
 }  // namespace sim

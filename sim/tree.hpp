@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 /// The work that simulated nodes share out: a tree whose nodes are numbered in the order in which a
@@ -40,5 +41,9 @@ tree random_tree(std::uint64_t seed, std::uint32_t nodes, bool with_errors);
 
 /// UTS's geometric trees of fixed shape: T1 (depth 10, seed 19), T1L (depth 13, seed 29).
 tree uts_tree(int depth, int seed);
+/// One of UTS's standard trees (apps/uts), by its name.
+tree uts_tree(std::string_view name);
+/// A binomial tree of UTS: the root has so many children, another node has `m` with probability q.
+tree binomial_tree(int root_children, double q, int m, int seed);
 
 }  // namespace sim

@@ -111,6 +111,15 @@ frame* frame_list::oldest_from(std::uint32_t& cursor, bool for_other_node) {
   return nullptr;
 }
 
+bool frame_list::leaves_further_in(const frame& f, unsigned least) const {
+  unsigned open = 0;
+  for (std::size_t i = f.index + std::size_t{1}; i < seen_.size() && open < least; ++i) {
+    const frame_type& type = seen_[i]->type();
+    open += type.role == frame_role::work && type.splittable(*seen_[i]) == division::now ? 1U : 0U;
+  }
+  return open >= least;
+}
+
 scope* frame_list::scope_of(const frame& f) const noexcept {
   const auto after = std::upper_bound(scopes_.begin(), scopes_.end(), f.index);
   if (after == scopes_.begin()) return nullptr;

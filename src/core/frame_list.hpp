@@ -33,6 +33,11 @@ public:
   void undo_to(const frame& f) noexcept;
   void redo_from(const frame& f) noexcept;
 
+  /// How many frames there are further in than f.
+  std::size_t further_in(const frame& f) const noexcept { return seen_.size() - 1 - f.index; }
+  /// Whether at least so many of them have something to give.
+  bool leaves_further_in(const frame& f, unsigned least) const;
+
   std::size_t size() const noexcept { return seen_.size(); }
   std::uint64_t searched = 0;
   std::uint64_t undone = 0;

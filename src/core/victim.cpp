@@ -20,12 +20,22 @@ constexpr unsigned at_once = 100;
 constexpr unsigned counted = 50;
 /// How many workers are served at one poll, at most: each helps to serve the others.
 constexpr unsigned at_one_poll = 16;
+/// Where the next look is near: how many frames there must be further in than the one that is
+/// given, for whoever asks for anything, and for whoever waits for what runs here. With fewer, what
+/// is given is most often a few leaves, and its end is soon waited for (sim/README.md).
+constexpr std::size_t fewest_further_in = 1, fewest_for_who_waits = 5;
+/// There, who gives all that remains of a loop keeps so many frames with something to give.
+constexpr unsigned fewest_left = 8;
+/// Microseconds.
+constexpr unsigned put_off_longest = 20;
 
 }  // namespace
 
+std::uint64_t poll_gaps::longest() noexcept { return ticks_per_microsecond(); }
+
 bool worker::answered_enough(std::uint64_t now) const noexcept {
-  if (now < undivided_until_) return true;
-  const std::uint64_t ahead = computes_until_ - now,
+  if (now < answering_.undivided_until) return true;
+  const std::uint64_t ahead = answering_.computes_until - now,
                       allowed = ticks_per_microsecond() * share * at_once;
   return ahead > allowed && ahead < 2 * allowed;  // more is a clock that was set back
 }
@@ -33,12 +43,13 @@ bool worker::answered_enough(std::uint64_t now) const noexcept {
 /// `share` times what an answer took has to pass before it counts no more.
 void worker::count_answer(std::uint64_t begin) noexcept {
   const std::uint64_t most = counted * ticks_per_microsecond();
-  computes_until_ =
-      std::max(computes_until_, begin) + share * std::min(cutoff_.time_since(begin), most);
+  answering_.computes_until = std::max(answering_.computes_until, begin) +
+                              share * std::min(cutoff_.time_since(begin), most);
 }
 
 void worker::answer(std::uintptr_t construct) {
-  if (serving_) return;  // a put polls: its frame is not given yet, and would be given again
+  if (answering_.under_way)
+    return;  // a put polls: its frame is not given yet, and would be given again
   bool divides = (rung_signals() & checking) != 0;
   if (divides && of.check && !of.check->polls.is_due()) {
     if (rung_signals() == checking) return;
@@ -46,6 +57,7 @@ void worker::answer(std::uintptr_t construct) {
   }
   if (unwinds_in_stopped()) return;
   const std::uint64_t begin = ticks();
+  answering_.gaps.polled(begin);
   if (answered_enough(begin) && (rung_signals() & ~(asked | parked | news)) == 0) {
     // A worker with a parked request looks again where it has pushed a frame. That is here, and put
     // off.
@@ -73,8 +85,41 @@ void worker::answer(std::uintptr_t construct) {
   const std::uint32_t signals = box_.take_signals();
   at_exit.interrupted = (signals & (attention | own_cancel)) != 0;
   if (divides) divide_here();
-  if ((signals & (asked | parked)) != 0) serve();
+  if ((signals & (asked | parked)) != 0) look((signals & asked) != 0);
   if (std::exchange(at_exit.interrupted, false)) throw_if_stopped();
+}
+
+/// Serves at a poll; `rung`: somebody has asked since the last look.
+void worker::look(bool rung) {
+  if (here.innermost == nullptr) return serve();  // a task that has ended spawns as it is destroyed
+  const frame_type& innermost = here.innermost->type();
+  answering_.looks_again_soon = answering_.gaps.are_short(innermost);
+  struct ends {
+    worker& of;
+    const frame_type& at;
+    bool measures;
+    ~ends() {
+      if (measures) of.box_.remind(parked);  // the next poll tells how soon it was
+      of.answering_.looks_again_soon = false;
+      if ((rung_signals() & (asked | parked)) != 0) of.answering_.gaps.looked(at, ticks());
+    }
+  } at_end{*this, innermost, rung && !answering_.looks_again_soon};
+  serve();
+}
+
+/// Whether what the frame has is too little for whoever asks, and can wait for the next look. It
+/// does not wait for long: a program may poll, and begin nothing.
+bool worker::puts_off(const frame& oldest, bool asker_waits, std::uint64_t now) noexcept {
+  if (!answering_.looks_again_soon ||
+      frames_.further_in(oldest) >= (asker_waits ? fewest_for_who_waits : fewest_further_in))
+    return false;
+  if (std::exchange(answering_.put_off, &oldest) != &oldest) answering_.put_off_since = now;
+  if (now - answering_.put_off_since > put_off_longest * ticks_per_microsecond()) {
+    answering_.put_off = nullptr;
+    return false;
+  }
+  box_.remind(asked);  // cleave::poll() passes over what is parked
+  return true;
 }
 
 /// Does not throw: a worker that waits looks for a cancellation afterwards (told_stopped), and a
@@ -92,7 +137,7 @@ void worker::answer_while_waiting() noexcept {
 }
 
 void worker::serve() {
-  if (serving_) return box_.remind(parked);
+  if (answering_.under_way) return box_.remind(parked);
   trace::recorded serving(recorder_, trace::activity::divide);
   frame* oldest = nullptr;  // null: a ready task
   bool updated = false;     // the update takes long, and is done once for all that ask
@@ -111,6 +156,8 @@ void worker::serve() {
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, for_other_node, mine);
     if (!mine) return search_end::not_mine;
+    if (oldest != nullptr && !for_other_node && puts_off(*oldest, wanted != nullptr, begin))
+      return search_end::nothing;
     if (for_other_node && oldest == nullptr) tell_what_stays(wanted, depth, begin);
     if (oldest == nullptr && wanted != nullptr)
       of_whom = for_other_node ? nullptr : ready.filled_within(wanted, depth);
@@ -123,7 +170,10 @@ void worker::serve() {
       task* t = nullptr;
       if (oldest != nullptr) {
         const std::uint64_t since = ticks();
-        t = &split(*oldest, 2 + others);
+        if (answering_.looks_again_soon) others = 0;  // they are served then
+        const bool all =
+            answering_.looks_again_soon && frames_.leaves_further_in(*oldest, fewest_left);
+        t = &split(*oldest, all ? 1 : 2 + others);
         ++divided, shortest = std::min(shortest, cutoff_.time_since(since));
       } else {
         t = of_whom == nullptr ? ready.steal()
@@ -173,10 +223,10 @@ task& worker::split(frame& f, unsigned shares) {
     frame& from;
     ~redo_at_exit() {
       of.frames_.redo_from(from);
-      of.serving_ = false;
+      of.answering_.under_way = false;
     }
   };
-  serving_ = true;
+  answering_.under_way = true;
   frames_.undo_to(f);
   set(undone, frames_.undone);
   redo_at_exit redo{*this, f};

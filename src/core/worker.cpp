@@ -168,9 +168,9 @@ void worker::execute(task& t) noexcept {
 }
 
 void worker::run_as_guest(task& root, std::uint64_t undivided_until) noexcept {
-  undivided_until_ = undivided_until;
+  answering_.undivided_until = undivided_until;
   run(root);
-  undivided_until_ = 0;
+  answering_.undivided_until = 0;
   if (ready.empty()) return;  // else they are of groups that were made around this run
   announce(of.meeting, [this] {
     while (task* const t = ready.steal()) {
@@ -262,9 +262,8 @@ bool worker::reclaim(task& t) noexcept {
 /// Gives a task the time to end that asking for a part of it would take its runner.
 void worker::linger(const task& t) const noexcept {
   if (of.cpus.oversubscribed) return;
-  constexpr std::uint64_t longest = 1;  // microseconds
-  const std::uint64_t since = ticks();
-  while (!t.done() && ticks() - since < longest * ticks_per_microsecond()) machine::pause();
+  const std::uint64_t since = ticks(), longest = ticks_per_microsecond() / 5;
+  while (!t.done() && ticks() - since < longest) machine::pause();
 }
 
 void worker::join(task& t) noexcept {
@@ -295,7 +294,7 @@ void worker::await_abandoned(task& t) noexcept {
 }
 
 bool worker::await(const std::function<bool()>& holds, message_watch& messages) noexcept {
-  if (serving_) return false;
+  if (answering_.under_way) return false;
   if (!of.cpus.oversubscribed && watch(&messages).until(holds)) return true;
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
@@ -317,19 +316,19 @@ void worker::spawn(group_task& t) {
   if (strands_ != nullptr) return run_as_spawned(t);
   if (recorder_ != nullptr) t.ticks = ticks();
   // What a put spawns while this worker waits is counted by all: whoever ends it rings.
-  count_and_push(group.pending, group.owner == this && !serving_, ready, t);
+  count_and_push(group.pending, group.owner == this && !answering_.under_way, ready, t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
   // The answer comes at once: a new task is there, and a worker that asks may sleep.
-  const std::uint64_t until = std::exchange(computes_until_, 0);
-  undivided_until_ = 0;
+  const std::uint64_t until = std::exchange(answering_.computes_until, 0);
+  answering_.undivided_until = 0;
   try {
     answer(stack_pointer());
   } catch (const std::bad_alloc&) {
     // The task is made, so the spawn has not failed; nothing was given to whoever asks.
     box_.remind(parked);
   }
-  computes_until_ = std::max(computes_until_, until);
+  answering_.computes_until = std::max(answering_.computes_until, until);
 }
 
 void worker::execute_own(task& t) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/frame_list.hpp"
+#include "core/poll_gaps.hpp"
 #include "core/ready_tasks.hpp"
 #include "core/task_slab.hpp"
 #include "cutoff/cutoff.hpp"
@@ -96,11 +97,23 @@ private:
   };
   struct persistence;
   class computing;
+  /// What the worker knows as a victim.
+  struct answering {
+    bool under_way = false;             // a split is
+    bool looks_again_soon = false;      // what is too little to give can wait for the next look
+    const frame* put_off = nullptr;     // what was put off last ...
+    std::uint64_t put_off_since = 0;    // ... and the tick since when
+    std::uint64_t computes_until = 0;   // the tick at which no answer counts any more
+    std::uint64_t undivided_until = 0;  // the tick before which a guest gives nothing
+    poll_gaps gaps;
+  };
 
   // What the worker does as a victim.
   void answer_between_tasks() noexcept;
   bool answered_enough(std::uint64_t now) const noexcept;
   void count_answer(std::uint64_t begin) noexcept;
+  void look(bool rung);
+  bool puts_off(const frame& oldest, bool asker_waits, std::uint64_t now) noexcept;
   void serve();
   /// Brings the frame list up to date.
   void update_frames();
@@ -148,15 +161,13 @@ private:
   const member<native> self_;
   frame_list frames_;
   cutoff cutoff_;
+  answering answering_;
   trace::recorder* const recorder_;     // null: nothing is recorded
   trace::strand_clock* const strands_;  // null: this is no profile
   const bool plain_ = recorder_ == nullptr && strands_ == nullptr;
-  bool was_given_ = false;             // what it ran last, as an idle worker, was given to it
-  bool serving_ = false;               // a split is under way
-  std::uint64_t computes_until_ = 0;   // the tick at which no answer counts any more
-  std::uint64_t undivided_until_ = 0;  // the tick before which a guest gives nothing
-  std::uint32_t generation_ = 0;       // the generation of the task that runs
-  const std::uint64_t floating_;       // how this thread computes, until a task says otherwise
+  bool was_given_ = false;        // what it ran last, as an idle worker, was given to it
+  std::uint32_t generation_ = 0;  // the generation of the task that runs
+  const std::uint64_t floating_;  // how this thread computes, until a task says otherwise
   std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };

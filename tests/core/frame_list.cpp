@@ -4,6 +4,7 @@
 
 #include "core/requests.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace cleave::tests {
@@ -127,6 +128,14 @@ protected:
     }
     return stack.size();
   }
+  unsigned open_after(std::size_t i) const {
+    return static_cast<unsigned>(std::count_if(stack.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                               stack.end(), [](const std::unique_ptr<entry>& e) {
+                                                 return e->role == frame_role::work &&
+                                                        e->as<test_work>().left != 0 &&
+                                                        !e->as<test_work>().waits;
+                                               }));
+  }
   std::vector<int> steps_from(std::size_t i) const {
     std::vector<int> names_of;
     for (; i < stack.size(); ++i) {
@@ -148,6 +157,9 @@ protected:
         << "of " << stack.size() << ", expected number " << expected;
     if (found == nullptr) return;
     EXPECT_EQ(list.scope_of(*found), scope_of(expected));
+    EXPECT_EQ(list.further_in(*found), stack.size() - 1 - expected);
+    EXPECT_TRUE(list.leaves_further_in(*found, open_after(expected)));
+    EXPECT_FALSE(list.leaves_further_in(*found, open_after(expected) + 1));
     go_back(*found, expected);
     if (draw(2) == 0) --static_cast<test_work&>(*found).left;  // given
   }

@@ -73,6 +73,14 @@ TEST(Programs, GravHasPlanesOfLines) {
   EXPECT_EQ(t.height, 3U);
 }
 
+TEST(Programs, CompareHalvesDownToPairs) {
+  const sim::tree t = sim::compare_tree(100);
+  expect_nested(t);
+  EXPECT_EQ(t.nodes(), 2U * 100 * 100 - 1);
+  EXPECT_EQ(t.height, 15U);
+  EXPECT_EQ(sim::compare_bytes(100), 800U);
+}
+
 TEST(Programs, PentominoHasANodeForEachPlacement) {
   const cleave::tests::temporary_folder folder;
   const std::string file = (folder.path / "board.txt").string();

@@ -43,6 +43,23 @@ TEST(Scale, ManySitesShareALargerOne) {
   EXPECT_EQ(r.busy.size(), 64U);
 }
 
+// Four nodes at four sites: three of them fetch what is published once, which takes as long as
+// their links need for it.
+TEST(Scale, NodesFetchWhatIsPublishedBeforeTheyCompute) {
+  const sim::tree work = sim::uts_tree(8, 19);
+  sim::scale_run run;
+  run.where = {sim::layout::kind::four, 4};
+  run.node_cost = sim::instant(400);
+  const auto without = sim::run_scale(work, run);
+  run.published = 50'000'000;
+  const auto with = sim::run_scale(work, run);
+  EXPECT_GE(with.bytes, without.bytes + 3 * run.published);
+  EXPECT_LT(with.bytes, without.bytes + 4 * run.published);
+  // 570, 94.5 and 113 Mbit/s.
+  EXPECT_GT(with.seconds, without.seconds + 1);
+  EXPECT_LT(with.busy[2], without.busy[2] - 0.05);
+}
+
 // As tests/nats/churn.sh: four nodes of one worker each, of which all but the root's are killed,
 // one each second. 50 s by one worker; 33 s on average while tasks were given without regard to how
 // long they take.

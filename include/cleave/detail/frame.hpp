@@ -28,7 +28,7 @@ enum class division : std::uint8_t { never, later, now };
 /// that a frame needs one word to tell what it is. Aligned: the low bits of that word are flags.
 ///
 /// What is split off is one of so many shares, if it can be divided so: the owner keeps one, and
-/// each of those that ask shall get one.
+/// each of those that ask shall get one. Of one share all is split off but what is under way.
 struct alignas(8) frame_type {
   frame_role role;
   const wire_type* wire;  // how its task leaves the process; null: it does not

@@ -23,12 +23,12 @@
 /// cutoff, and their parts.
 namespace cleave::detail {
 
-/// Where the share begins that is given of what remains of a loop: of two shares the half without
-/// the current iteration, rounded up.
+/// Where the share begins that is given of what remains of a loop, which is more than the current
+/// iteration: of two shares the half without that iteration, rounded up; of one share all but it.
 template <std::integral Int>
 Int begin_of_share(Int current, Int end, unsigned shares) noexcept {
   const auto left = remaining(current, end);
-  const auto part = std::max<decltype(left)>(left / shares, 1);
+  const auto part = std::clamp<decltype(left)>(left / shares, 1, left - 1);
   return static_cast<Int>(end - static_cast<Int>(part));
 }
 
