@@ -147,7 +147,9 @@ net::bytes core::merge(std::span<const std::byte> values, bool) {
 
 std::optional<net::bytes> core::publication(std::uint64_t id) const {
   if (id != 1) return std::nullopt;
-  return net::bytes(how_.published != 0 ? how_.published : 1000, std::byte{42});
+  net::bytes contents(how_.published != 0 ? how_.published : 1000);
+  for (std::size_t i = 0; i < contents.size(); ++i) contents[i] = static_cast<std::byte>(i * i / 7);
+  return contents;
 }
 
 void core::fetched(net::address, std::uint64_t id, std::optional<net::bytes> contents) {

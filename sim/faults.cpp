@@ -36,6 +36,15 @@ net::settings protocol_settings(random& r, instant latency) {
   return s;
 }
 
+/// Published data of 1000 bytes go in one to twenty parts.
+void add_publishing(random& r, net::settings& s) {
+  s.small_bytes = r.below(4) == 0 ? 2'000 : 300;
+  s.part_bytes = static_cast<std::size_t>(between(r, 50, 600));
+  s.parts_ahead = static_cast<unsigned>(between(r, 1, 8));
+  s.readers = static_cast<unsigned>(between(r, 1, 3));
+  s.keep_published = s.heartbeat_every * between(r, 1, 20);
+}
+
 instant moment(random& r, instant span) {
   const std::int64_t most = std::max<std::int64_t>(span.count(), 2);
   return instant(r.below(2) == 0 ? scaled(r, 1, most) : between(r, 1, most));
@@ -109,6 +118,8 @@ schedule random_schedule(std::uint64_t seed) {
 
   const instant span = w.core.node_cost * s.work.nodes() * 2 / all_workers + 20 * latency;
   s.happenings = faults(r, nodes, span, r.below(4) == 0);
+  random publishing(seed + 1'000'000'007);
+  add_publishing(publishing, w.protocol);
   s.limit = w.core.node_cost * s.work.nodes() * 4 + 300 * w.protocol.lost_after + 10 * span;
   return s;
 }
@@ -155,6 +166,8 @@ const std::vector<named_mutation>& planted_mutations() {
       {mutation::keep_orphans, "keep-orphans"},
       {mutation::forget_cancel, "forget-cancel"},
       {mutation::late_answer_lost, "late-answer-lost"},
+      {mutation::append_any_part, "append-any-part"},
+      {mutation::keep_silent_source, "keep-silent-source"},
       {mutation::silent_none, "silent-none"},
   };
   return all;

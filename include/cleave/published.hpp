@@ -21,7 +21,8 @@ namespace cleave {
 ///
 /// This is a handle; copies of it mean the same data. It travels in input() or as an argument of a
 /// call, and the data do not: a node that has not got them fetches them, once, from the node that
-/// published them, when something there first looks at them. Within a process nothing is copied.
+/// published them or from another one that has them, when something there first looks at them.
+/// Within a process nothing is copied.
 /// Freed when no handle is left, or at the end of the job where it has travelled. Only with a
 /// result, or a shared value, data travel that the same node has published: it may be lost then.
 ///

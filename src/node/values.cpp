@@ -11,9 +11,6 @@ namespace {
 
 detail::replicas& of_process() noexcept { return detail::replicas_of_process(); }
 
-/// How long what was written is kept after somebody has asked for it.
-constexpr std::chrono::seconds published_kept{5};
-
 /// One line, with what an exception says.
 void complain(const std::string& line, const std::exception_ptr& thrown) {
   std::string why;
@@ -37,7 +34,6 @@ void value_exchange::carry(detail::carrier& by) {
 }
 
 void value_exchange::tell(instant at, node& protocol) {
-  if (at > last_published_.until) last_published_ = {};
   std::vector<std::pair<address, std::uint64_t>> to_fetch;
   bool better = false;
   {
@@ -84,19 +80,13 @@ std::exception_ptr value_exchange::take_in(std::span<const std::byte> from,
   }
 }
 
-/// What was written is kept for a while: where many nodes ask, to write it for each would keep this
-/// thread from all else, and others would take this node for lost.
 std::optional<bytes> value_exchange::publication(std::uint64_t id) const {
   try {
-    if (last_published_.id != id) {
-      bytes contents;
-      if (!of_process().put_published({maker_of(out_.self().self), id}, contents))
-        return std::nullopt;
-      out_.check_length(contents, "published data");
-      last_published_ = {id, std::move(contents), {}};
-    }
-    last_published_.until = now() + published_kept;
-    return last_published_.contents;
+    bytes contents;
+    if (!of_process().put_published({maker_of(out_.self().self), id}, contents))
+      return std::nullopt;
+    out_.check_length(contents, "published data");
+    return contents;
   } catch (...) { complain("published data cannot be written", std::current_exception()); }
   return std::nullopt;
 }

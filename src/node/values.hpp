@@ -52,17 +52,11 @@ private:
     std::atomic<bool> arrived{false};  // after the contents
     std::optional<bytes> contents;
   };
-  struct written {
-    std::uint64_t id = 0;  // 0: nothing
-    bytes contents;
-    instant until{};
-  };
 
   std::uint64_t improved_since(std::uint64_t version, bytes& newest) const;
 
   outlet& out_;
   std::uint64_t sent_version_ = 0;  // the version of the shared values that was sent
-  mutable written last_published_;  // others will ask for the same
   std::mutex mutex_;
   bool improved_ = false;  // with mutex_
   /// The data that fetch() waits for. Guarded by the mutex.

@@ -30,9 +30,13 @@ void put(writer& w, const heartbeat& m) {
 void put(writer& w, const leave& m) { w.byte(m.gone ? 1 : 0); }
 void put(writer& w, const cancel& m) { put(w, m.key); }
 void put(writer& w, const shared_update& m) { w.fixed(m.last), w.string(m.values); }
-void put(writer& w, const fetch& m) { w.number(m.id); }
+void put(writer& w, const fetch& m) {
+  w.fixed(m.publisher), w.number(m.id), w.number(m.from), w.byte(m.again ? 1 : 0);
+  w.fixed(m.without);
+}
 void put(writer& w, const published& m) {
-  w.number(m.id), w.byte(m.found ? 1 : 0), w.string(m.contents);
+  w.fixed(m.publisher), w.number(m.id), w.byte(static_cast<std::uint8_t>(m.how));
+  w.fixed(m.elsewhere), w.number(m.at), w.number(m.size), w.string(m.contents);
 }
 void put(writer& w, const reject& m) { w.string(std::as_bytes(std::span(m.reason))); }
 void put(writer& w, const inquiry& m) { w.number(m.number), w.byte(m.trace ? 1 : 0); }
@@ -90,8 +94,17 @@ void get(reader& r, heartbeat& m) {
 void get(reader& r, leave& m) { m.gone = flag(r); }
 void get(reader& r, cancel& m) { get(r, m.key); }
 void get(reader& r, shared_update& m) { m.last = r.fixed(), m.values = r.string(); }
-void get(reader& r, fetch& m) { m.id = r.number(); }
-void get(reader& r, published& m) { m.id = r.number(), m.found = flag(r), m.contents = r.string(); }
+void get(reader& r, fetch& m) {
+  m.publisher = r.fixed(), m.id = r.number(), m.from = r.number(), m.again = flag(r);
+  m.without = r.fixed();
+}
+void get(reader& r, published& m) {
+  m.publisher = r.fixed(), m.id = r.number();
+  const std::uint8_t how = r.byte();
+  if (how > static_cast<std::uint8_t>(publishing::part)) r.fail("unknown answer to a fetch");
+  m.how = static_cast<publishing>(how);
+  m.elsewhere = r.fixed(), m.at = r.number(), m.size = r.number(), m.contents = r.string();
+}
 void get(reader& r, reject& m) {
   const bytes text = r.string();
   m.reason.assign(text.size(), '\0');

@@ -108,15 +108,31 @@ struct shared_update {
   friend bool operator==(const shared_update&, const shared_update&) = default;
 };
 
-/// Asks a publisher for data.
+/// Asks for published data from a byte on: their publisher, or a node that gets them or has them.
+/// Sent again when some parts have come, and when all have.
 struct fetch {
+  address publisher = 0;
   std::uint64_t id = 0;
+  std::uint64_t from = 0;
+  bool again = false;   ///< what was sent from there on has not come
+  address without = 0;  ///< to the publisher: who does not send them, plus one; 0: nobody
   friend bool operator==(const fetch&, const fetch&) = default;
 };
 
+enum class publishing : std::uint8_t {
+  absent,     ///< the sender does not have the data
+  elsewhere,  ///< ask that node
+  part        ///< some of their bytes, in order
+};
+
+/// Answers a fetch.
 struct published {
+  address publisher = 0;
   std::uint64_t id = 0;
-  bool found = false;
+  publishing how = publishing::absent;
+  address elsewhere = 0;
+  std::uint64_t at = 0;    ///< where the part begins
+  std::uint64_t size = 0;  ///< of all
   bytes contents;
   friend bool operator==(const published&, const published&) = default;
 };
@@ -179,7 +195,7 @@ using message_body = std::variant<task_request, task, none, task_result, result_
                                   leave, cancel, shared_update, fetch, published, reject, inquiry,
                                   report, team_begin, team_data, team_end, team_cancel>;
 
-inline constexpr std::uint8_t wire_version = 1;
+inline constexpr std::uint8_t wire_version = 2;
 
 struct message {
   std::uint64_t program = 0;  ///< hash of the program that runs

@@ -24,6 +24,8 @@ enum class mutation : std::uint8_t {
   keep_orphans,           ///< tasks of a lost owner run on
   forget_cancel,          ///< tasks that nobody waits for are not cancelled
   late_answer_lost,       ///< a task split for a request that has ended is forgotten
+  append_any_part,        ///< parts of published data are put together in any order
+  keep_silent_source,     ///< data whose sender is gone are awaited from it
   silent_none,            ///< a request that nobody serves within a millisecond is not answered
 };
 

@@ -12,6 +12,7 @@ node::node(const identity& self, const settings& how, core_port& core, network_p
       holding_(all_, peers_, giving_),
       asking_(all_, peers_, giving_),
       values_(all_, peers_),
+      publications_(all_, peers_),
       beats_(all_, peers_) {}
 
 // ---- from the transport
@@ -35,7 +36,7 @@ void node::receive(instant now, address from, const message& m) {
 
 void node::alive(instant now, address from) {
   if (peer* const known = peers_.find(from)) known->heard = now;
-  values_.alive(now, from);
+  publications_.alive(now, from);
 }
 
 bool node::is_for_me(address from, const message& m) {
@@ -59,7 +60,7 @@ void node::meet(instant now, address from, incarnation process) {
 void node::peer_found(instant now, address who, distance how_far, std::uint64_t site) {
   if (member_ == membership::left || who == all_.self.self) return;
   peers_.found(who, how_far, site);
-  values_.found(now, who);
+  publications_.found(now, who);
   send_heartbeat(who, all_.core.state());
   pursue(now);
 }
@@ -68,7 +69,7 @@ void node::peer_lost(instant now, address who) {
   if (member_ == membership::left || peers_.find(who) == nullptr) return;
   lost(now, who);
   peers_[who].lost_at = now;
-  values_.unreachable(now, who);
+  publications_.unreachable(now, who);
   peers_.set_reachable(who, false);
   pursue(now);
 }
@@ -76,7 +77,7 @@ void node::peer_lost(instant now, address who) {
 /// Called when it is known that a process is gone.
 void node::gone(instant now, address who) {
   lost(now, who);
-  values_.gone(who);
+  publications_.gone(now, who);
 }
 
 /// Ends all that is between this node and a process that is gone, or seems so, but fetches: its
@@ -233,11 +234,13 @@ void node::improved(instant, const bytes& newest) {
 void node::on(instant, address, const shared_update& m) { values_.on_update(m); }
 
 void node::fetch_from(instant now, address publisher, std::uint64_t id) {
-  values_.fetch(now, publisher, id);
+  publications_.fetch(now, publisher, id);
 }
 
-void node::on(instant now, address from, const fetch& m) { values_.on_fetch(now, from, m); }
-void node::on(instant, address from, const published& m) { values_.on_published(from, m); }
+void node::on(instant now, address from, const fetch& m) { publications_.on_fetch(now, from, m); }
+void node::on(instant now, address from, const published& m) {
+  publications_.on_published(now, from, m);
+}
 
 // ---- time
 
@@ -246,7 +249,7 @@ void node::tick(instant now) {
   holding_.end_slots(now);
   asking_.give_up(now);
   holding_.resend(now);
-  values_.fetch_again(now);
+  publications_.tick(now);
   if (beats_.is_due(now)) beat(now);
   pursue(now);
   drain(now);
@@ -254,7 +257,7 @@ void node::tick(instant now) {
 
 instant node::next() const {
   if (member_ == membership::left) return instant::max();
-  instant at = std::min({beats_.next(), holding_.next(), values_.next(),
+  instant at = std::min({beats_.next(), holding_.next(), publications_.next(),
                          asking_.next(member_ == membership::active)});
   if (member_ == membership::draining) at = std::min(at, leave_by_);
   return at;

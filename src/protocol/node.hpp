@@ -8,6 +8,7 @@
 #include "protocol/heartbeats.hpp"
 #include "protocol/holding.hpp"
 #include "protocol/neighbours.hpp"
+#include "protocol/publications.hpp"
 #include "protocol/values.hpp"
 
 /// The protocol of one node: a state machine without thread, socket or clock. Messages, events of
@@ -110,6 +111,7 @@ private:
   holding holding_;
   asking asking_;
   values values_;
+  publications publications_;
   heartbeats beats_;
 };
 

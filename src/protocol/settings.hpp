@@ -52,9 +52,14 @@ struct liveness_settings {
 
 /// Results and data on their way.
 struct carrying_settings {
-  instant resend_after{100'000};  ///< a result without result_receipt; doubles up to lost_after
-  std::size_t slowest_link = 4;   ///< bytes in a microsecond: how long a large result takes
-  unsigned update_branches = 4;   ///< branches of the tree by which shared values go to all
+  instant resend_after{100'000};     ///< a result without result_receipt; doubles up to lost_after
+  std::size_t slowest_link = 4;      ///< bytes in a microsecond: how long a large result takes
+  unsigned update_branches = 4;      ///< branches of the tree by which shared values go to all
+  std::size_t small_bytes = 65'536;  ///< published data up to this go at once to all that ask
+  std::size_t part_bytes = 131'072;  ///< larger ones go in parts of this size
+  unsigned parts_ahead = 8;          ///< that are sent before the receiver asks for more
+  unsigned readers = 2;              ///< nodes that get a datum from one at a time
+  instant keep_published{10'000'000};  ///< a copy that nobody has read for so long is freed
 };
 
 struct settings : asking_settings, liveness_settings, carrying_settings {

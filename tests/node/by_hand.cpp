@@ -400,20 +400,20 @@ TEST(by_hand, published_data_are_those_that_were_asked_for) {
   const cleave::published<int> seven(7), eight(8);
   for (const auto* p : {&seven, &eight, &seven}) {
     const std::uint64_t number = number_of(*p);
-    zero.send(1, net::fetch{number});
+    zero.send(1, net::fetch{1, number, 0, false, 0});
     const auto sent = zero.next<net::published>();
     ASSERT_TRUE(sent);
     EXPECT_EQ(sent->id, number);
-    ASSERT_TRUE(sent->found);
+    ASSERT_EQ(sent->how, net::publishing::part);
     detail::byte_reader r(sent->contents);
     int value = 0;
     detail::get_value(r, value);
     EXPECT_EQ(value, **p);
   }
-  zero.send(1, net::fetch{number_of(eight) + 1000});
+  zero.send(1, net::fetch{1, number_of(eight) + 1000, 0, false, 0});
   const auto none = zero.next<net::published>();
   ASSERT_TRUE(none);
-  EXPECT_FALSE(none->found);
+  EXPECT_EQ(none->how, net::publishing::absent);
 }
 
 struct looks_until_it_is_there {
@@ -441,10 +441,11 @@ TEST(by_hand, data_that_could_not_be_had_are_asked_for_again) {
                         home.values));
   const auto first = zero.next<net::fetch>();
   ASSERT_TRUE(first);
-  zero.send(1, net::published{first->id, false, {}});
+  zero.send(1, net::published{0, first->id, net::publishing::absent, 0, 0, 0, {}});
   const auto second = zero.next<net::fetch>();
-  net::published there{first->id, true, {}};
+  net::published there{0, first->id, net::publishing::part, 0, 0, 0, {}};
   ASSERT_TRUE(home.values.put_published({1, first->id}, there.contents));
+  there.size = there.contents.size();
   zero.send(1, there);  // also where nobody has asked again, so that the task ends
   const auto result = zero.next<net::task_result>();
   EXPECT_TRUE(second);

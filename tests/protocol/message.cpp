@@ -19,26 +19,28 @@ bytes some(std::size_t n) {
 
 std::vector<message> samples() {
   const task_key key{300, 1ULL << 40};
-  const std::vector<message_body> bodies = {task_request{~0ULL, key},
-                                            task_request{1, {}},
-                                            task{2, key, 3, 4, some(300), some(3)},
-                                            none{5, 6},
-                                            task_result{key, ending::error, some(10), some(0)},
-                                            result_receipt{key},
-                                            heartbeat{9, 8, true, {4, 3, 2}, {key, {1, 2}}},
-                                            heartbeat{},
-                                            leave{true},
-                                            cancel{key},
-                                            shared_update{7, some(20)},
-                                            fetch{77},
-                                            published{77, true, some(129)},
-                                            reject{"other program"},
-                                            inquiry{12, true},
-                                            report{12, some(40)},
-                                            team_begin{3, {0, 7, 1ULL << 40}, 5, some(30), some(2)},
-                                            team_data{3, {some(200), {}, some(3)}},
-                                            team_end{3, ending::error, 2, some(9), some(1)},
-                                            team_cancel{3}};
+  const std::vector<message_body> bodies = {
+      task_request{~0ULL, key},
+      task_request{1, {}},
+      task{2, key, 3, 4, some(300), some(3)},
+      none{5, 6},
+      task_result{key, ending::error, some(10), some(0)},
+      result_receipt{key},
+      heartbeat{9, 8, true, {4, 3, 2}, {key, {1, 2}}},
+      heartbeat{},
+      leave{true},
+      cancel{key},
+      shared_update{7, some(20)},
+      fetch{1ULL << 50, 77, 1000, true, 4},
+      published{3, 77, publishing::part, 0, 500, 900, some(129)},
+      published{3, 77, publishing::elsewhere, 9, 0, 0, {}},
+      reject{"other program"},
+      inquiry{12, true},
+      report{12, some(40)},
+      team_begin{3, {0, 7, 1ULL << 40}, 5, some(30), some(2)},
+      team_data{3, {some(200), {}, some(3)}},
+      team_end{3, ending::error, 2, some(9), some(1)},
+      team_cancel{3}};
   std::vector<message> all;
   for (const auto& body : bodies) all.push_back({0x0123456789abcdefU, 42, 43, body});
   return all;
@@ -52,10 +54,10 @@ TEST(Message, ComesBackAsItWas) {
   }
 }
 
-// The wire is the same on every machine: these bytes are what version 1 is.
+// The wire is the same on every machine: these bytes are what version 2 is.
 TEST(Message, HasItsBytes) {
   const bytes b = encode({0x0807060504030201U, 0x11, 0x22, task_request{300, {5, 6}}});
-  const std::vector<int> expected = {1, 0, 1, 2,    3, 4, 5, 6, 7, 8, 0x11, 0,    0, 0, 0,
+  const std::vector<int> expected = {2, 0, 1, 2,    3, 4, 5, 6, 7, 8, 0x11, 0,    0, 0, 0,
                                      0, 0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0,    0xac, 2, 5, 6};
   ASSERT_EQ(b.size(), expected.size());
   for (std::size_t i = 0; i < b.size(); ++i)
@@ -90,8 +92,8 @@ TEST(Message, SaysWhatIsWrong) {
   b = encode({1, 2, 3, leave{}});
   b.back() = std::byte{2};
   EXPECT_STREQ(decode(b, back), "flag that is neither 0 nor 1");
-  b = encode({1, 2, 3, fetch{~0ULL}});
-  b.back() = std::byte{3};
+  b = encode({1, 2, 3, inquiry{~0ULL, false}});
+  b[b.size() - 2] = std::byte{3};
   EXPECT_STREQ(decode(b, back), "number above 64 bits");
 }
 

@@ -546,6 +546,12 @@ TEST_F(Protocol, DoesNotAnswerANodeOfAnotherProgramThatGoes) {
   EXPECT_TRUE(network.sent.empty());
 }
 
+/// A datum of node 2 that comes at once.
+published all_of(std::uint64_t id, bytes contents) {
+  const std::size_t size = contents.size();
+  return {2, id, publishing::part, 0, 0, size, std::move(contents)};
+}
+
 TEST_F(Protocol, EndsAFetchWhosePublisherIsSilent) {
   n.fetch_from(now, 2, 1);
   pass(n.how().forget_after);
@@ -553,7 +559,7 @@ TEST_F(Protocol, EndsAFetchWhosePublisherIsSilent) {
   EXPECT_GT(sent<fetch>().size(), 3U);
   pass(n.how().heartbeat_every + instant(1));
   EXPECT_EQ(core.calls, calls{"no data 1"});
-  hear(published{1, true, bytes(4)});
+  hear(all_of(1, bytes(4)));
   EXPECT_EQ(core.calls, calls{"no data 1"});
 }
 
@@ -564,7 +570,7 @@ TEST_F(Protocol, WaitsForDataAsLongAsTheirPublisherLives) {
     hear(heartbeat{beat, 0, false, {2, 1, 0}, {}});
   }
   EXPECT_TRUE(core.calls.empty());
-  hear(published{1, true, bytes(4)});
+  hear(all_of(1, bytes(4)));
   EXPECT_EQ(core.calls, calls{"data 1"});
 }
 
@@ -604,24 +610,24 @@ TEST_F(Protocol, DoesNotAskAgainWhileSomethingComes) {
   EXPECT_EQ(sent<fetch>().size(), 2U);
 }
 
-TEST_F(Protocol, SendsLargeDataAgainWhenTheyCouldBeThere) {
-  const instant takes(5'000'000);
-  core.published_data = bytes(static_cast<std::size_t>(takes.count()) * n.how().slowest_link);
+TEST_F(Protocol, SendsSmallDataAgainWhenTheyCouldBeThere) {
+  core.published_data = bytes(n.how().small_bytes);
+  const instant takes(n.how().small_bytes / n.how().slowest_link);
   for (int i = 0; i < 4; ++i) {
-    hear(fetch{1});
+    hear(fetch{1, 1, 0, false, 0});
     EXPECT_EQ(sent<published>().size(), 1U);
     pass(takes / 4);
   }
-  hear(fetch{1});
+  hear(fetch{1, 1, 0, false, 0});
   EXPECT_EQ(sent<published>().size(), 2U);
-  hear(fetch{2});
+  hear(fetch{1, 2, 0, false, 0});
   EXPECT_EQ(sent<published>().size(), 3U);
 }
 
 TEST_F(Protocol, BeatsForWhoFetchesFromIt) {
   n.peer_found(now, 2, distance::far, 0);
   for (address far = 10; far < 50; ++far) n.peer_found(now, far, distance::far, 0);
-  hear(fetch{1});
+  hear(fetch{1, 1, 0, false, 0});
   forget();
   pass(10 * n.how().heartbeat_every);
   std::size_t to_it = 0;
