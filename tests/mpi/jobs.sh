@@ -20,6 +20,12 @@ for mpi in "${mpis[@]}"; do
     grep -qx "published: rank $rank made them 1 times, wrote them 0 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
   done
   grep -qx "published: rank 0 made them 0 times, wrote them 1 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
+  # 8 MB, which go in parts, from rank to rank where several ask at once.
+  launch "$mpi" 5 "$jobs" published 2000000
+  must_print 'sum 12497500' "${command[@]}"
+  grep -qx "published: rank 0 made them 0 times, wrote them 1 times" "$work/out" || fail "$mpi: $(cat "$work/out")"
+  [[ $(grep -cE "published: rank [1-4] made them [01] times, wrote them 0 times" "$work/out") == 4 ]] || fail "$mpi: $(cat "$work/out")"
+  (($(grep -c "made them 1 times" "$work/out") >= 2)) || fail "$mpi: $(cat "$work/out")"
 
   # Another program is refused, and the job does without it.
   launch "$mpi" 1 "$bin/queens" 10 : -n 1 "$bin/fib" 20

@@ -3,7 +3,7 @@
 //   search         works for a minute; each rank that has a task says "ready RANK PID"
 //   runtimes       one after the other, and two at once: the first joins the job, others run alone
 //   profile        a profile first, then a runtime as usual
-//   published      data that tasks on all ranks look at: each says how often it made them
+//   published [N]  N numbers that tasks on all ranks look at: each says how often it made them
 //   team           a task that all ranks run
 //   stays          a second of tasks that cannot leave their process, and what the job says
 //   steal          how long an idle rank waits for a task, beside what a futex alone takes
@@ -216,7 +216,8 @@ int run(int argc, char** argv) {
     });
     cleave::runtime rt;
     table t;
-    for (int i = 0; i < 5000; ++i) t.numbers.push_back(i);
+    const int numbers = argc > 2 ? std::atoi(argv[2]) : 5000;
+    for (int i = 0; i < numbers; ++i) t.numbers.push_back(i);
     const cleave::published<table> data(std::move(t));
     std::printf("sum %ld\n", rt.run([&] { return look(data, 0, 5000); }));
   } else if (what == "team") {
