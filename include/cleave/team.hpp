@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cleave/detail/task.hpp>
+#include <cleave/detail/travel/archive.hpp>
+#include <cleave/detail/travel/broadcast.hpp>
+#include <cleave/detail/travel/bytes.hpp>
 #include <cleave/detail/travel/team.hpp>
 
 #include <concepts>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace cleave {
 namespace detail {
@@ -20,7 +24,7 @@ struct plan_error : std::runtime_error {
 };
 
 /// The nodes that run a task together (runtime::run_on_all), as one of them sees it. Like an MPI
-/// communicator, without its messages: members share what they have by a team_graph.
+/// communicator, without its messages: members share what they have by a team_graph or a broadcast.
 class team {
 public:
   team(const team&) = delete;
@@ -29,6 +33,31 @@ public:
   /// This node's number, from 0 on. 0 is the one that run_on_all was called on.
   unsigned rank() const noexcept { return node_.rank; }
   unsigned size() const noexcept { return node_.size; }
+
+  /// Returns on all members the x of the member `root`. All members call it, in the same order as
+  /// they make graphs and other broadcasts; the task's own thread does. Few bytes go along a
+  /// binomial tree, many in parts along a chain or a binary tree. Blocks until x is here, and
+  /// serves requests meanwhile; root does not wait for the others. Throws std::invalid_argument if
+  /// there is no such member, std::logic_error if a member has ended without it, and what writing
+  /// or reading a T throws.
+  template <class T>
+    requires(detail::can_travel<T>())
+  T broadcast(T x, unsigned root = 0)
+  const {
+    if (root >= size()) throw std::invalid_argument("cleave::team: broadcast from no member");
+    if (size() == 1) return x;
+    std::vector<std::byte> bytes;
+    if (rank() == root) {
+      detail::byte_writer w(bytes);
+      detail::put_value(w, x);
+    }
+    bytes = detail::broadcast(node_, root, std::move(bytes));
+    if (rank() == root) return x;
+    detail::byte_reader r(bytes);
+    detail::get_value(r, x);
+    r.expect_end();
+    return x;
+  }
 
 private:
   template <class Work>

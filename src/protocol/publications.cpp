@@ -149,7 +149,9 @@ void publications::on_fetch(instant now, address from, const net::fetch& m) {
   if (c == nullptr) return peers_.send(from, absent);
   if (c->size <= all_.how.small_bytes) return send_whole(now, from, what, *c);
   if (c->readers.count(from) == 0 && m.from < c->size) {
-    holders& tree = holders_.try_emplace(m.id, all_.self.self, all_.how.readers).first->second;
+    const std::size_t parts = c->contents.size() / all_.how.part_bytes;
+    holders& tree =
+        holders_.try_emplace(m.id, all_.self.self, all_.how.readers, parts / 8).first->second;
     if (m.without != 0) tree.forget(m.without - 1);
     const address source = tree.source_for(from, site_of(from), c->readers.size());
     if (source != all_.self.self)

@@ -221,6 +221,17 @@ TEST(Publications, ComeToAllThatFetchThem) {
   }
 }
 
+TEST(Publications, GoToSomeNodesInTheTimeOfOne) {
+  constexpr std::size_t size = 64'000;
+  nodes_that_fetch one(2, size, in_thousandths()), all(33, size, in_thousandths());
+  for (auto* some : {&one, &all}) {
+    for (std::size_t i = 1; i < (some == &one ? 2U : 33U); ++i) some->fetch(i);
+    some->run(long_enough);
+  }
+  EXPECT_EQ(all.that_have(), 32U);
+  EXPECT_LT(all.last().count(), 1.25 * static_cast<double>(one.last().count()));
+}
+
 TEST(Publications, GoToAThousandNodesInTwiceTheTimeOfOne) {
   constexpr std::size_t size = 64'000;
   nodes_that_fetch one(2, size, in_thousandths());
@@ -295,7 +306,7 @@ TEST(Publications, AreSentDirectlyByAnIdlePublisher) {
 // ---- who gets them from whom
 
 TEST(Holders, AreATreeInTheOrderInWhichTheyCome) {
-  holders tree(0, 2);
+  holders tree(0, 2, 0);
   EXPECT_EQ(tree.source_for(1, 0, 0), 0U);
   EXPECT_EQ(tree.source_for(2, 0, 1), 0U);
   EXPECT_EQ(tree.source_for(3, 0, 2), 1U);
@@ -305,8 +316,19 @@ TEST(Holders, AreATreeInTheOrderInWhichTheyCome) {
   EXPECT_EQ(tree.source_for(7, 0, 2), 3U);
 }
 
+TEST(Holders, AreAChainUpToItsLength) {
+  holders tree(0, 2, 3);
+  EXPECT_EQ(tree.source_for(1, 0, 0), 0U);
+  EXPECT_EQ(tree.source_for(2, 0, 1), 1U);
+  EXPECT_EQ(tree.source_for(3, 0, 1), 2U);
+  EXPECT_EQ(tree.source_for(4, 0, 1), 0U);
+  EXPECT_EQ(tree.source_for(5, 0, 2), 4U);
+  EXPECT_EQ(tree.source_for(6, 0, 2), 5U);
+  EXPECT_EQ(tree.source_for(7, 0, 2), 1U);
+}
+
 TEST(Holders, AreAskedAtTheirOwnSiteFirst) {
-  holders tree(0, 2);
+  holders tree(0, 2, 0);
   EXPECT_EQ(tree.source_for(1, 3, 0), 0U);
   EXPECT_EQ(tree.source_for(2, 3, 1), 1U);
   EXPECT_EQ(tree.source_for(3, 4, 1), 0U);
@@ -317,7 +339,7 @@ TEST(Holders, AreAskedAtTheirOwnSiteFirst) {
 
 // What goes between sites is worse than three readers.
 TEST(Holders, AreAskedAtTheirOwnSiteAlsoWhereNoneHasRoom) {
-  holders tree(0, 1);
+  holders tree(0, 1, 0);
   EXPECT_EQ(tree.source_for(1, 1, 0), 0U);
   EXPECT_EQ(tree.source_for(2, 0, 1), 0U);
 }
@@ -325,7 +347,7 @@ TEST(Holders, AreAskedAtTheirOwnSiteAlsoWhereNoneHasRoom) {
 TEST(Holders, NeverAskWhoAsksThem) {
   random_numbers random(1);
   for (int round = 0; round < 200; ++round) {
-    holders tree(0, 1 + random.below(3));
+    holders tree(0, 1 + random.below(3), random.below(2) * random.below(20));
     std::map<address, address> from;
     for (int k = 0; k < 60; ++k) {
       const address who = 1 + random.below(12);
