@@ -71,8 +71,11 @@ bool team_node::receive(std::vector<std::byte> message) {
 }
 
 void team_node::look_for_cancelled() noexcept {
-  const std::lock_guard lock(mutex);
-  for (const auto& [number, port] : ports_) port->look_for_cancelled();
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [number, port] : ports_) port->look_for_cancelled();
+  }
+  if (net_ != nullptr) tell();  // a broadcast waits no longer
 }
 
 }  // namespace cleave::detail
