@@ -38,6 +38,12 @@ refuses "connect4: POSITION: expected at most 41 moves, got 42" connect4 \
 refuses "connect4: --table: expected a whole number from 0 to 16384, got '-1'" connect4 4 --table -1
 refuses "connect4: --depth: expected a whole number from 1 to 42, got '0'" connect4 4 --depth 0
 refuses "sudoku: FILE: expected a word, got nothing" sudoku
+refuses "tsp: FILE: expected a file or --random, got neither" tsp
+refuses "tsp: FILE: expected a file or --random, got both" tsp none --random 5,1
+for text in 5 5, 5,x x,1 2,1 4001,1 5,-1 5,1,1; do
+  refuses "tsp: --random: expected CITIES,SEED with 3 to 4000 cities, got '$text'" tsp --random $text
+done
+refuses "tsp: --start-from: expected a whole number from 1 to 2147483647, got '0'" tsp none --start-from 0
 refuses "sudoku: --unique: expected without --all, got both" sudoku none --all --unique
 
 cd "$work"
@@ -84,11 +90,13 @@ for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
   prints 7 connect4 2112211663417344625531 --table 0 $workers
   prints '["123456789456789123789123456214365897365897214897214365531642978642978531978531642"]' \
     sudoku one.txt $workers
+  prints 50730 tsp --random 40,12 $workers
+  prints 50730 tsp --random 40,12 --start-from 50800 --tour $workers
   prints '[1]' sudoku one.txt --all $workers
   prints '["unique"]' sudoku one.txt --unique $workers
 done
 prints 65 pentomino --board "$CLEAVE_SOURCE_DIR/apps/pentomino/boards/8x8-hole.txt"
-for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md connect4 sudoku demo; do
+for app in fib queens pentomino lu compare gravity uts clique matmul sort cholesky md connect4 sudoku tsp demo; do
   "$bin/$app" --help | grep -q '^Usage: ' || fail "$app --help"
 done
 # A region that is not its own mirror image, and the piece that fills it.

@@ -205,8 +205,78 @@ zeros=${empty//./0}
 a_puzzle "zeros, CRLF, a comment" "# 1\r\n\r\n123456789${zeros:9}\r\n"
 a_puzzle "a grid" "123456789\n$rows$rows"
 
+# bad_cities LINE EXPECTED SED-SCRIPT [BASE]: the same of tsp, and of a file that it takes as it is.
+cat >four.tsp <<'END'
+NAME: four
+TYPE: TSP
+DIMENSION: 4
+EDGE_WEIGHT_TYPE: EXPLICIT
+EDGE_WEIGHT_FORMAT: FULL_MATRIX
+EDGE_WEIGHT_SECTION
+0 1 2 3 1 0 4 5
+2 4 0 6
+3 5 6 0
+EOF
+END
+cat >three.tsp <<'END'
+DIMENSION : 3
+EDGE_WEIGHT_TYPE : EUC_2D
+NODE_COORD_SECTION
+1 0 0
+2 3 4
+3 0 4
+END
+[[ $("$bin/tsp" four.tsp --canonical) == 14 && $("$bin/tsp" three.tsp --canonical) == 12 ]] || fail "tsp takes no good file"
+bad_cities() {
+  edited "$3" "${4:-four.tsp}" edited.tsp
+  "$bin/tsp" edited.tsp --sequential >out 2>err
+  local status=$? where=edited.tsp:$1:
+  [[ $1 != 0 ]] || where=edited.tsp:
+  [[ $status == 2 && ! -s out && $(<err) == "$where expected $2" ]] ||
+    fail "tsp, $3: status $status, $(cat err); expected $where expected $2"
+}
+types="EUC_2D, CEIL_2D, GEO, ATT or EXPLICIT"
+formats="FULL_MATRIX, UPPER_ROW, LOWER_ROW, UPPER_DIAG_ROW, LOWER_DIAG_ROW, UPPER_COL, LOWER_COL, UPPER_DIAG_COL or LOWER_DIAG_COL"
+keywords="NAME, TYPE, COMMENT, DIMENSION, EDGE_WEIGHT_TYPE, EDGE_WEIGHT_FORMAT, NODE_COORD_TYPE, DISPLAY_DATA_TYPE, \
+NODE_COORD_SECTION, EDGE_WEIGHT_SECTION, DISPLAY_DATA_SECTION or EOF"
+bad_cities 2 "TSP, the symmetric problem, got 'ATSP'" '2s/TSP/ATSP/'
+bad_cities 3 "a number of cities from 3 to 4000, got '2'" '3s/4/2/'
+bad_cities 3 "a number of cities from 3 to 4000, got ''" '3s/ 4//'
+bad_cities 4 "$types, got 'MAN_3D'" '4s/EXPLICIT/MAN_3D/'
+bad_cities 5 "$formats, got 'HALF_MATRIX'" '5s/FULL/HALF/'
+bad_cities 1 "TWOD_COORDS or NO_COORDS, got 'THREED_COORDS'" '1s/.*/NODE_COORD_TYPE: THREED_COORDS/'
+bad_cities 2 "no edges that are fixed, got FIXED_EDGES_SECTION" '2s/.*/FIXED_EDGES_SECTION\n1 2\n-1/'
+bad_cities 2 "$keywords, got 'CAPACITY'" '2s/.*/CAPACITY: 7/'
+bad_cities 6 "$keywords, got '0'" '6d'
+bad_cities 5 "DIMENSION before, got EDGE_WEIGHT_SECTION" '3d'
+bad_cities 5 "EDGE_WEIGHT_TYPE before, with $types, got EDGE_WEIGHT_SECTION" '4d'
+bad_cities 5 "EDGE_WEIGHT_FORMAT before, with $formats, got EDGE_WEIGHT_SECTION" '5d'
+bad_cities 6 "NODE_COORD_SECTION, as the type is GEO, got EDGE_WEIGHT_SECTION" '4s/EXPLICIT/GEO/'
+bad_cities 6 "EDGE_WEIGHT_SECTION, as the type is EXPLICIT, got NODE_COORD_SECTION" '6s/.*/NODE_COORD_SECTION/'
+bad_cities 7 "length 3 of 16, from 0 to 100000000, got 'x'" '7s/2/x/'
+bad_cities 7 "length 3 of 16, from 0 to 100000000, got '-2'" '7s/2/-2/'
+bad_cities 7 "length 3 of 16, from 0 to 100000000, got '2.5'" '7s/2/2.5/'
+bad_cities 7 "length 8 of 16, from 0 to 100000000, got '100000001'" '7s/5/100000001/'
+bad_cities 8 "a symmetric matrix, in which row 3 has 2 in column 1, got 3" '8s/2/3/'
+bad_cities 10 "length 16 of 16, from 0 to 100000000, got 'EOF'" '9s/ 0$//'
+bad_cities 9 "16 lengths, got one more: '7'" '9s/$/ 7 8/'
+bad_cities 10 "$keywords, got '7'" '10s/^/7\n/'
+bad_cities 8 "16 lengths, got the end of the file" '9,$d'
+bad_cities 5 "EDGE_WEIGHT_SECTION, got the end of the file" '6,$d'
+bad_cities 10 "one section of lengths, got a second one" '10s/^/EDGE_WEIGHT_SECTION\n/'
+bad_cities 10 "DIMENSION before the section of the lengths, got DIMENSION" '10s/^/DIMENSION: 5\n/'
+bad_cities 0 "a readable file that is not empty, got an empty file" 'd'
+bad_cities 5 "the line of city 2 of 3: a number, x and y, got '2 3'" '5s/ 4//' three.tsp
+bad_cities 5 "the line of city 2 of 3: a number, x and y, got '2 3 4 5'" '5s/$/ 5/' three.tsp
+bad_cities 5 "a city's number from 1 to 3, got '4'" '5s/2/4/' three.tsp
+bad_cities 5 "each city once, got '1'" '5s/2/1/' three.tsp
+bad_cities 5 "a coordinate, got 'nan'" '5s/3/nan/' three.tsp
+bad_cities 6 "cities at most 100000000 apart, got 1 and 2" '5s/3/1e9/' three.tsp
+bad_cities 5 "3 cities, got the end of the file" '6d' three.tsp
+bad_cities 2 "NODE_COORD_SECTION, got the end of the file" '3,$d' three.tsp
+
 # What is no such file at all.
-for app in "md" "clique" "pentomino --board" "sudoku"; do
+for app in "md" "clique" "pentomino --board" "sudoku" "tsp"; do
   read -ra words <<<"$app"
   refuses "/dev/null: expected a readable file that is not empty, got an empty file" "${words[@]}" /dev/null
   refuses "$work: expected a readable file that is not empty, got Is a directory" "${words[@]}" "$work"

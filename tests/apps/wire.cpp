@@ -23,6 +23,9 @@
 #include "sudoku/sequential.hpp"
 #include "sudoku/sudoku.hpp"
 #include "travel/two_nodes.hpp"
+#include "tsp/generators.hpp"
+#include "tsp/sequential.hpp"
+#include "tsp/tsp.hpp"
 #include "uts/sequential.hpp"
 #include "uts/uts.hpp"
 
@@ -195,6 +198,30 @@ TEST(travels, sudoku) {
   EXPECT_EQ(some.all.back(), sequential::solve(given.back(), question::first));
 }
 
+// The branches of a node, one after the other, visit the nodes that the sequential program does.
+TEST(travels, tsp) {
+  using namespace apps::tsp;
+  const instance cities = random_cities(40, 12);
+  const result expected = sequential::shortest_tour(cities, {});
+  const result in_vain = sequential::shortest_tour(cities, expected.length);
+  for (const length_t start : {expected.length, expected.length + 500}) {
+    const root r = begin_search(cities, start);
+    const parallel::published_graph g(r.edges);
+    workspace w(*g, r.begin);
+    ASSERT_EQ(w.raise(at_node, start), workspace::verdict::open);
+    const branching b = w.branch(start);
+    parallel::incumbent best(start);
+    tests::node home, away(&home);
+    std::uint64_t nodes = 1;
+    for (int i = 0; i < b.count; i++)
+      nodes += run_away(cleave::call<parallel::part>(g, w.top(), b, i, i + 1, best), home, away);
+    EXPECT_EQ(best.get(), expected.length);
+    if (start == expected.length) EXPECT_EQ(nodes, in_vain.nodes);
+    else EXPECT_EQ(length_of(cities, best.best().second.value()), expected.length);
+    EXPECT_EQ(away.fetched, 1);
+  }
+}
+
 // The types that the applications' own frames give are in the list.
 TEST(travels, every_application_has_its_tables) {
   std::set<std::string> missing = {"fib::parallel::fib",
@@ -206,6 +233,7 @@ TEST(travels, every_application_has_its_tables) {
                                    "compare::parallel::part",
                                    "connect4::parallel::some_moves",
                                    "connect4::parallel::some_root_moves",
+                                   "tsp::parallel::part",
                                    "sudoku::parallel::find_part",
                                    "sudoku::parallel::count_part",
                                    "sudoku::parallel::unite_part",

@@ -1,0 +1,203 @@
+// Reads TSPLIB's formats, and finds shortest tours: those of an exhaustive search, and the same on
+// any number of workers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tsp/generators.hpp"
+#include "tsp/report.hpp"
+#include "tsp/sequential.hpp"
+#include "tsp/trial.hpp"
+#include "tsp/tsp.hpp"
+#include "tsp/tsplib.hpp"
+
+namespace {
+
+using namespace apps::tsp;
+
+instance parse(const std::string& text) {
+  std::istringstream in(text);
+  return tsplib_reader(in, "text").read();
+}
+instance parse(const std::string& format, const std::string& numbers, int cities = 4) {
+  return parse("NAME: x\nTYPE: TSP\nDIMENSION: " + std::to_string(cities) +
+               "\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: " + format +
+               "\nEDGE_WEIGHT_SECTION\n" + numbers + "\nEOF\n");
+}
+instance of_type(const std::string& type, const std::string& cities) {
+  return parse("DIMENSION: 3\nEDGE_WEIGHT_TYPE: " + type + "\nNODE_COORD_SECTION\n" + cities);
+}
+
+TEST(tsplib, reads_every_form_of_a_matrix) {
+  const std::vector<int> expected = {0, 1, 2, 3, 1, 0, 4, 5, 2, 4, 0, 6, 3, 5, 6, 0};
+  for (const auto& [format, numbers] : std::vector<std::pair<std::string, std::string>>{
+           {"FULL_MATRIX", "0 1 2 3  1 0 4 5  2 4 0 6  3 5 6 0"},
+           {"UPPER_ROW", "1 2 3 4 5 6"},
+           {"LOWER_ROW", "1 2 4 3 5 6"},
+           {"UPPER_DIAG_ROW", "0 1 2 3 0 4 5 0 6 0"},
+           {"LOWER_DIAG_ROW", "0 1 0 2 4 0 3 5 6 0"},
+           {"UPPER_COL", "1 2 4 3 5 6"},
+           {"LOWER_COL", "1 2 3 4 5 6"},
+           {"UPPER_DIAG_COL", "0 1 0 2 4 0 3 5 6 0"},
+           {"LOWER_DIAG_COL", "0 1 2 3 0 4 5 0 6 0"}})
+    EXPECT_EQ(parse(format, numbers).lengths, expected) << format;
+}
+
+TEST(tsplib, the_numbers_of_a_section_are_one_stream) {
+  const auto expected = parse("UPPER_ROW", "1 2 3 4 5 6").lengths;
+  EXPECT_EQ(parse("UPPER_ROW", "\n1 2\r\n\n 3\t4 5\n6").lengths, expected);
+  EXPECT_EQ(parse("UPPER_ROW", "1\n2\n3\n4\n+5\n6").lengths, expected);
+  // What is on the diagonal is no length.
+  EXPECT_EQ(parse("UPPER_DIAG_ROW", "9 1 2 3 99 4 5 999 6 9999").lengths, expected);
+}
+
+TEST(tsplib, keywords_are_written_in_many_ways) {
+  const instance read = parse(
+      "NAME : a: b\r\nCOMMENT\r\n\r\nCOMMENT: : \r\n  TYPE:TSP (somebody)\r\nDIMENSION\t:\t3\r\n"
+      "EDGE_WEIGHT_TYPE   EXPLICIT\r\nNODE_COORD_TYPE : NO_COORDS\r\nEDGE_WEIGHT_FORMAT :UPPER_ROW "
+      "\r\n"
+      "DISPLAY_DATA_TYPE: TWOD_DISPLAY\r\nEDGE_WEIGHT_SECTION :\r\n1 2 3\r\n"
+      "DISPLAY_DATA_SECTION\r\n2 1 1\r\n1 2.5 -1e3\r\n3 0 0");
+  EXPECT_EQ(read.name, "a: b");
+  EXPECT_EQ(read.lengths, (std::vector<int>{0, 1, 2, 1, 0, 3, 2, 3, 0}));
+  EXPECT_EQ(parse("UPPER_ROW", "1 2 3\nEOF\nwhatever", 3).lengths, read.lengths);
+}
+
+TEST(tsplib, lengths_of_coordinates) {
+  const std::string cities = "2 3 4\n1 0.0 0\n3 +1 1.0e0";
+  EXPECT_EQ(of_type("EUC_2D", cities).lengths, (std::vector<int>{0, 5, 1, 5, 0, 4, 1, 4, 0}));
+  EXPECT_EQ(of_type("CEIL_2D", cities).lengths, (std::vector<int>{0, 5, 2, 5, 0, 4, 2, 4, 0}));
+  // √(25 / 10) = 1.58 → 2; √(2 / 10) = 0.45 → 1, as 0 is less; √(13 / 10) = 1.14 → 2.
+  EXPECT_EQ(of_type("ATT", cities).lengths, (std::vector<int>{0, 2, 1, 2, 0, 2, 1, 2, 0}));
+  EXPECT_EQ(of_type("EUC_2D", "1 0 0\n2 0 2.5\n3 0 7")(0, 1), 3);  // a half is rounded up
+}
+
+// A degree of latitude is 111.32 km; 30 in the decimals are 30 minutes, half of that. Each length
+// is cut off after 1 was added.
+TEST(tsplib, decimals_of_geographical_coordinates_are_minutes) {
+  const instance north = of_type("GEO", "1 10 20\n2 11.00 20\n3 10.30 20");
+  EXPECT_EQ(north.lengths, (std::vector<int>{0, 112, 56, 112, 0, 56, 56, 56, 0}));
+  const instance south = of_type("GEO", "1 -10 20\n2 -11.00 20\n3 -10.30 20");
+  EXPECT_EQ(south.lengths, north.lengths);
+  EXPECT_EQ(of_type("GEO", "1 0.50 0\n2 1.10 0\n3 0.50 0")(0, 1), 38);  // 20 minutes
+  EXPECT_EQ(of_type("GEO", "1 0.50 0\n2 1.10 0\n3 0.50 0")(0, 2), 1);   // the same place
+}
+
+// Of TSPLIB's own files, those that are found in the folder that the environment names.
+TEST(tsplib, known_lengths_of_known_files) {
+  const char* folder = std::getenv("CLEAVE_TSPLIB");
+  if (!folder) GTEST_SKIP() << "CLEAVE_TSPLIB does not name a folder of TSPLIB's files";
+  // TSPLIB 95, section 2.7.
+  for (const auto& [name, length] : std::vector<std::pair<std::string, length_t>>{
+           {"pcb442", 221'440}, {"gr666", 423'710}, {"att532", 309'636}}) {
+    const instance read = load(std::string(folder) + "/" + name + ".tsp");
+    EXPECT_EQ(length_of(read, first_to_last(read.cities)), length) << name;
+  }
+  for (const auto& [name, length] :
+       std::vector<std::pair<std::string, length_t>>{{"berlin52", 7542},
+                                                     {"att48", 10'628},
+                                                     {"ulysses16", 6859},
+                                                     {"gr17", 2085},
+                                                     {"bayg29", 1610},
+                                                     {"bays29", 2020},
+                                                     {"gr48", 5046},
+                                                     {"eil51", 426}}) {
+    const instance read = load(std::string(folder) + "/" + name + ".tsp");
+    EXPECT_EQ(sequential::shortest_tour(read, {}).length, length) << name;
+  }
+}
+
+length_t by_trying_all(const instance& cities) {
+  tour t = first_to_last(cities.cities);
+  length_t least = std::numeric_limits<length_t>::max();
+  do least = std::min(least, length_of(cities, t));
+  while (std::next_permutation(t.begin() + 1, t.end()));
+  return least;
+}
+// Lengths that are no distances; many are equal.
+instance random_lengths(int cities, std::uint64_t seed, unsigned most) {
+  apps::random_numbers next(seed);
+  instance made("random", cities);
+  for (int a = 0; a < cities; a++)
+    for (int b = 0; b < a; b++) made.set(a, b, static_cast<int>(next() % (most + 1)));
+  return made;
+}
+
+TEST(tsp, finds_what_trying_all_tours_finds) {
+  for (int n = 3; n <= 8; n++)
+    for (unsigned seed = 1; seed <= 12; seed++)
+      for (const instance& cities : {random_cities(n, seed), random_lengths(n, seed, 3 * seed)}) {
+        const length_t expected = by_trying_all(cities);
+        // Without a tour to begin with, the search has to find one.
+        for (const auto start : {std::optional<length_t>(), std::optional(2 * expected + 100),
+                                 std::optional(expected + 1)}) {
+          const result found = sequential::shortest_tour(cities, start);
+          ASSERT_EQ(found.length, expected) << cities.name << ' ' << n << ' ' << seed;
+          ASSERT_EQ(report(cities, true, found).wrong, "");
+          ASSERT_LE(found.root_bound, expected);
+        }
+        ASSERT_EQ(sequential::shortest_tour(cities, expected).length, expected);
+        ASSERT_TRUE(sequential::shortest_tour(cities, expected).shortest.empty());
+      }
+}
+
+// Whoever has divided the search, or has gone back in it, has visited the same nodes.
+TEST(tsp, is_right) {
+  for (const instance& cities :
+       {random_cities(30, 6), random_cities(40, 12), random_cities(50, 13)}) {
+    const result expected = sequential::shortest_tour(cities, {});
+    const result in_vain = sequential::shortest_tour(cities, expected.length);
+    EXPECT_GT(in_vain.nodes, 50u);
+    const auto compare = [&](cleave::runtime& runtime, const std::string& how) {
+      const length_t longer = expected.length + expected.length / 50;
+      const auto run = [&](std::optional<length_t> start) {
+        return runtime.run([&] { return parallel::shortest_tour(cities, start); });
+      };
+      EXPECT_EQ(run(expected.length).nodes, in_vain.nodes) << how;
+      for (const auto start : {std::optional<length_t>(), std::optional(longer)}) {
+        const result found = run(start);
+        EXPECT_EQ(found.length, expected.length) << how;
+        EXPECT_EQ(report(cities, false, found).wrong, "") << how;
+      }
+      const auto found = trial_of(cities, {}, false)(&runtime);
+      EXPECT_EQ(found.found.wrong, "") << how;
+      EXPECT_EQ(std::get<std::int64_t>(found.found.main), expected.length) << how;
+    };
+    for (const int workers : {1, 2, 8}) {
+      cleave::runtime runtime(cleave::options{.workers = workers});
+      compare(runtime, std::to_string(workers) + " workers");
+    }
+    cleave::runtime runtime(cleave::options{.workers = 2, .check = true});
+    compare(runtime, "divided at every poll");
+  }
+}
+
+TEST(tsp, a_worse_tour_to_begin_with_costs_nodes_only) {
+  const instance cities = random_lengths(26, 3, 300);
+  const result expected = sequential::shortest_tour(cities, {});
+  const result found = sequential::shortest_tour(cities, 10 * expected.length);
+  EXPECT_EQ(found.length, expected.length);
+  EXPECT_TRUE(is_tour(cities, found.shortest));
+  EXPECT_EQ(sequential::shortest_tour(cities, expected.length - 1).length, expected.length - 1);
+}
+
+TEST(tsp, wrong_answers_are_found) {
+  const instance cities = random_cities(9, 1);
+  result found = sequential::shortest_tour(cities, {});
+  EXPECT_EQ(report(cities, false, found).wrong, "");
+  result longer = found;
+  longer.length++;
+  EXPECT_NE(report(cities, false, longer).wrong, "");
+  std::swap(found.shortest[2], found.shortest[5]);
+  EXPECT_NE(report(cities, false, found).wrong, "");
+  found.shortest[2] = found.shortest[5];
+  EXPECT_NE(report(cities, false, found).wrong, "");
+}
+
+}  // namespace
