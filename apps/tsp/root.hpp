@@ -15,7 +15,7 @@
 
 namespace apps::tsp {
 
-inline constexpr ascent at_root{4000, 1.0, 0.7, 12}, at_node{30, 0.5, 0.7, 2};
+inline constexpr ascent at_node{30, 0.5, 0.7, 2};
 
 struct root {
   length_t best;  // only shorter tours are looked for
@@ -49,7 +49,7 @@ inline root begin_search(const instance& cities, std::optional<length_t> start_f
   }
   const graph all = complete_graph(cities);
   workspace w(all, {{}, std::vector<int>(static_cast<std::size_t>(cities.cities))});
-  const auto found = w.raise(at_root, r.best);
+  const auto found = w.raise_root(std::clamp(8 * cities.cities, 400, 2000), r.best);
   r.bound = std::min(w.bound(), r.best);
   if (found == workspace::verdict::solved) {
     const tour t = w.found();

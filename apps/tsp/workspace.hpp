@@ -17,7 +17,7 @@
 
 namespace apps::tsp {
 
-// How to raise a bound by changing the multipliers.
+// How a node raises its bound by changing the multipliers.
 struct ascent {
   int trees;      // that are found at most
   double step;    // a share of what would lead from the bound to the best tour, if all went well
@@ -86,29 +86,45 @@ public:
   // Raises the bound of this node, from the multipliers of the one above it on.
   verdict raise(const ascent& how, length_t best) {
     if (constraints_.impossible()) return verdict::closed;
-    trial_ = levels_[depth_ > 0 ? depth_ - 1 : 0].multipliers;
-    std::vector<int>& multipliers = levels_[depth_].multipliers;
-    std::fill(direction_.begin(), direction_.end(), 0);
-    bound_ = std::numeric_limits<std::int64_t>::min();
+    begin_raising(levels_[depth_ > 0 ? depth_ - 1 : 0].multipliers);
     double step = how.step;
-    bool last_is_best = false;
     for (int i = 0, in_vain = 0; i < how.trees; i++) {
-      if (!tree_.find(constraints_.uses(), trial_.data())) return verdict::closed;
-      if (tree_.is_tour()) return verdict::solved;
-      last_is_best = tree_.weight() > bound_;
-      if (last_is_best) {
-        bound_ = tree_.weight();
-        multipliers = trial_;
+      const progress p = try_multipliers(best);
+      if (p == progress::ended) return ended_as_;
+      if (p == progress::better) {
         in_vain = 0;
-        if (bound() >= best) return verdict::closed;
       } else if (++in_vain == how.patience) {
         step *= how.factor;
         in_vain = 0;
       }
-      if (i + 1 < how.trees) move(step, best);
+      move(step * units_to(best) / norm());
     }
-    if (!last_is_best) tree_.find(constraints_.uses(), multipliers.data());
-    return verdict::open;
+    return end_raising();
+  }
+
+  // The same of the root, with more patience: with steps that are long at first, in periods that
+  // become shorter. Source: K. Helsgaun, An Effective Implementation of the Lin-Kernighan
+  // Traveling Salesman Heuristic (2000), section 4.2.
+  verdict raise_root(int first_period, length_t best) {
+    begin_raising(levels_[0].multipliers);
+    if (try_multipliers(best) == progress::ended) return ended_as_;
+    bool is_first = true;
+    double step = g_.units;
+    for (int period = first_period; period > 0 && step >= 1; period /= 2, step /= 2)
+      for (int i = 1; i <= period && step >= 1; i++) {
+        move(step);
+        const progress p = try_multipliers(best);
+        if (p == progress::ended) return ended_as_;
+        if (p == progress::better) {
+          if (is_first) step *= 2;
+          if (i == period) period = std::min(2 * period, first_period);
+        } else if (is_first && i > period / 2) {
+          is_first = false;
+          i = 0;
+          step *= 0.75;
+        }
+      }
+    return end_raising();
   }
 
   // After raise(): no tour is shorter; the tour that it has found.
@@ -149,23 +165,56 @@ private:
     return units <= 0 ? 0 : (units + g_.units - 1) / g_.units;
   }
 
-  // A step of the subgradient: cities with more than two edges in the tree become dearer.
-  void move(double step, length_t best) {
-    std::int64_t norm = 0;
-    for (int c = 0; c < g_.cities; c++) {
-      const std::int64_t d = tree_.degree(c) - 2;
-      norm += d * d;
+  // ---- the bound
+
+  void begin_raising(const std::vector<int>& multipliers) {
+    trial_ = multipliers;
+    std::fill(direction_.begin(), direction_.end(), 0);
+    bound_ = std::numeric_limits<std::int64_t>::min();
+  }
+
+  enum class progress { ended, better, none };
+  // Finds the tree with the multipliers on trial, and keeps them if it is a better bound.
+  progress try_multipliers(length_t best) {
+    ended_as_ = verdict::closed;
+    if (!tree_.find(constraints_.uses(), trial_.data())) return progress::ended;
+    if (tree_.is_tour()) {
+      ended_as_ = verdict::solved;
+      return progress::ended;
     }
-    const double distance = static_cast<double>(best * g_.units - tree_.weight());
-    const double length = step * std::max(distance, 1.0) / static_cast<double>(norm);
+    if (tree_.weight() <= bound_) return progress::none;
+    bound_ = tree_.weight();
+    levels_[depth_].multipliers = trial_;
+    return bound() >= best ? progress::ended : progress::better;
+  }
+  // The tree is that of the best multipliers again.
+  verdict end_raising() {
+    tree_.find(constraints_.uses(), levels_[depth_].multipliers.data());
+    return verdict::open;
+  }
+
+  double units_to(length_t best) const {
+    return std::max(1.0, static_cast<double>(best * g_.units - tree_.weight()));
+  }
+  double norm() const {
+    std::int64_t sum = 0;
+    for (int c = 0; c < g_.cities; c++)
+      sum += std::int64_t{tree_.degree(c) - 2} * (tree_.degree(c) - 2);
+    return static_cast<double>(sum);
+  }
+  // A step of the subgradient: cities with more than two edges in the tree become dearer.
+  void move(double step) {
     for (int c = 0; c < g_.cities; c++) {
       const auto i = static_cast<std::size_t>(c);
-      direction_[i] = 0.7 * (tree_.degree(c) - 2) + 0.3 * direction_[i];
-      const double to = trial_[i] + length * direction_[i];
+      const double degree = tree_.degree(c) - 2;
+      const double to = trial_[i] + step * (0.7 * degree + 0.3 * direction_[i]);
+      direction_[i] = degree;
       constexpr double most = one_tree::largest_multiplier;
       trial_[i] = static_cast<int>(std::clamp(std::nearbyint(to), -most, most));
     }
   }
+
+  // ---- what follows
 
   // Finds by how much the bound rises if an open edge is forbidden that the tree has, or required
   // that the tree has not.
@@ -238,6 +287,7 @@ private:
   std::vector<level> levels_;  // the root's first
   std::size_t depth_ = 0;
   std::int64_t bound_ = 0;  // of the node, in units
+  verdict ended_as_ = verdict::open;
   // What follows is used within one call.
   std::vector<int> trial_;
   std::vector<double> direction_;

@@ -129,6 +129,50 @@ instance random_lengths(int cities, std::uint64_t seed, unsigned most) {
   return made;
 }
 
+// What follows from decisions holds for each tour that they allow; what is taken back is as before.
+TEST(tsp, what_follows_from_a_decision) {
+  constexpr int n = 7;
+  const graph g = complete_graph(random_cities(n, 1));
+  apps::random_numbers next(1);
+  int impossible = 0;
+  for (int round = 0; round < 200; round++) {
+    constraints c(g);
+    std::vector<std::pair<std::size_t, std::vector<use>>> before;
+    std::vector<decision> made;
+    while (!c.impossible() && c.decided() < g.edges.size()) {
+      const auto e = static_cast<std::int32_t>(next() % g.edges.size());
+      if (c.of(e) != use::open) continue;
+      before.emplace_back(c.decided(), c.uses());
+      made.push_back({e, next() % 3 == 0 ? use::required : use::forbidden});
+      c.decide(made.back());
+    }
+    int allowed = 0;
+    tour t = first_to_last(n);
+    do {
+      std::vector<use> of(g.edges.size(), use::forbidden);
+      for (std::size_t i = 0; i < n; i++)
+        for (const auto& [to, e] : g.of(t[i]))
+          if (to == t[(i + 1) % n]) of[std::size_t(e)] = use::required;
+      if (!std::all_of(made.begin(), made.end(),
+                       [&](decision d) { return of[std::size_t(d.edge)] == d.as; }))
+        continue;
+      allowed++;
+      ASSERT_FALSE(c.impossible());
+      ASSERT_EQ(of, c.uses());  // all is decided: there is one tour
+    } while (std::next_permutation(t.begin() + 1, t.end()));
+    EXPECT_EQ(allowed, c.impossible() ? 0 : 2);  // in both directions
+    impossible += c.impossible();
+    for (; !before.empty(); before.pop_back()) {
+      c.take_back(before.back().first);
+      ASSERT_EQ(c.uses(), before.back().second);
+      ASSERT_FALSE(c.impossible());
+    }
+    for (int city = 0; city < n; city++) ASSERT_EQ(c.required_at(city), 0);
+  }
+  EXPECT_GT(impossible, 0);
+  EXPECT_LT(impossible, 200);
+}
+
 TEST(tsp, finds_what_trying_all_tours_finds) {
   for (int n = 3; n <= 8; n++)
     for (unsigned seed = 1; seed <= 12; seed++)
