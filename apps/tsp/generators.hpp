@@ -47,6 +47,14 @@ inline instance grid(int side) {
   return of_points("grid " + std::to_string(side), at);
 }
 
+// The length of its shortest tours: each city is one step from the next, but for one diagonal step
+// if their number is odd.
+inline length_t shortest_of_grid(int side) {
+  const length_t cities = length_t{side} * side;
+  const auto diagonal = static_cast<length_t>(euclidean({0, 0}, {spacing, spacing}));
+  return cities % 2 == 0 ? spacing * cities : spacing * (cities - 1) + diagonal;
+}
+
 // The instance that "CITIES,SEED" stands for; nothing if that is not its form.
 inline std::optional<instance> random_cities(std::string_view text) {
   std::array<std::uint64_t, 2> value{};

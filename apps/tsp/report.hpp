@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../common/answer.hpp"
+#include "collection.hpp"
 #include "root.hpp"
 
 namespace apps::tsp {
@@ -41,6 +42,26 @@ inline answer report(const instance& cities, bool print_tour, const result& foun
       (!is_tour(cities, found.shortest) || length_of(cities, found.shortest) != found.length))
     a.wrong = "a tour of all cities that has this length";
   else if (found.root_bound > found.length) a.wrong = "at least the bound of the root";
+  return a;
+}
+
+inline answer report(const instance& cities, const wanted_tours& wanted, const collected& found) {
+  const auto count = static_cast<std::int64_t>(found.tours.size());
+  answer a{count, ""};
+  a.text = fmt::format("{} different tours of length at most {}", count, wanted.length);
+  if (count < wanted.count) a.text += fmt::format(", of {}", wanted.count);
+  if (found.searchers > 1) a.text += fmt::format("; {} searchers", found.searchers);
+  a.text += fmt::format("; {} runs: {} new, {} same, {} failed", found.runs.runs(),
+                        found.runs.found, found.runs.same, found.runs.failed);
+  a.more = {{"searchers", std::int64_t{found.searchers}},
+            {"runs", found.runs.runs()},
+            {"new", found.runs.found},
+            {"same", found.runs.same},
+            {"failed", found.runs.failed}};
+  for (const tour& t : found.tours)
+    if (!is_tour(cities, t) || t != normalized(t) || length_of(cities, t) > wanted.length)
+      a.wrong = "tours of all cities that are no longer";
+  if (count > wanted.count || found.runs.found < count) a.wrong = "as many tours as are wanted";
   return a;
 }
 

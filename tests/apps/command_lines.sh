@@ -38,8 +38,12 @@ refuses "connect4: POSITION: expected at most 41 moves, got 42" connect4 \
 refuses "connect4: --table: expected a whole number from 0 to 16384, got '-1'" connect4 4 --table -1
 refuses "connect4: --depth: expected a whole number from 1 to 42, got '0'" connect4 4 --depth 0
 refuses "sudoku: FILE: expected a word, got nothing" sudoku
-refuses "tsp: FILE: expected a file or --random, got neither" tsp
-refuses "tsp: FILE: expected a file or --random, got both" tsp none --random 5,1
+refuses "tsp: FILE: expected a file, --random or --grid, got nothing" tsp
+refuses "tsp: FILE: expected a file, --random or --grid, got several of them" tsp none --random 5,1
+refuses "tsp: --grid: expected a whole number from 2 to 60, got '1'" tsp --grid 1
+refuses "tsp: --apart: expected with --tours, got without" tsp --grid 4 --apart
+refuses "tsp: --tour: expected without --tours, got both" tsp --grid 4 --tours 6 --tour
+refuses "tsp: --length: expected with --tours, but for a grid, got nothing" tsp --random 9,1 --tours 6
 for text in 5 5, 5,x x,1 2,1 4001,1 5,-1 5,1,1; do
   refuses "tsp: --random: expected CITIES,SEED with 3 to 4000 cities, got '$text'" tsp --random $text
 done
@@ -91,6 +95,8 @@ for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
   prints '["123456789456789123789123456214365897365897214897214365531642978642978531978531642"]' \
     sudoku one.txt $workers
   prints 50730 tsp --random 40,12 $workers
+  prints 6 tsp --grid 4 --tours 6 $workers
+  prints 6 tsp --grid 4 --tours 6 --apart $workers
   prints 50730 tsp --random 40,12 --start-from 50800 --tour $workers
   prints '[1]' sudoku one.txt --all $workers
   prints '["unique"]' sudoku one.txt --unique $workers

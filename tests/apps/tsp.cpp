@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tsp/collect.hpp"
 #include "tsp/generators.hpp"
 #include "tsp/report.hpp"
 #include "tsp/sequential.hpp"
@@ -229,6 +230,90 @@ TEST(tsp, a_worse_tour_to_begin_with_costs_nodes_only) {
   EXPECT_EQ(found.length, expected.length);
   EXPECT_TRUE(is_tour(cities, found.shortest));
   EXPECT_EQ(sequential::shortest_tour(cities, expected.length - 1).length, expected.length - 1);
+}
+
+// A grid of 4 × 4 has 6 such tours (OEIS A003763), one of 6 × 6 has 1072.
+TEST(tours, all_of_a_small_grid_are_found) {
+  const instance cities = grid(4);
+  const wanted_tours wanted{6, shortest_of_grid(4), 5000, false, 1, 2000};
+  const collected found = sequential::collect(cities, wanted);
+  EXPECT_EQ(found.tours.size(), 6u);
+  EXPECT_LT(found.runs.runs(), 2000);
+  EXPECT_GT(found.runs.same, 0);
+  EXPECT_EQ(report(cities, wanted, found).wrong, "");
+  const collected more = sequential::collect(cities, {7, wanted.length, 5000, false, 1, 200});
+  EXPECT_EQ(more.tours, found.tours);
+  EXPECT_EQ(more.runs.runs(), 200);
+}
+
+// The run with a number has the same result wherever it is made; each is made once.
+TEST(tours, are_the_same_on_any_number_of_workers) {
+  const instance cities = grid(4);
+  const wanted_tours none_too_many{7, shortest_of_grid(4), 1000, false, 3, 300};
+  const collected expected = sequential::collect(cities, none_too_many);
+  EXPECT_EQ(expected.runs.runs(), 300);
+  EXPECT_GT(expected.runs.failed, 0);
+  const wanted_tours some{20, shortest_of_grid(6), 20'000, false, 1, 2000};
+  const instance larger = grid(6);
+  const auto compare = [&](cleave::runtime& runtime, int searchers) {
+    const collected all =
+        runtime.run([&] { return parallel::collect_together(cities, none_too_many); });
+    EXPECT_EQ(all.tours, expected.tours);
+    EXPECT_EQ(all.runs.runs(), 300);
+    EXPECT_EQ(all.runs.failed, expected.runs.failed);
+    const collected apart =
+        runtime.run([&] { return parallel::collect_apart(cities, none_too_many, searchers); });
+    EXPECT_EQ(apart.runs.runs(), 300);
+    EXPECT_EQ(apart.runs.failed, expected.runs.failed);
+    for (const bool is_apart : {false, true})
+      EXPECT_EQ(trial_of_collecting(larger, some, is_apart)(&runtime).found.wrong, "");
+  };
+  for (const int workers : {1, 2, 8}) {
+    cleave::runtime runtime(cleave::options{.workers = workers});
+    compare(runtime, workers);
+  }
+  cleave::runtime runtime(cleave::options{.workers = 2, .check = true});
+  compare(runtime, 2);
+  EXPECT_EQ(trial_of_collecting(larger, some, false)(nullptr).found.wrong, "");
+}
+
+TEST(tours, are_compared_after_turning_and_mirroring) {
+  const tour t = {3, 1, 4, 0, 2, 5};
+  tour other = t;
+  for (int mirrored = 0; mirrored < 2; mirrored++) {
+    for (std::size_t i = 0; i < t.size(); i++) {
+      EXPECT_EQ(normalized(other), normalized(t));
+      std::rotate(other.begin(), other.begin() + 1, other.end());
+    }
+    std::reverse(other.begin(), other.end());
+  }
+  EXPECT_NE(normalized({1, 3, 4, 0, 2, 5}), normalized(t));
+}
+
+// Each change is undone, or makes the tour shorter by what the lengths say.
+TEST(tours, random_changes_never_make_a_tour_longer) {
+  for (const instance& cities : {grid(5), random_lengths(9, 2, 5), random_cities(3, 1)})
+    for (const int most : {0, -1}) {
+      descent d(cities, 1, most);
+      length_t length = length_of(cities, d.now());
+      tour before = d.now();
+      int moved = 0;
+      for (int i = 0; i < 3000; i++) {
+        const bool shorter = d.change();
+        const length_t now = length_of(cities, d.now());
+        ASSERT_TRUE(is_tour(cities, d.now()));
+        ASSERT_EQ(now < length, shorter);
+        ASSERT_LE(now, length);
+        if (now == length) {
+          const bool same = normalized(d.now()) == normalized(before);
+          moved += !same;
+          ASSERT_TRUE(same || most == 0);
+        }
+        length = now;
+        before = d.now();
+      }
+      EXPECT_EQ(moved > 0, most == 0 && cities.cities > 3);
+    }
 }
 
 TEST(tsp, wrong_answers_are_found) {
