@@ -49,7 +49,7 @@ inline root begin_search(const instance& cities, std::optional<length_t> start_f
   }
   const graph all = complete_graph(cities);
   workspace w(all, {{}, std::vector<int>(static_cast<std::size_t>(cities.cities))});
-  const auto found = w.raise_root(std::clamp(8 * cities.cities, 400, 2000), r.best);
+  const auto found = w.raise_root(std::clamp(200'000 / cities.cities, 200, 1600), r.best);
   r.bound = std::min(w.bound(), r.best);
   if (found == workspace::verdict::solved) {
     const tour t = w.found();

@@ -116,7 +116,7 @@ public:
         const progress p = try_multipliers(best);
         if (p == progress::ended) return ended_as_;
         if (p == progress::better) {
-          if (is_first) step *= 2;
+          if (is_first) step = std::min(2 * step, double{one_tree::largest_multiplier});
           if (i == period) period = std::min(2 * period, first_period);
         } else if (is_first && i > period / 2) {
           is_first = false;
@@ -279,7 +279,7 @@ private:
   }
   std::int64_t price(std::int32_t e) const { return price_[std::size_t(e)]; }
 
-  static constexpr std::int64_t none = std::int64_t{1} << 40;
+  static constexpr std::int64_t none = std::int64_t{1} << 52;
 
   const graph& g_;
   constraints constraints_;
