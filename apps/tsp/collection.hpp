@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "descent.hpp"
@@ -18,11 +19,26 @@ struct wanted_tours {
   bool only_shorter = false;  // a change that leaves the length as it is does not stay
   std::uint32_t seed = 0;
   int most_runs = 0;
+  auto fields() { return std::tie(count, length, failures, only_shorter, seed, most_runs); }
+};
+
+// When a searcher tells others what it has found.
+enum class sending : std::uint8_t {
+  one,      // each tour at once
+  part,     // its part of the tours together: their number divided by the searchers
+  halving,  // that at first, and half as many each time
+  doubling  // one at first, and twice as many each time
+};
+struct sharing {
+  sending when = sending::one;
+  int searchers = 1;
+  auto fields() { return std::tie(when, searchers); }
 };
 
 // Runs by what they have found: a tour that is short enough and new, one that is known, or none.
 struct tally {
   std::int64_t found = 0, same = 0, failed = 0;
+  auto fields() { return std::tie(found, same, failed); }
   std::int64_t runs() const { return found + same + failed; }
   tally& operator+=(const tally& b) {
     found += b.found;
@@ -63,8 +79,9 @@ private:
 
 struct collected {
   std::set<tour> tours;
-  tally runs;         // of all searchers
-  int searchers = 1;  // that knew nothing of each other
+  tally runs;             // of all searchers
+  int searchers = 1;      // each with a collection of its own
+  std::int64_t sent = 0;  // times that one of them has told others
   // Which tours are found, and by how many runs, depends on the division.
   friend bool operator==(const collected& a, const collected& b) {
     return a.tours.size() == b.tours.size();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct instance {
       : name(std::move(called)),
         cities(n),
         lengths(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)) {}
+
+  auto fields() { return std::tie(name, cities, lengths); }
 
   int operator()(int a, int b) const { return lengths[index(a, b)]; }
   void set(int a, int b, int length) { lengths[index(a, b)] = lengths[index(b, a)] = length; }

@@ -13,7 +13,7 @@ namespace {
 using namespace apps::tsp;
 
 struct arguments {
-  std::string file, random;
+  std::string file, random, send;
   int grid = 0, start_from = 0, length = 0;
   bool print_tour = false, canonical = false, apart = false;
   wanted_tours wanted{0, 0, 100'000, false, 1, 1'000'000};
@@ -32,13 +32,23 @@ instance cities_of(const arguments& a) {
                           apps::in_quotes(a.random));
 }
 
+sending sending_of(const std::string& name) {
+  return name == "part"       ? sending::part
+         : name == "halving"  ? sending::halving
+         : name == "doubling" ? sending::doubling
+                              : sending::one;
+}
+
 int run(apps::driver& app, const arguments& a, int seed) {
-  for (const char* option : {"--length", "--failures", "--strict", "--seed", "--runs", "--apart"})
+  for (const char* option :
+       {"--length", "--failures", "--strict", "--seed", "--runs", "--apart", "--send"})
     if (a.wanted.count == 0 && app.is_given(option))
       throw apps::usage_error(std::string(option) + ": expected with --tours, got without");
   for (const char* option : {"--start-from", "--tour", "--canonical"})
     if (a.wanted.count > 0 && app.is_given(option))
       throw apps::usage_error(std::string(option) + ": expected without --tours, got both");
+  if (a.apart && !a.send.empty())
+    throw apps::usage_error("--send: expected without --apart, got both");
   if (a.wanted.count > 0 && a.length == 0 && a.grid == 0)
     throw apps::usage_error("--length: expected with --tours, but for a grid, got nothing");
   instance cities = cities_of(a);
@@ -56,7 +66,10 @@ int run(apps::driver& app, const arguments& a, int seed) {
   wanted_tours wanted = a.wanted;
   wanted.seed = static_cast<std::uint32_t>(seed);
   wanted.length = a.length > 0 ? a.length : shortest_of_grid(a.grid);
-  return app.run(trial_of_collecting(std::move(cities), wanted, a.apart));
+  const organisation how = a.apart          ? organisation::apart
+                           : a.send.empty() ? organisation::together
+                                            : organisation::sharing;
+  return app.run(trial_of_collecting(std::move(cities), wanted, how, sending_of(a.send)));
 }
 
 }  // namespace
@@ -88,6 +101,11 @@ int main(int argc, char** argv) try {
   app.option_number("--runs", a.wanted.most_runs, 1, INT_MAX,
                     "End after so many runs (default: 1000000)");
   app.flag("--apart", a.apart, "Each worker collects all tours, until one of them has them");
+  app.option_choice(
+      "--send", a.send, {"one", "part", "halving", "doubling"},
+      "Workers, of other nodes too, tell each other what they have found: each tour at\n"
+      "once, TOURS / workers at a time, that and then half as many each time, or one and\n"
+      "then twice as many each time");
   app.parse(argc, argv);
   return run(app, a, seed);
 } catch (...) { return apps::failed("tsp"); }

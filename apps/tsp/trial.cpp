@@ -7,6 +7,7 @@
 #include "collect.hpp"
 #include "report.hpp"
 #include "sequential.hpp"
+#include "share.hpp"
 #include "tsp.hpp"
 
 namespace apps::tsp {
@@ -18,19 +19,26 @@ trial trial_of(instance given, std::optional<length_t> start_from, bool print_to
                     [=](const result& found) { return report(*cities, print_tour, found); });
 }
 
-trial trial_of_collecting(instance given, const wanted_tours& wanted, bool apart) {
-  const auto cities = std::make_shared<const instance>(std::move(given));
+trial trial_of_collecting(instance given, const wanted_tours& wanted, organisation how,
+                          sending when) {
+  const cleave::published<instance> cities(std::move(given));
   return [=](cleave::runtime* workers) {
-    const int searchers = workers != nullptr && apart ? workers->workers() : 1;
-    const auto together = [=] { return parallel::collect_together(*cities, wanted); };
-    const auto apart_from_others = [=] {
-      return parallel::collect_apart(*cities, wanted, searchers);
+    const auto told = [&](const auto& run) {
+      return outcome{run.first, report(*cities, wanted, run.second)};
     };
-    const auto [cost, found] = workers == nullptr
-                                   ? timed([=] { return sequential::collect(*cities, wanted); })
-                               : apart ? timed(*workers, apart_from_others)
-                                       : timed(*workers, together);
-    return outcome{cost, report(*cities, wanted, found)};
+    if (workers == nullptr)
+      return told(timed([=] { return sequential::collect(*cities, wanted); }));
+    switch (how) {
+      case organisation::together:
+        return told(timed(*workers, [=] { return parallel::collect_together(*cities, wanted); }));
+      case organisation::apart:
+        return told(timed(*workers, [=, searchers = workers->workers()] {
+          return parallel::collect_apart(*cities, wanted, searchers);
+        }));
+      case organisation::sharing: break;
+    }
+    const sharing shared{when, static_cast<int>(workers->job().workers)};
+    return told(timed(*workers, [=] { return parallel::collect_sharing(cities, wanted, shared); }));
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "../common/trial.hpp"
@@ -11,8 +12,15 @@ namespace apps::tsp {
 // Looks for a shortest tour; if `start_from` is given, for one that is shorter than this.
 trial trial_of(instance given, std::optional<length_t> start_from, bool print_tour);
 
-// Collects different tours by a random descent. Workers know what others have found, unless they
-// are `apart`.
-trial trial_of_collecting(instance given, const wanted_tours& wanted, bool apart);
+// How workers collect tours.
+enum class organisation : std::uint8_t {
+  together,  // there is one collection, in the memory of this machine
+  apart,     // each has its own, and knows nothing of others
+  sharing    // each has its own, and tells others, on other machines too
+};
+
+// Collects different tours by a random descent. `when` is for those who tell others.
+trial trial_of_collecting(instance given, const wanted_tours& wanted, organisation how,
+                          sending when = sending::one);
 
 }  // namespace apps::tsp

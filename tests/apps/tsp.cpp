@@ -14,6 +14,7 @@
 #include "tsp/generators.hpp"
 #include "tsp/report.hpp"
 #include "tsp/sequential.hpp"
+#include "tsp/share.hpp"
 #include "tsp/trial.hpp"
 #include "tsp/tsp.hpp"
 #include "tsp/tsplib.hpp"
@@ -232,6 +233,26 @@ TEST(tsp, a_worse_tour_to_begin_with_costs_nodes_only) {
   EXPECT_EQ(sequential::shortest_tour(cities, expected.length - 1).length, expected.length - 1);
 }
 
+// A searcher tells others of its tours as often as it was told to: here nobody else finds any.
+TEST(tours, are_told_to_others) {
+  const instance cities = grid(6);
+  const wanted_tours wanted{12, shortest_of_grid(6), 50'000, false, 1, 2000};
+  cleave::runtime runtime(cleave::options{.workers = 1});
+  const auto times = [&](sending when, int searchers) {
+    return runtime
+        .run([&] {
+          return parallel::collect_sharing(cleave::published<instance>(cities), wanted,
+                                           {when, searchers});
+        })
+        .sent;
+  };
+  EXPECT_EQ(times(sending::one, 2), 12);
+  EXPECT_EQ(times(sending::part, 2), 2);      // 6, 6
+  EXPECT_EQ(times(sending::part, 4), 4);      // 3, 3, 3, 3
+  EXPECT_EQ(times(sending::halving, 2), 5);   // 6, 3, 1, 1, 1
+  EXPECT_EQ(times(sending::doubling, 2), 4);  // 1, 2, 4, 5
+}
+
 // A grid of 4 × 4 has 6 such tours (OEIS A003763), one of 6 × 6 has 1072.
 TEST(tours, all_of_a_small_grid_are_found) {
   const instance cities = grid(4);
@@ -265,8 +286,20 @@ TEST(tours, are_the_same_on_any_number_of_workers) {
         runtime.run([&] { return parallel::collect_apart(cities, none_too_many, searchers); });
     EXPECT_EQ(apart.runs.runs(), 300);
     EXPECT_EQ(apart.runs.failed, expected.runs.failed);
-    for (const bool is_apart : {false, true})
-      EXPECT_EQ(trial_of_collecting(larger, some, is_apart)(&runtime).found.wrong, "");
+    for (const sending when : {sending::one, sending::part, sending::halving, sending::doubling}) {
+      const collected shared = runtime.run([&] {
+        return parallel::collect_sharing(cleave::published<instance>(cities), none_too_many,
+                                         {when, searchers});
+      });
+      EXPECT_EQ(shared.tours, expected.tours);
+      EXPECT_EQ(shared.runs.runs(), 300);
+      EXPECT_EQ(shared.runs.failed, expected.runs.failed);
+    }
+    for (const auto how : {organisation::together, organisation::apart, organisation::sharing}) {
+      const auto found = trial_of_collecting(larger, some, how)(&runtime).found;
+      EXPECT_EQ(found.wrong, "");
+      EXPECT_EQ(std::get<std::int64_t>(found.main), 20);
+    }
   };
   for (const int workers : {1, 2, 8}) {
     cleave::runtime runtime(cleave::options{.workers = workers});
@@ -274,7 +307,7 @@ TEST(tours, are_the_same_on_any_number_of_workers) {
   }
   cleave::runtime runtime(cleave::options{.workers = 2, .check = true});
   compare(runtime, 2);
-  EXPECT_EQ(trial_of_collecting(larger, some, false)(nullptr).found.wrong, "");
+  EXPECT_EQ(trial_of_collecting(larger, some, organisation::together)(nullptr).found.wrong, "");
 }
 
 TEST(tours, are_compared_after_turning_and_mirroring) {
