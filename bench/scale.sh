@@ -23,11 +23,12 @@ if $quick; then
   graph=random:60:50:1
   programs=("fib 25" "queens 9" "pentomino --board $boards/8x8-hole.txt" "compare 3000" "lu 200" "gravity 20" "uts T3"
     "clique $work/graph" "matmul 100" "cholesky 200" "sort 100000" "connect4 --depth 6" "sudoku $puzzles/hard.txt"
-    "md 4 --steps 10")
+    "md 4 --steps 10" "tsp --random 50,13")
 else  # about a second each
   graph=random:200:80:1
   programs=("fib 44" "queens 14" pentomino "compare 60000" "lu 3000" "gravity 350" "uts T1" "uts T3" "clique $work/graph"
-    "matmul 1800" "cholesky 3000" "sort 20000000" "connect4 444552617265" "sudoku --all $puzzles/many.txt" "md 12 --steps 400")
+    "matmul 1800" "cholesky 3000" "sort 20000000" "connect4 444552617265" "sudoku --all $puzzles/many.txt" "md 12 --steps 400"
+    "tsp --random 110,1")
 fi
 "$bin/clique" --generate "$graph" -o "$work/graph"
 

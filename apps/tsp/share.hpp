@@ -97,18 +97,20 @@ private:
   findings own_;
 };
 
-inline findings search(const cleave::published<instance>& cities, const wanted_tours& wanted,
-                       const sharing& how, int first, int last,
-                       const cleave::shared_ref<known_tours>& known) {
+inline findings search_tours(const cleave::published<instance>& cities, const wanted_tours& wanted,
+                             const sharing& how, int first, int last,
+                             const cleave::shared_ref<known_tours>& known) {
   return cleave::sum(
       first, last, [&](int number) { return searcher(*cities, wanted, how, *known).run(number); },
-      [&](int from, int to) { return cleave::call<search>(cities, wanted, how, from, to, known); });
+      [&](int from, int to) {
+        return cleave::call<search_tours>(cities, wanted, how, from, to, known);
+      });
 }
 
 inline collected collect_sharing(const cleave::published<instance>& cities,
                                  const wanted_tours& wanted, const sharing& how) {
   known_tours known(0);
-  findings all = search(cities, wanted, how, 0, how.searchers, known);
+  findings all = search_tours(cities, wanted, how, 0, how.searchers, known);
   while (all.tours.size() > std::size_t(wanted.count)) all.tours.erase(std::prev(all.tours.end()));
   return {std::move(all.tours), all.runs, how.searchers, all.sent};
 }

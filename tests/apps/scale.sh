@@ -6,19 +6,19 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 scale=$CLEAVE_SOURCE_DIR/bench/scale.sh
 
 bash "$scale" --quick 1 "$bin" "$work/results" >"$work/table" 2>"$work/err" || fail "exit status $?: $(cat "$work/err")"
-for program in fib queens pentomino compare lu gravity uts clique matmul cholesky sort connect4 sudoku md; do
+for program in fib queens pentomino compare lu gravity uts clique matmul cholesky sort connect4 sudoku md tsp; do
   grep -qE "^\| $program[^|]* \| sequential \| [0-9.e-]+ \| \| \| \|\$" "$work/table" || fail "no $program in: $(cat "$work/table")"
 done
 cpus=$(nproc)
 for n in 1 "$cpus"; do  # a share of what copies do is judged by nobody here
   lines=$(grep -cE "^\| \| $n( \| [0-9.e+-]+){3} \| [0-9]+ % \|\$" "$work/table")
-  [[ $lines == 14 ]] || fail "$lines of 14 lines with $n workers in: $(cat "$work/table")"
+  [[ $lines == 15 ]] || fail "$lines of 15 lines with $n workers in: $(cat "$work/table")"
 done
 # The JSON by itself: what the medians are of, and what follows from them.
 /usr/bin/python3 - "$work/results/scale.json" "$cpus" >"$work/out" 2>&1 <<'END' || fail "scale.json: $(cat "$work/out")"
 import json, math, sys
 scale, cpus = json.load(open(sys.argv[1])), int(sys.argv[2])
-assert scale["scale"] == 1 and scale["cpus"] == cpus and len(scale["programs"]) == 14
+assert scale["scale"] == 1 and scale["cpus"] == cpus and len(scale["programs"]) == 15
 for program in scale["programs"]:
     counts = [run["workers"] for run in program["runs"]]
     assert counts == [1 << k for k in range(20) if 1 << k < cpus] + [cpus], counts

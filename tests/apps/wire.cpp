@@ -23,8 +23,10 @@
 #include "sudoku/sequential.hpp"
 #include "sudoku/sudoku.hpp"
 #include "travel/two_nodes.hpp"
+#include "tsp/collect.hpp"
 #include "tsp/generators.hpp"
 #include "tsp/sequential.hpp"
+#include "tsp/share.hpp"
 #include "tsp/tsp.hpp"
 #include "uts/sequential.hpp"
 #include "uts/uts.hpp"
@@ -222,6 +224,26 @@ TEST(travels, tsp) {
   }
 }
 
+// Each searcher goes on with what those before have told.
+TEST(travels, tours) {
+  using namespace apps::tsp;
+  const cleave::published<instance> cities(grid(4));
+  const wanted_tours wanted{6, shortest_of_grid(4), 5000, false, 1, 2000};
+  const sharing how{sending::one, 2};
+  parallel::known_tours known(0);
+  tests::node home, away(&home);
+  const auto first =
+      run_away(cleave::call<parallel::search_tours>(cities, wanted, how, 0, 1, known), home, away);
+  EXPECT_EQ(first.tours, sequential::collect(*cities, wanted).tours);
+  EXPECT_EQ(first.runs.found, 6);
+  EXPECT_EQ(known.get(), 6);
+  EXPECT_EQ(known.best().second->size(), 6u);
+  const auto second =
+      run_away(cleave::call<parallel::search_tours>(cities, wanted, how, 1, 2, known), home, away);
+  EXPECT_EQ(second.runs.runs(), 0);
+  EXPECT_EQ(away.fetched, 1);
+}
+
 // The types that the applications' own frames give are in the list.
 TEST(travels, every_application_has_its_tables) {
   std::set<std::string> missing = {"fib::parallel::fib",
@@ -234,6 +256,7 @@ TEST(travels, every_application_has_its_tables) {
                                    "connect4::parallel::some_moves",
                                    "connect4::parallel::some_root_moves",
                                    "tsp::parallel::part",
+                                   "tsp::parallel::search_tours",
                                    "sudoku::parallel::find_part",
                                    "sudoku::parallel::count_part",
                                    "sudoku::parallel::unite_part",
