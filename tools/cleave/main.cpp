@@ -19,6 +19,7 @@
 #include "study/cosched_figures.hpp"
 #include "study/cosched_run.hpp"
 #include "study/interrupt.hpp"
+#include "study/net_command.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
 #include "support/command_line.hpp"
@@ -74,18 +75,6 @@ private:
   clock::time_point next_;
 };
 
-// Called before what takes long: `name` with .json and .html will be written there.
-void check_folder(const std::string& folder, const std::string& name) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  try {
-    for (const char* kind : {".json", ".html"})
-      apps::require_writable((std::filesystem::path(folder) / (name + kind)).string());
-  } catch (const std::invalid_argument&) {
-    throw apps::usage_error("-o: expected a folder that can be written, got '" + folder + "'");
-  }
-}
-
 std::string in_words(const study::cell& c) {
   if (!c.failed.empty()) return "failed";
   const bool micro = c.kernel == "spawn" || c.kernel == "migrate" || c.kernel == "spread";
@@ -128,7 +117,7 @@ void print_disturbance(const std::string& reason, const std::string& of = "") {
 }
 
 int run_study(const study::settings& what, const std::string& folder, bool json) {
-  check_folder(folder, "study");
+  study::check_folder(folder, {"study.json", "study.html"});
   const auto m = study::run(what, progress_line());
   if (json) {
     fmt::print("{}\n", study::to_json(m));
@@ -187,7 +176,7 @@ void write(const study::sharing::measured& m, const std::string& folder) {
 }
 
 int run_cosched_study(const study::sharing::settings& what, const std::string& folder, bool json) {
-  check_folder(folder, "cosched");
+  study::check_folder(folder, {"cosched.json", "cosched.html"});
   forecast_line line;
   const auto keep_so_far = [&](const study::sharing::measured& so_far) {
     try {
@@ -281,6 +270,7 @@ int run(int argc, char** argv) {
   shared.option("--output,-o", "FOLDER", folder,
                 "Where cosched.json and cosched.html go (default: here)");
   shared.flag("--json", json, "Print the data instead of a table");
+  study::networks::command networks(command);
   cosched::job job;
   apps::command_line start(line, "cosched",
                            "Start an MPI job whose ranks sleep where they would only spin");
@@ -307,6 +297,7 @@ int run(int argc, char** argv) {
   for (const auto& group : others)
     if (group->given()) return group->run();
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(own_folder));
+  if (networks.given()) return networks.run();
   if (shared.parsed()) {
     sharing.cleave = std::filesystem::read_symlink("/proc/self/exe");
     return run_cosched_study(sharing, folder, json);

@@ -3,25 +3,23 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "cosched/launch.hpp"
 #include "interrupt.hpp"
+#include "process.hpp"
 #include "support/save_file.hpp"
 
 namespace study::sharing {
@@ -38,93 +36,6 @@ double since_1970() {
 fs::path report_of(const fs::path& work, std::size_t n) { return work / fmt::format("{}.json", n); }
 fs::path start_of(const fs::path& work, std::size_t n) { return work / fmt::format("{}.start", n); }
 fs::path errors_of(const fs::path& work, std::size_t n) { return work / fmt::format("{}.err", n); }
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-[[noreturn]] void become(const strings& command) {
-  std::vector<char*> words;
-  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
-  _exit(127);
-}
-
-void end_with_parent(pid_t parent, int signal) {
-  prctl(PR_SET_PDEATHSIG, signal);
-  if (getppid() != parent) _exit(1);
-}
-
-// A process of its own session, as one that was started from another terminal.
-class process {
-public:
-  process(const strings& command, const fs::path& errors) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ == 0) {
-      end_with_parent(parent, SIGTERM);
-      setsid();
-      dup2(ends[1], STDOUT_FILENO);
-      const int none = open("/dev/null", O_RDONLY);
-      dup2(none, STDIN_FILENO);
-      const int file = open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-      dup2(file, STDERR_FILENO);
-      become(command);
-    }
-    close(ends[1]);
-    output_ = ends[0];
-    if (pid_ < 0) throw std::runtime_error("no process");
-  }
-  ~process() {
-    if (!waited_) end();
-    close(output_);
-  }
-  process(const process&) = delete;
-  process& operator=(const process&) = delete;
-
-  pid_t pid() const { return pid_; }
-  int output() const { return output_; }
-  bool is_open() const { return open_; }
-  const std::string& said() const { return said_; }
-  bool is_ready() const { return said_.find("ready\n") != std::string::npos; }
-
-  void read_some() {
-    char buffer[65536];
-    const ssize_t n = read(output_, buffer, sizeof buffer);
-    if (n > 0) said_.append(buffer, static_cast<std::size_t>(n));
-    else if (n == 0 || errno != EINTR) open_ = false;
-  }
-  // Waits for its end; returns its status, and what it and its descendants used.
-  std::pair<int, rusage> wait() {
-    int status = 0;
-    rusage used{};
-    while (wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {}
-    waited_ = true;
-    return {status, used};
-  }
-
-private:
-  // Ends the job. The launcher ends its ranks if it is asked to, and has a while for that.
-  void end() {
-    kill(-pid_, SIGTERM);
-    const auto patience = clock::now() + std::chrono::seconds(5);
-    while (waitpid(pid_, nullptr, WNOHANG) == 0) {
-      if (clock::now() > patience) kill(-pid_, SIGKILL);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  }
-
-  pid_t pid_ = 0;
-  int output_ = -1;
-  bool open_ = true, waited_ = false;
-  std::string said_;
-};
 
 // Computes, and nothing else.
 class outsider_process {
@@ -151,6 +62,8 @@ private:
 };
 
 using processes = std::vector<std::unique_ptr<process>>;
+
+bool is_ready(const process& p) { return p.said().find("ready\n") != std::string::npos; }
 
 // Reads what jobs say until all of them are as asked for, and returns whether they are: false if
 // the time is over.
@@ -302,7 +215,7 @@ std::vector<ended> run_jobs(const launcher& with, const std::vector<job>& jobs, 
   std::vector<ended> ends;
   try {
     if (!read_until(all, clock::now() + to_get_ready, last,
-                    [](const process& p) { return p.is_ready(); }))
+                    [](const process& p) { return is_ready(p); }))
       throw std::runtime_error("does not get ready");
     const outsider_process beside(outsider);
     // The beginning is late enough for each job of a gang to have a turn before: in it the job

@@ -11,34 +11,14 @@
 #include "cpus.hpp"
 #include "interrupt.hpp"
 #include "measured.hpp"
+#include "process.hpp"
 #include "support/command_line.hpp"
 #include "support/processor.hpp"
 
 namespace study::sharing {
 namespace {
 
-namespace fs = std::filesystem;
 using clock = std::chrono::steady_clock;
-
-// A folder that is gone at the end.
-class scratch {
-public:
-  scratch() {
-    std::string name = fs::temp_directory_path() / "cleave-study-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + ": cannot be made");
-    path_ = name;
-  }
-  ~scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  const fs::path& path() const { return path_; }
-
-private:
-  fs::path path_;
-};
 
 // The ranks of a job: CG and FT take powers of two, and the smallest FT 64 at most.
 int ranks_of(int asked, std::size_t cpus) {

@@ -73,9 +73,6 @@ std::string to_json(const measured& m, bool indented) {
   return o.dump(indented ? 1 : -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-namespace {
-
-// An error without the library's own name for it, and without what a terminal would not print.
 std::string in_words(const std::exception& e) {
   std::string text = e.what();
   if (text.starts_with("[json.")) text.erase(0, text.find(']') + 2);
@@ -83,8 +80,6 @@ std::string in_words(const std::exception& e) {
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
 }
-
-}  // namespace
 
 measured read_json(const std::string& file) {
   std::ifstream in = apps::open_input(file);

@@ -1,6 +1,7 @@
 // What the study measured: one cell for each kernel, system and number of workers.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -54,6 +55,9 @@ std::string today();
 void add_to(nlohmann::ordered_json& o, const background& b, int cpus);
 // The study as JSON, indented by one blank for each level, or on one line.
 std::string to_json(const measured& m, bool indented = false);
+// What is wrong with a file of JSON: without the library's own name for it, and without what a
+// terminal would not print.
+std::string in_words(const std::exception& e);
 // Reads a study. Throws apps::input_error that names the file.
 measured read_json(const std::string& file);
 

@@ -1,5 +1,11 @@
 #include "page.hpp"
 
+#include <filesystem>
+#include <stdexcept>
+
+#include "support/command_line.hpp"
+#include "support/save_file.hpp"
+
 // embedded.cpp makes these of study.html, page.css, page.js and Chart.js.
 extern const char study_template[];
 extern const char page_style[];
@@ -26,6 +32,17 @@ std::string page(std::string text, std::string data) {
   replace(text, "/*DATA*/null", data);
   replace(text, "/*CHARTS*/", chart_library);
   return text;
+}
+
+void check_folder(const std::string& folder, const std::vector<std::string>& files) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  try {
+    for (const auto& file : files)
+      apps::require_writable((std::filesystem::path(folder) / file).string());
+  } catch (const std::invalid_argument&) {
+    throw apps::usage_error("-o: expected a folder that can be written, got '" + folder + "'");
+  }
 }
 
 }  // namespace study

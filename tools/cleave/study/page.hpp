@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "measured.hpp"
 
@@ -10,8 +11,12 @@ namespace study {
 
 std::string page(const measured& m);
 
-// The page that a template (study.html, cosched.html) makes of data in JSON. What both pages look
-// like and do is in page.css and page.js.
+// The page that a template (study.html, cosched.html, net.html) makes of data in JSON. What pages
+// look like and do is in page.css and page.js.
 std::string page(std::string text, std::string data);
+
+// Called before what takes long: these files will be written there. Makes the folder. Throws
+// apps::usage_error.
+void check_folder(const std::string& folder, const std::vector<std::string>& files);
 
 }  // namespace study

@@ -1,4 +1,4 @@
-// What the pages of both studies do. page.cpp puts it into them, after their data.
+// What the pages of all studies do. page.cpp puts it into them, after their data.
 const quantile = (values, part) => {
   const v = [...values].sort((a, b) => a - b), at = part * (v.length - 1), low = Math.floor(at);
   return v.length ? v[low] + (at - low) * (v[Math.min(low + 1, v.length - 1)] - v[low]) : NaN;

@@ -1,0 +1,205 @@
+#include "net_jobs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "cosched/launch.hpp"
+#include "interrupt.hpp"
+#include "transport/launch.hpp"
+
+namespace study::networks {
+namespace {
+
+namespace fs = std::filesystem;
+using clock = std::chrono::steady_clock;
+using strings = std::vector<std::string>;
+
+constexpr auto patience = std::chrono::minutes(5);  // between two words of a run
+
+// openmpi of cleave-openmpi.
+std::string mpi_of(const std::string& network) {
+  return is_plain(network) ? network : network.substr(network.find('-') + 1);
+}
+
+std::string mpirun_of(const std::string& mpi) {
+  for (const std::string& name : strings{"mpirun." + mpi, "mpirun"})
+    if (::cosched::mpi_of(name) == mpi) return name;
+  return "";
+}
+
+bool is_plugin_here(const std::string& file) {
+  const auto folders = cleave::net::plugin_folders();
+  return std::any_of(folders.begin(), folders.end(), [&file](const std::string& folder) {
+    return fs::exists(fs::path(folder) / file);
+  });
+}
+
+// The hosts of so many ranks, in turn.
+strings hosts_of(const plan& p, int ranks) {
+  const auto n = std::min(p.hosts.size(), static_cast<std::size_t>(ranks));
+  return {p.hosts.begin(), p.hosts.begin() + static_cast<std::ptrdiff_t>(n)};
+}
+
+strings mpirun(const std::string& mpi, const plan& p, int ranks) {
+  strings c{mpirun_of(mpi)};
+  auto hosts = hosts_of(p, ranks);
+  if (mpi == "openmpi") {
+    c.insert(c.end(), {"--oversubscribe", "--bind-to", "none"});
+    if (!hosts.empty())
+      c.insert(c.end(), {"--host", fmt::format("{}", fmt::join(hosts, ",")), "--map-by", "node",
+                         "--mca", "plm_rsh_agent", p.agent, "--mca", "plm_rsh_no_tree_spawn", "1"});
+  } else if (!hosts.empty()) {
+    c.insert(c.end(), {"-launcher", "ssh", "-launcher-exec", p.agent, "-hosts",
+                       fmt::format("{}", fmt::join(hosts, ","))});
+  }
+  c.insert(c.end(), {"-n", std::to_string(ranks)});
+  return c;
+}
+
+cell cell_of(const run& r, const std::string& line) {
+  const auto o = nlohmann::json::parse(line);
+  cell c;
+  c.network = r.network, c.what = o.at("what"), c.ranks = o.at("ranks");
+  c.algorithm = o.value("algorithm", ""), c.pairs = o.value("pairs", 0);
+  c.bytes = o.value("bytes", std::size_t{0});
+  c.counts = {o.at("count").get<double>()};
+  c.seconds = {o.at("seconds").get<double>()};
+  c.low = {o.at("low").get<double>()}, c.high = {o.at("high").get<double>()};
+  return c;
+}
+
+using processes = std::vector<std::unique_ptr<process>>;
+
+// Reads what all say until they have ended.
+void read_all(const processes& all, deadline last) {
+  auto end = clock::now() + patience;
+  for (;;) {
+    std::vector<pollfd> open;
+    std::vector<process*> of;
+    for (const auto& p : all)
+      if (p->is_open()) open.push_back({p->output(), POLLIN, 0}), of.push_back(p.get());
+    if (open.empty()) return;
+    if (is_interrupted()) throw std::runtime_error("interrupted");
+    if (clock::now() > last) throw out_of_time();
+    if (clock::now() > end) throw std::runtime_error("says nothing for five minutes");
+    poll(open.data(), open.size(), 200);
+    for (std::size_t i = 0; i < open.size(); ++i)
+      if (open[i].revents != 0) of[i]->read_some(), end = clock::now() + patience;
+  }
+}
+
+// `cleave relay` on this machine, and a key for the nodes. One for each run: its CPU time is known
+// when it has ended.
+class relay {
+public:
+  relay(const fs::path& cleave, const std::string& host)
+      : key_(work_.path() / "net.cleave"),
+        errors_(work_.path() / "relay.err"),
+        serves_({cleave, "relay", "--folder", folder(), "--host", host, "--port", "0"}, errors_) {
+    const auto end = clock::now() + std::chrono::seconds(60);
+    while (text_of(errors_).find("cleave relay: ready: ") == std::string::npos) {
+      if (clock::now() > end || is_interrupted() || waitpid(serves_.pid(), nullptr, WNOHANG) != 0)
+        throw std::runtime_error("cleave relay does not begin: " + text_of(errors_));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const fs::path refused = work_.path() / "invite.err";
+    process invite({cleave, "invite", "net", "--folder", folder(), "--output", key_}, refused);
+    if (invite.wait().first != 0) throw std::runtime_error(text_of(refused));
+    const auto o = nlohmann::json::parse(text_of(key_));
+    machine_ = o.at("site").get<std::string>() + "." + o.at("name").get<std::string>();
+  }
+
+  // The environment of a node.
+  strings variables(int rank) const {
+    return {"CLEAVE_TRANSPORT=nats", "CLEAVE_JOB=net", fmt::format("CLEAVE_NODE={:x}", rank),
+            "CLEAVE_ROOT=" + machine_, "CLEAVE_KEY=" + key_.string()};
+  }
+
+private:
+  std::string folder() const { return work_.path() / "relay"; }
+
+  scratch work_;
+  fs::path key_, errors_;
+  process serves_;
+  std::string machine_;
+};
+
+// What starts all ranks: mpirun, or each node of the relay by itself.
+std::vector<strings> commands(const run& r, const plan& p, strings program, const relay* nodes) {
+  program.insert(program.end(), r.arguments.begin(), r.arguments.end());
+  if (nodes == nullptr) {
+    auto c = mpirun(mpi_of(r.network), p, r.ranks);
+    c.insert(c.end(), program.begin(), program.end());
+    return {c};
+  }
+  program.insert(program.end(), {"--ranks", std::to_string(r.ranks)});
+  std::vector<strings> all;
+  for (int rank = 0; rank < r.ranks; ++rank) {
+    strings c;
+    if (!p.hosts.empty()) c = {p.agent, p.hosts[static_cast<std::size_t>(rank) % p.hosts.size()]};
+    c.push_back("env");
+    const auto variables = nodes->variables(rank);
+    c.insert(c.end(), variables.begin(), variables.end());
+    c.insert(c.end(), program.begin(), program.end());
+    all.push_back(c);
+  }
+  return all;
+}
+
+}  // namespace
+
+starter::starter(fs::path cleave) : cleave_(std::move(cleave)), programs_(cleave_.parent_path()) {
+  if (getuid() == 0)
+    for (const char* allow : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
+      setenv(allow, "1", 1);
+  for (const char* of_a_job : {"CLEAVE_TRANSPORT", "CLEAVE_JOB", "CLEAVE_NODE"}) unsetenv(of_a_job);
+}
+
+std::string starter::program_of(const std::string& network) const {
+  return programs_ / (is_plain(network) ? "net-" + network : "net-transport");
+}
+
+std::string starter::missing(const std::string& network) const {
+  const auto mpi = mpi_of(network);
+  const bool nats = mpi == "nats";
+  const fs::path program = program_of(network);
+  if (!fs::exists(program)) return "no " + program.string();
+  const auto plugin = nats ? "libcleave-nats.so" : "libcleave-mpi-" + mpi + ".so";
+  if (!is_plain(network) && !is_plugin_here(plugin)) return "no plug-in " + plugin;
+  if (!nats && mpirun_of(mpi).empty()) return "no mpirun of " + mpi;
+  return "";
+}
+
+std::vector<cell> starter::cells_of(const run& r, const plan& p, deadline last) {
+  if (clock::now() > last) throw out_of_time();
+  const bool nats = mpi_of(r.network) == "nats";
+  const auto nodes = nats ? std::make_unique<relay>(cleave_, p.relay_host) : nullptr;
+  processes all;
+  std::vector<fs::path> errors;
+  for (const auto& command : commands(r, p, {program_of(r.network)}, nodes.get())) {
+    errors.push_back(work_.path() / fmt::format("{}.err", all.size()));
+    all.push_back(std::make_unique<process>(command, errors.back()));
+  }
+  read_all(all, last);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (const int status = all[i]->wait().first; status != 0)
+      throw std::runtime_error(
+          fmt::format("status {}: {}", status, text_of(errors[i]).substr(0, 300)));
+  std::vector<cell> found;
+  std::istringstream lines(all[0]->said());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("{")) found.push_back(cell_of(r, line));
+  if (found.empty()) throw std::runtime_error("said nothing");
+  return found;
+}
+
+}  // namespace study::networks

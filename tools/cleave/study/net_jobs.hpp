@@ -1,0 +1,39 @@
+// Starts the programs that measure, as mpirun or a relay's nodes, here or on other hosts.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "net_cases.hpp"
+#include "process.hpp"
+
+namespace study::networks {
+
+using deadline = std::chrono::steady_clock::time_point;
+struct out_of_time : std::runtime_error {
+  out_of_time() : std::runtime_error("out of time") {}
+};
+
+class starter {
+public:
+  // `cleave` is this command; the programs and the plug-ins are where it finds them.
+  explicit starter(std::filesystem::path cleave);
+
+  // Why this network cannot be measured here; empty if it can be.
+  std::string missing(const std::string& network) const;
+  // Runs it to its end. Returns the cells of its rank 0, each with one value. Throws
+  // std::runtime_error if it fails or says nothing for long, or the study was interrupted, and
+  // out_of_time after the deadline; then no process is left.
+  std::vector<cell> cells_of(const run& r, const plan& p, deadline last);
+
+private:
+  std::string program_of(const std::string& network) const;
+
+  std::filesystem::path cleave_, programs_;
+  scratch work_;
+};
+
+}  // namespace study::networks
