@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "program.hpp"
+#include "support/command_line.hpp"
 #include "transport/launch.hpp"
 
 namespace {
@@ -24,10 +25,10 @@ class over_transport final : public bench::net::network {
 public:
   explicit over_transport(int ranks) : there_(cleave::net::open_transport({})) {
     const auto& launched = cleave::net::launched();
-    if (!there_) throw std::runtime_error("expected to be started as one of several ranks");
+    if (!there_) throw apps::usage_error("expected to be started as one of several ranks");
     ranks_ = launched.comes_and_goes ? ranks : launched.ranks;
     if (ranks_ < 1)
-      throw std::runtime_error("--ranks: expected a number, as no launcher tells how many");
+      throw apps::usage_error("--ranks: expected a number, as no launcher tells how many");
     peers_.resize(static_cast<std::size_t>(ranks_));
     const auto end = clock_type::now() + patience;
     while (there_->peers().size() + 1 < static_cast<std::size_t>(ranks_)) {
