@@ -1,6 +1,7 @@
 #include "commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 #include "graph/recorded_graph.hpp"
 #include "graph/schedule.hpp"
+#include "study/net_file.hpp"
 #include "support/command_line.hpp"
 #include "support/input_error.hpp"
 
@@ -62,6 +64,7 @@ struct forecast {
 
 struct summary {
   recorded_graph g;
+  std::string network;  // whose messages are meant; empty: those of the run that was recorded
   std::vector<kind> kinds;
   double work = 0, span = 0;
   std::vector<forecast> forecasts;
@@ -73,12 +76,13 @@ void print(const summary& s) {
   fmt::print("work         {:.4f} s\n", seconds(s.work));
   fmt::print("span         {:.4f} s: the longest path of subtasks that wait for each other\n",
              seconds(s.span));
-  const auto row = [](const char* what, const cleave::detail::message_costs::cost& c) {
-    fmt::print("{:<12} {:.1f} us, and {:.3f} us for each 1000 bytes\n", what, c.fixed,
-               1000 * c.per_byte);
+  const auto row = [](const char* what, const cleave::detail::message_costs::cost& c,
+                      const std::string& of = "") {
+    fmt::print("{:<12} {:.1f} us, and {:.3f} us for each 1000 bytes{}\n", what, c.fixed,
+               1000 * c.per_byte, of.empty() ? "" : ": " + of);
   };
   row("sending", s.g.messages.sending);
-  row("transit", s.g.messages.transit);
+  row("transit", s.g.messages.transit, s.network);
   row("receiving", s.g.messages.receiving);
   fmt::print("\n{:<16} {:>9} {:>10} {:>9}\n", "subtask", "count", "seconds", "mean us");
   for (const kind& k : s.kinds)
@@ -104,6 +108,7 @@ void print_json(const summary& s) {
   object["messages"] = {{"sending", cost(s.g.messages.sending)},
                         {"transit", cost(s.g.messages.transit)},
                         {"receiving", cost(s.g.messages.receiving)}};
+  if (!s.network.empty()) object["network"] = s.network;
   object["kinds"] = nlohmann::ordered_json::array();
   for (const kind& k : s.kinds)
     object["kinds"].push_back({{"name", k.name}, {"count", k.count}, {"seconds", seconds(k.time)}});
@@ -118,7 +123,7 @@ void print_json(const summary& s) {
 }
 
 struct parts {
-  std::string file;
+  std::string file, network, transport;
   std::vector<int> nodes;
   int workers = 0;
   bool json = false;
@@ -131,6 +136,10 @@ struct parts {
     line.option_numbers("--nodes", nodes, 1, 4096, "How many (default: 1, 2, 4, 8, 16)");
     line.option_number("--workers", workers, 1, 4096,
                        "On each of them (default: as when it was recorded)");
+    line.option("--network", "FILE", network,
+                "Messages as over this network: the network.json of `cleave study net`");
+    line.option("--transport", "NAME", transport,
+                "Which of its networks (default: the first of Cleave's transports)");
     line.flag("--json", json, "Print one JSON object instead of tables");
   }
 };
@@ -145,11 +154,35 @@ private:
   parts parts_;
 };
 
+// The network of that name; without a name, one that tasks would go over.
+study::networks::known_network network_of(const std::string& file, const std::string& name) {
+  const auto found = study::networks::read_network_file(file);
+  std::vector<std::string> names;
+  for (const auto& n : found.networks) {
+    if (name.empty() ? n.name.starts_with("cleave-") : n.name == name) return n;
+    names.push_back(n.name);
+  }
+  if (name.empty()) return found.networks[0];
+  throw apps::usage_error(fmt::format("--transport: expected one of {}, as {} has them, got '{}'",
+                                      fmt::join(names, ", "), file, name));
+}
+
+// What a worker does with a value stays as it was recorded. Between the nodes' memories a message
+// takes half of LogGP's round trip.
+void take_network(summary& s, const std::string& file, const std::string& name) {
+  const auto network = network_of(file, name);
+  s.network = network.name;
+  s.g.messages.transit = {1e6 * (network.is.L + 2 * network.is.o), 1e6 * network.is.G};
+}
+
 int group::run() {
   summary s;
+  if (parts_.network.empty() && !parts_.transport.empty())
+    throw apps::usage_error("--transport: expected --network too");
   try {
     s.g = cleave::detail::read_recorded_graph(parts_.file);
   } catch (const std::runtime_error& e) { throw apps::usage_error(e.what()); }
+  if (!parts_.network.empty()) take_network(s, parts_.network, parts_.transport);
   s.kinds = kinds_of(s.g);
   for (const kind& k : s.kinds) s.work += k.time;
   s.span = critical_path(s.g);
