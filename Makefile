@@ -1,6 +1,6 @@
 # Two commands to begin with: `make demo` (the main job) and `make test`.
 # Each installs what is missing with apt; CLEAVE_NO_INSTALL=1 makes it only say so and stop.
-.PHONY: build mpi nats sites demo test check soak study plot format clean help
+.PHONY: build mpi nats sites switch demo test check soak study plot format clean help
 .NOTPARALLEL:
 
 build:                ## the release binaries, into build/release/bin
@@ -39,6 +39,13 @@ sites:                ## three sites, then four, with delays between them, in ne
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/sites.sh
 	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_DEPTH=8 CLEAVE_GAIN=3 CLEAVE_SOURCE_DIR=$$PWD \
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/strategies.sh
+
+switch:               ## sixteen hosts on a switch of 10 Mbit/s a port, then on a shared medium; needs root; into build/switch
+	@bash cmake/install-packages.sh mpi nats
+	@bash cmake/build.sh release programs plugins
+	@CLEAVE_RUNS=$(or $(RUNS),1) CLEAVE_MBIT=10 CLEAVE_NETWORKS=$(if $(NETWORKS),$(NETWORKS),openmpi,cleave-openmpi,cleave-nats) \
+	  CLEAVE_SWITCH_OUT=build/switch CLEAVE_SOURCE_DIR=$$PWD CLEAVE_BINARY_DIR=$$PWD/build/release \
+	  CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/study/switch.sh
 
 study:                ## the comparative study, full sizes (about an hour), into build/study; QUICK=1: two minutes
 	@bash cmake/install-packages.sh study

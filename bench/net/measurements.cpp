@@ -247,7 +247,8 @@ void session::pairs(int count, std::size_t bytes) {
     if (takes_part) windows(peer, sends, b, n, window);
     return now() - begin;
   };
-  const auto n = repetitions(all(1), plan_.count, plan_.seconds);
+  constexpr std::size_t least = 4;  // so that buffers on the way hold little of it
+  const auto n = std::max(least, repetitions(all(1), plan_.count, plan_.seconds));
   double took = all(n);
   require(!takes_part || is_filled(b), "pairs");
   if (rank > 0 && sends) send(0, took);
@@ -268,17 +269,25 @@ double session::spread_flat(buffer& b) {
   return now();
 }
 
-// Each rank that has it sends it to one that has not, in log2(ranks) steps.
+// Each rank that has it sends it to one that has not, in log2(ranks) steps. Long ones are answered:
+// a send returns before its message is there, and messages that are on their way at once share the
+// sender's link, so that none would be there sooner.
 double session::spread_binomial(buffer& b) {
+  constexpr std::size_t answered = 1 << 16;
   const int rank = net_.rank();
+  buffer answer(1);
   double had = 0;
   int step = 1;
   while (step <= rank) step *= 2;
   if (rank > 0) {
     net_.receive(rank - step / 2, b);
     had = now();
+    if (b.size() >= answered) net_.send(rank - step / 2, answer);
   }
-  for (; rank + step < net_.ranks(); step *= 2) net_.send(rank + step, b);
+  for (; rank + step < net_.ranks(); step *= 2) {
+    net_.send(rank + step, b);
+    if (b.size() >= answered) net_.receive(rank + step, answer);
+  }
   return had;
 }
 
@@ -315,21 +324,26 @@ void session::broadcast(const std::string& algorithm, std::size_t bytes) {
     begins.push_back(now());
     ends.push_back(spread(algorithm, b) - ahead_);
   };
-  once();
-  once();
-  net_.barrier();  // what rank 0 has sent may not be there when it has
-  const auto n = repetitions(now() - begins.back(), plan_.count, plan_.seconds);
+  const auto until_all_have_it = [&] {
+    once();
+    net_.barrier();  // what rank 0 has sent may not be there when it has
+    return now() - begins.back();
+  };
+  // The first one makes connections; where one takes long that does not matter.
+  double took = until_all_have_it();
+  if (from_first(took) < plan_.seconds) took = until_all_have_it();
+  const auto n = repetitions(took, plan_.count, plan_.seconds);
   begins.clear(), ends.clear();
   for (std::size_t i = 0; i < n; ++i) once();
   require(is_filled(b), "broadcast");
   if (!is_first()) return net_.send(0, std::as_bytes(std::span(ends)));
-  samples took(n, 0.0), of_other(n);
+  samples all(n, 0.0), of_other(n);
   for (int other = 1; other < net_.ranks(); ++other) {
     net_.receive(other, std::as_writable_bytes(std::span(of_other)));
-    for (std::size_t i = 0; i < n; ++i) took[i] = std::max(took[i], of_other[i] - begins[i]);
+    for (std::size_t i = 0; i < n; ++i) all[i] = std::max(all[i], of_other[i] - begins[i]);
   }
   row r{"broadcast", algorithm, 0, bytes, 0, 0, 0, 0};
-  add_quartiles(r, took);
+  add_quartiles(r, all);
   tell_(r);
 }
 

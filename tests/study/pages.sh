@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: slow once
-# The pages of both studies say that the machine was busy, and colour nothing then; a table that does not fit says so; "Who ran
-# when" has an axis.
+# The pages of all studies say that the machine was busy, and colour nothing then; a table that does not fit says so; "Who ran
+# when" has an axis; that of networks has a plot for each figure of the paper.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 pages=$CLEAVE_SOURCE_DIR/tools/cleave/study
@@ -16,6 +16,15 @@ jobs='"study": "cosched", "date": "2026-01-01", "machine": "M", "cpus": 2, "mpi"
   {"goal": "at once, in fair shares", "jobs": "3 x cg W", "mode": "adaptive", "measured": 1.27, "least": 1, "most": 2, "at_most": 1.06, "met": false}],
  "cells": [{"part": "alone", "mode": "plain", "jobs": ['$job'], "in_passes": [1], "seconds": [[1]], "fair": [1], "cpu_seconds": [2]}],
  "timelines": [{"mode": "gang", "jobs": ["cg W"], "step": 0.001, "ranks": [{"job": 0, "ran": [1, 0.5, 0], "marks": [0.001]}]}]'
+cell() { printf '{"network": "cleave-nats", "what": "%s", "ranks": %s, %s "counts": [9, 9], "seconds": [1e-5, 2e-5], "low": [1e-5, 1e-5], "high": [2e-5, 2e-5]}' "$@"; }
+sized() { printf '%s, %s' "$(cell "$1" "$2" "$3 \"bytes\": 262144,")" "$(cell "$1" "$2" "$3 \"bytes\": 1048576,")"; }
+net='"study": "net", "date": "2026-01-01", "machine": "M", "cpus": 2, "whole_passes": 1, "load": [0.1, 0.2], "others": 0.01, "stolen": 0, "missing": [],
+ "plan": {"networks": ["cleave-nats"], "passes": 2, "hosts": []}, "failures": [{"network": "cleave-nats", "ranks": 48, "reason": "too many"}],
+ "parameters": [{"network": "cleave-nats", "L": 1e-6, "o": 1e-6, "g": 1e-6, "G": 1e-9, "error": 0.1}],
+ "findings": [{"paper": "it is fast", "network": "cleave-nats", "here": "5 us", "holds": "yes"}, {"paper": "it is small", "network": "cleave-nats", "here": "9", "holds": "no"}],
+ "cells": ['"$(cell barrier 2 ""), $(cell barrier 4 ""), $(sized send 2 ""), $(sized half 2 ""), $(sized stream 2 ""),
+ $(sized broadcast 2 '"algorithm": "flat",'), $(sized broadcast 4 '"algorithm": "binomial",'),
+ $(cell pairs 4 '"pairs": 1, "bytes": 65536,'), $(cell pairs 4 '"pairs": 2, "bytes": 65536,')]"
 busy='"disturbed": "other processes used 1.93 of 2 CPUs"'
 # shows TEMPLATE DATA: the page, 400 pixels wide, is in $work/dom.
 shows() {
@@ -44,4 +53,14 @@ shows cosched "$busy, $jobs"
 has "busy cosched" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
 has "busy cosched" 'Not judged'
 has_no "busy cosched" 'class="\(met\|missed\|good\)"'
+shows net "$net"
+has net 'class="yes"' && has net 'class="no"' && has_no net 'class="disturbed"'
+has net '1 of 2 that can be judged hold'
+has net 'Not done yet: 1 of 2 passes are whole.'
+has net 'Cleave over NATS with TLS failed with 48 ranks: too many'
+for figure in 3.3 3.5 3.7 3.9 3.10 3.12 3.13; do has net "(figure $figure)"; done
+has net '<td>broadcast, binomial</td><td>4</td><td>1 MiB</td><td>15.00 µs<br><span class="quiet">10.00 µs to 20.00 µs</span></td>'
+shows net "$busy, $net"
+has "a busy net" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
+has "a busy net" 'Not judged'
 exit "$((failures > 0))"

@@ -114,7 +114,10 @@ void add_throughput(found& to, const measured& m, const std::string& network) {
   }
   if (most > 0)
     to.push_back({"at most 800 (MPI), 500 (PVM, TCP) and 200 KB/s (PVM, UDP)", network,
-                  fmt::format("{:.0f} KB/s, with messages of {} bytes", most / 1e3, at),
+                  fmt::format("{}, with messages of {} bytes",
+                              most < 1e7 ? fmt::format("{:.0f} KB/s", most / 1e3)
+                                         : fmt::format("{:.0f} MB/s", most / 1e6),
+                              at),
                   verdict::unknown});
 }
 
