@@ -7,7 +7,7 @@ export CLEAVE_PLUGINS=$CLEAVE_BINARY_DIR/lib
 export TMPDIR=$work/scratch
 mkdir "$TMPDIR"
 
-"$bin/cleave" study net --quick --ranks 2,3 --bytes 8,70000 --barriers 20 --milliseconds 2 -o "$work/net" >"$work/out" 2>"$work/err" </dev/null
+"$bin/cleave" study net --quick --ranks 2,3 --bytes 8,300000 --barriers 20 --milliseconds 2 -o "$work/net" >"$work/out" 2>"$work/err" </dev/null
 status=$?
 if ((status == 1)) && grep -q '^cleave: no network to measure' "$work/err"; then
   echo "skipped: $(cat "$work/err")"
@@ -30,7 +30,7 @@ expected() {  # NETWORK
   [[ $1 == cleave-* ]] || algorithms+=" library"
   for ranks in 2 3; do
     echo "barrier $ranks - - -"
-    for bytes in 8 70000; do
+    for bytes in 8 300000; do
       ((ranks == 3)) || printf '%s\n' "send 2 - - $bytes" "half 2 - - $bytes" "stream 2 - - $bytes"
       for algorithm in $algorithms; do echo "broadcast $ranks $algorithm - $bytes"; done
     done

@@ -95,11 +95,11 @@ TEST(cases, full) {
   const plan p = plan_of({});
   EXPECT_EQ(p.ranks, (std::vector{2, 4, 8, 16, 24, 32, 48}));
   EXPECT_EQ(p.broadcast_ranks, (std::vector{2, 4, 8, 16}));
-  EXPECT_EQ(p.latency.front(), 1);
-  EXPECT_EQ(p.latency.back(), 1 << 20);
-  EXPECT_EQ(p.throughput.back(), 1 << 24);
-  EXPECT_EQ(p.broadcast.front(), 4);
-  EXPECT_EQ(p.broadcast.back(), 1 << 24);
+  EXPECT_EQ(p.bytes.latency.front(), 1);
+  EXPECT_EQ(p.bytes.latency.back(), 1 << 20);
+  EXPECT_EQ(p.bytes.throughput.back(), 1 << 24);
+  EXPECT_EQ(p.bytes.broadcast.front(), 4);
+  EXPECT_EQ(p.bytes.broadcast.back(), 1 << 24);
   EXPECT_EQ(p.pairs, (std::vector{1, 2, 4, 8}));
   EXPECT_GE(p.barriers, 1000);
   const auto first = runs_of(p, 1), second = runs_of(p, 2);
@@ -219,7 +219,7 @@ protected:
 
 TEST_F(net_files, a_study_that_is_read_is_the_same) {
   auto m = study_of({broadcast("chain", 4, 64, 1e-5), cell_of("barrier", 48, 0, {1e-6, 3e-6})});
-  m.what.hosts = {"a", "b"};
+  m.what.where.hosts = {"a", "b"};
   m.whole = 2;
   m.failures = {{"mpich", 24, "no more nodes"}};
   m.missing = {"openmpi: not here"};

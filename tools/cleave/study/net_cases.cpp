@@ -75,18 +75,16 @@ plan plan_of(const choice& asked) {
            : quick                ? few
                                   : usual;
   };
-  p.latency = sizes("latency", {1, 1024, 65536}, lengths(1, mega, 2));
-  p.throughput = sizes("throughput", {1, 1024, 65536}, lengths(1, 16 * mega, 2));
-  p.broadcast = sizes("broadcast", {4, 65536}, lengths(4, 16 * mega, 4));
-  p.broadcast_ranks = p.broadcast.empty() ? std::vector<int>() : at_most(p.ranks, 16);
+  p.bytes.latency = sizes("latency", {1, 1024, 65536}, lengths(1, mega, 2));
+  p.bytes.throughput = sizes("throughput", {1, 1024, 65536}, lengths(1, 16 * mega, 2));
+  p.bytes.broadcast = sizes("broadcast", {4, 65536}, lengths(4, 16 * mega, 4));
+  p.broadcast_ranks = p.bytes.broadcast.empty() ? std::vector<int>() : at_most(p.ranks, 16);
   if (wanted("pairs")) p.pairs = lengths(1, ranks_of_pairs(p) / 2, 2);
   if (wanted("barrier")) p.barriers = or_usual(asked.barriers, quick, 100, 1000);
   p.milliseconds = or_usual(asked.milliseconds, quick, 5, 100);
   p.barrier_seconds = or_usual(asked.barrier_seconds, quick, 1, 10);
   p.passes = or_usual(asked.passes, quick, 1, 5);
-  p.hosts = asked.hosts;
-  p.agent = asked.agent.empty() ? "ssh" : asked.agent;
-  p.relay_host = asked.relay_host.empty() ? "127.0.0.1" : asked.relay_host;
+  p.where = asked.where;
   return p;
 }
 
@@ -99,12 +97,12 @@ std::vector<run> runs_of(const plan& p, int pass) {
         r.arguments = {"--barriers", std::to_string(p.barriers), "--barrier-seconds",
                        std::to_string(p.barrier_seconds)};
       if (ranks == p.ranks.front() && ranks >= 2) {
-        add(r.arguments, "--latency", p.latency);
-        add(r.arguments, "--throughput", p.throughput);
+        add(r.arguments, "--latency", p.bytes.latency);
+        add(r.arguments, "--throughput", p.bytes.throughput);
       }
       if (std::find(p.broadcast_ranks.begin(), p.broadcast_ranks.end(), ranks) !=
           p.broadcast_ranks.end())
-        add(r.arguments, "--broadcast", p.broadcast);
+        add(r.arguments, "--broadcast", p.bytes.broadcast);
       if (ranks == ranks_of_pairs(p)) add(r.arguments, "--pairs", p.pairs);
       if (r.arguments.empty()) continue;
       r.arguments.insert(r.arguments.end(), {"--milliseconds", std::to_string(p.milliseconds)});

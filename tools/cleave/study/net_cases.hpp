@@ -14,8 +14,7 @@ struct choice {
   std::vector<std::string> networks, parts;
   std::vector<int> ranks, bytes;
   int barriers = 0, milliseconds = 0, barrier_seconds = 0, passes = 0;
-  std::vector<std::string> hosts;
-  std::string agent, relay_host;
+  places where{{}, "ssh", "127.0.0.1"};
 };
 
 inline const std::vector<std::string> all_parts = {"barrier", "latency", "throughput", "broadcast",

@@ -101,11 +101,11 @@ void print(const measured& m) {
 }
 
 network_file file_of(const measured& m) {
-  network_file f{
-      m.date,
-      m.machine,
-      m.what.hosts.empty() ? "one machine" : fmt::format("{} hosts", m.what.hosts.size()),
-      {}};
+  network_file f{m.date,
+                 m.machine,
+                 m.what.where.hosts.empty() ? "one machine"
+                                            : fmt::format("{} hosts", m.what.where.hosts.size()),
+                 {}};
   for (const auto& network : m.what.networks)
     if (const auto p = parameters(m, network)) f.networks.push_back({network, *p});
   return f;
@@ -144,11 +144,11 @@ command::command(apps::command_line& study)
                       "How often all is run (default: 5; quick: 1)");
   line_.option_number("--time-limit", settings_.time_limit, 1, 1'000'000,
                       "Seconds after which it ends with what there is (default: none)");
-  line_.option_list("--hosts", "NAME", what.hosts,
+  line_.option_list("--hosts", "NAME", what.where.hosts,
                     "Processes go to these, in turn; programs have the same paths there");
-  line_.option("--agent", "PROGRAM", what.agent,
+  line_.option("--agent", "PROGRAM", what.where.agent,
                "Starts a command on a host: PROGRAM HOST COMMAND (default: ssh)");
-  line_.option("--relay-host", "ADDRESS", what.relay_host,
+  line_.option("--relay-host", "ADDRESS", what.where.relay_host,
                "Where hosts reach this machine's relay (default: 127.0.0.1)");
   line_.option("--output,-o", "FOLDER", folder_,
                "Where net.json, net.html and network.json go (default: here)");

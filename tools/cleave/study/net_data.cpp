@@ -20,28 +20,28 @@ json json_of(const plan& p) {
           {"networks", p.networks},
           {"ranks", p.ranks},
           {"broadcast_ranks", p.broadcast_ranks},
-          {"latency", p.latency},
-          {"throughput", p.throughput},
-          {"broadcast", p.broadcast},
+          {"latency", p.bytes.latency},
+          {"throughput", p.bytes.throughput},
+          {"broadcast", p.bytes.broadcast},
           {"pairs", p.pairs},
           {"barriers", p.barriers},
           {"milliseconds", p.milliseconds},
           {"barrier_seconds", p.barrier_seconds},
           {"passes", p.passes},
-          {"hosts", p.hosts},
-          {"agent", p.agent},
-          {"relay_host", p.relay_host}};
+          {"hosts", p.where.hosts},
+          {"agent", p.where.agent},
+          {"relay_host", p.where.relay_host}};
 }
 
 plan plan_of(const json& o) {
   plan p;
   p.quick = o.at("quick");
-  for (auto [to, name] : {std::pair{&p.networks, "networks"}, std::pair{&p.hosts, "hosts"}})
+  for (auto [to, name] : {std::pair{&p.networks, "networks"}, std::pair{&p.where.hosts, "hosts"}})
     *to = o.at(name).get<std::vector<std::string>>();
   for (auto [to, name] :
        {std::pair{&p.ranks, "ranks"}, std::pair{&p.broadcast_ranks, "broadcast_ranks"},
-        std::pair{&p.latency, "latency"}, std::pair{&p.throughput, "throughput"},
-        std::pair{&p.broadcast, "broadcast"}, std::pair{&p.pairs, "pairs"}})
+        std::pair{&p.bytes.latency, "latency"}, std::pair{&p.bytes.throughput, "throughput"},
+        std::pair{&p.bytes.broadcast, "broadcast"}, std::pair{&p.pairs, "pairs"}})
     *to = o.at(name).get<std::vector<int>>();
   for (auto [to, name] :
        {std::pair{&p.barriers, "barriers"}, std::pair{&p.milliseconds, "milliseconds"},
@@ -52,7 +52,7 @@ plan plan_of(const json& o) {
   for (const auto& name : p.networks)
     if (std::find(all_networks.begin(), all_networks.end(), name) == all_networks.end())
       throw std::runtime_error("\"networks\": " + name);
-  p.agent = o.at("agent"), p.relay_host = o.at("relay_host");
+  p.where.agent = o.at("agent"), p.where.relay_host = o.at("relay_host");
   return p;
 }
 

@@ -41,18 +41,26 @@ struct failure {
   std::string reason;
 };
 
-// What is measured, and how often.
-struct plan {
-  bool quick = false;
-  std::vector<std::string> networks;                // those that are here
-  std::vector<int> ranks;                           // barriers
-  std::vector<int> broadcast_ranks;                 // some of them
-  std::vector<int> latency, throughput, broadcast;  // lengths in bytes
-  std::vector<int> pairs;                           // how many at once
-  int barriers = 0, milliseconds = 0, barrier_seconds = 0, passes = 0;
+// Where processes run.
+struct places {
   std::vector<std::string> hosts;  // empty: this machine
   std::string agent;               // what starts a command on a host, as ssh does
   std::string relay_host;          // where nodes reach this machine's relay
+};
+
+// What is measured, and how often.
+struct plan {
+  bool quick = false;
+  std::vector<std::string> networks;  // those that are here
+  std::vector<int> ranks;             // barriers
+  std::vector<int> broadcast_ranks;   // some of them
+  struct lengths {
+    std::vector<int> latency, throughput, broadcast;
+  };
+  lengths bytes;           // of messages
+  std::vector<int> pairs;  // how many at once
+  int barriers = 0, milliseconds = 0, barrier_seconds = 0, passes = 0;
+  places where;
 };
 
 struct measured {

@@ -45,8 +45,8 @@ bool is_plugin_here(const std::string& file) {
 
 // The hosts of so many ranks, in turn.
 strings hosts_of(const plan& p, int ranks) {
-  const auto n = std::min(p.hosts.size(), static_cast<std::size_t>(ranks));
-  return {p.hosts.begin(), p.hosts.begin() + static_cast<std::ptrdiff_t>(n)};
+  const auto n = std::min(p.where.hosts.size(), static_cast<std::size_t>(ranks));
+  return {p.where.hosts.begin(), p.where.hosts.begin() + static_cast<std::ptrdiff_t>(n)};
 }
 
 strings mpirun(const std::string& mpi, const plan& p, int ranks) {
@@ -55,10 +55,11 @@ strings mpirun(const std::string& mpi, const plan& p, int ranks) {
   if (mpi == "openmpi") {
     c.insert(c.end(), {"--oversubscribe", "--bind-to", "none"});
     if (!hosts.empty())
-      c.insert(c.end(), {"--host", fmt::format("{}", fmt::join(hosts, ",")), "--map-by", "node",
-                         "--mca", "plm_rsh_agent", p.agent, "--mca", "plm_rsh_no_tree_spawn", "1"});
+      c.insert(c.end(),
+               {"--host", fmt::format("{}", fmt::join(hosts, ",")), "--map-by", "node", "--mca",
+                "plm_rsh_agent", p.where.agent, "--mca", "plm_rsh_no_tree_spawn", "1"});
   } else if (!hosts.empty()) {
-    c.insert(c.end(), {"-launcher", "ssh", "-launcher-exec", p.agent, "-hosts",
+    c.insert(c.end(), {"-launcher", "ssh", "-launcher-exec", p.where.agent, "-hosts",
                        fmt::format("{}", fmt::join(hosts, ","))});
   }
   c.insert(c.end(), {"-n", std::to_string(ranks)});
@@ -145,7 +146,8 @@ std::vector<strings> commands(const run& r, const plan& p, strings program, cons
   std::vector<strings> all;
   for (int rank = 0; rank < r.ranks; ++rank) {
     strings c;
-    if (!p.hosts.empty()) c = {p.agent, p.hosts[static_cast<std::size_t>(rank) % p.hosts.size()]};
+    if (!p.where.hosts.empty())
+      c = {p.where.agent, p.where.hosts[static_cast<std::size_t>(rank) % p.where.hosts.size()]};
     c.push_back("env");
     const auto variables = nodes->variables(rank);
     c.insert(c.end(), variables.begin(), variables.end());
@@ -182,7 +184,7 @@ std::string starter::missing(const std::string& network) const {
 std::vector<cell> starter::cells_of(const run& r, const plan& p, deadline last) {
   if (clock::now() > last) throw out_of_time();
   const bool nats = mpi_of(r.network) == "nats";
-  const auto nodes = nats ? std::make_unique<relay>(cleave_, p.relay_host) : nullptr;
+  const auto nodes = nats ? std::make_unique<relay>(cleave_, p.where.relay_host) : nullptr;
   processes all;
   std::vector<fs::path> errors;
   for (const auto& command : commands(r, p, {program_of(r.network)}, nodes.get())) {

@@ -151,7 +151,8 @@ private:
     measured m = m_;
     m.beside = machine_.so_far();
     // What was measured on other hosts says nothing of this machine, nor this one of them.
-    if (!m.what.hosts.empty()) m.beside.others = m.beside.stolen = 0, m.beside.capacity.clear();
+    if (!m.what.where.hosts.empty())
+      m.beside.others = m.beside.stolen = 0, m.beside.capacity.clear();
     std::sort(m.cells.begin(), m.cells.end(), [](const cell& a, const cell& b) {
       const auto place = [](const cell& c) {
         return std::tuple(c.what, c.ranks, c.bytes, c.pairs, c.algorithm, c.network);
