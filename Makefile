@@ -43,7 +43,7 @@ sites:                ## three sites, then four, with delays between them, in ne
 switch:               ## sixteen hosts on a switch of 10 Mbit/s a port, then on a shared medium; needs root; into build/switch
 	@bash cmake/install-packages.sh mpi nats
 	@bash cmake/build.sh release programs plugins
-	@CLEAVE_RUNS=$(or $(RUNS),1) CLEAVE_MBIT=10 CLEAVE_NETWORKS=$(if $(NETWORKS),$(NETWORKS),openmpi,cleave-openmpi,cleave-nats) \
+	@CLEAVE_RUNS=$(or $(RUNS),1) CLEAVE_MBIT=10 CLEAVE_NETWORKS=$(if $(NETWORKS),$(NETWORKS),openmpi,cleave-openmpi) \
 	  CLEAVE_SWITCH_OUT=build/switch CLEAVE_SOURCE_DIR=$$PWD CLEAVE_BINARY_DIR=$$PWD/build/release \
 	  CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/study/switch.sh
 

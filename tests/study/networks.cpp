@@ -68,6 +68,7 @@ TEST(fit, one_that_is_far_off_changes_little) {
   synthetic s{ethernet, 0.02};
   auto send = s.send(), half = s.half(), stream = s.stream();
   half[0].seconds *= 100, stream[20].seconds *= 50, send[3].seconds *= 100;
+  half[5].seconds /= 20, stream[3].seconds /= 20, send[5].seconds /= 20;
   const auto found = fit(send, half, stream);
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->L / ethernet.L, 1, 0.3);
@@ -188,6 +189,13 @@ TEST(findings, of_a_shared_medium) {
   const auto m = on_a_switch(4);  // a tree of 16 takes 16, flat 15
   EXPECT_EQ(verdict_of(m, "256 KB"), finding::verdict::fails);
   EXPECT_EQ(verdict_of(m, "nearly 4"), finding::verdict::fails);
+}
+
+TEST(findings, a_tree_that_is_behind_once) {
+  auto m = on_a_switch(1);
+  for (cell& c : m.cells)
+    if (c.algorithm == "binomial" && c.ranks == 8) c.seconds = {100};
+  EXPECT_EQ(verdict_of(m, "256 KB"), finding::verdict::fails);
 }
 
 TEST(findings, nothing_is_judged_on_a_busy_machine) {

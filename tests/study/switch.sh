@@ -5,8 +5,9 @@
 # broadcast by a tree is before a flat one from 8 nodes at 256 KB and from 4 at 1 MB, and nearly 4 times as fast with 16; pairs
 # that send at once do not disturb each other on the switch, and share the medium. Needs root.
 #
-# CLEAVE_MBIT: of a port, and of the medium (20; the paper: 10), CLEAVE_NETWORKS: over what (openmpi, else mpich), CLEAVE_RUNS:
-# passes (1), CLEAVE_SWITCH_OUT: where the pages and the JSON go (nowhere).
+# CLEAVE_MBIT: of a port, and of the medium (20; the paper: 10), CLEAVE_NETWORKS: over what (openmpi, else mpich; not
+# cleave-nats, whose relay is on neither network), CLEAVE_RUNS: passes (1), CLEAVE_SWITCH_OUT: where the pages and the JSON go
+# (nowhere).
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 source "$CLEAVE_SOURCE_DIR/tests/nodes.bash"
@@ -54,7 +55,7 @@ share_medium() {
 
 # study SET-UP: its tables are in $work/SET-UP.txt.
 study() {
-  on_head "$bin/cleave" study net --networks "$networks" --hosts "$names" --agent "$nodes_agent" --relay-host 10.77.0.254 \
+  on_head "$bin/cleave" study net --networks "$networks" --hosts "$names" --agent "$nodes_agent" \
     --ranks 2,4,8,16 --bytes 1,1024,16384,262144,1048576 --barriers 100 --milliseconds 50 --passes "$runs" -o "$out/$1" \
     >"$work/$1.txt" 2>"$work/$1.err" || fail "$1: exit status $?: $(tail -3 "$work/$1.err")"
   ! grep '^failed' "$work/$1.txt" || fail "$1: a run failed"
@@ -90,6 +91,6 @@ for network in ${networks//,/ }; do
   IFS='|' read -r text _ < <(here switch "$network" "$pairs")
   judge "pairs on the switch" "$text" "$(times "$text" 8) + 0 > 6"
   IFS='|' read -r text _ < <(here shared "$network" "$pairs")
-  judge "pairs on the shared medium" "$text" "$(times "$text" 8) + 0 > 0.5 && $(times "$text" 8) + 0 < 1.5"
+  judge "pairs on the shared medium" "$text" "$(times "$text" 8) + 0 > 0.5 && $(times "$text" 8) + 0 < 1.5 * ($(times "$text" 2) + 0)"
 done
 exit "$((failures > 0))"

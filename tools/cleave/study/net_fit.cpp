@@ -16,6 +16,7 @@ struct equation {
   row factors{};
   double seconds = 0;
   double weight = 1;
+  double unit = seconds;  // what a difference is compared with
 };
 
 double predicted(const equation& e, const row& x) {
@@ -23,12 +24,36 @@ double predicted(const equation& e, const row& x) {
   for (std::size_t i = 0; i < unknowns; ++i) sum += e.factors[i] * x[i];
   return sum;
 }
-double residual(const equation& e, const row& x) { return predicted(e, x) / e.seconds - 1; }
+// From -1 to 1: of what is far too long or far too short, neither counts for more.
+double residual(const equation& e, const row& x) {
+  const double p = predicted(e, x);
+  return (p - e.seconds) / std::max(p, e.seconds);
+}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+// Whether this one is unlike those of the next lengths, up and down: no line tells yet what is far
+// off, and one that is much too short would draw the first line to itself.
+bool is_alone(const std::vector<point>& all, std::size_t i) {
+  constexpr std::size_t near = 2;
+  constexpr double times = 8;
+  if (all.size() <= 2 * near) return false;
+  const std::size_t from = std::min(i - std::min(i, near), all.size() - 2 * near - 1);
+  std::vector<double> seconds;
+  for (std::size_t k = from; k <= from + 2 * near; ++k) seconds.push_back(all[k].seconds);
+  const double usual = median(seconds);
+  return all[i].seconds > times * usual || all[i].seconds < usual / times;
+}
+
+// Adds an equation for each point: the first two unknowns by these factors, and the bytes but one
+// times the third.
+void add(std::vector<equation>& to, const std::vector<point>& all, double first, double second) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    to.push_back({{first, second, all[i].bytes - 1}, all[i].seconds, is_alone(all, i) ? 0.0 : 1.0});
 }
 
 // Solves A x = b by elimination; an unknown that nothing depends on is 0.
@@ -59,7 +84,7 @@ row least_squares(const std::vector<equation>& all) {
   std::array<row, unknowns> a{};
   row b{};
   for (const equation& e : all) {
-    const double w = e.weight / (e.seconds * e.seconds);
+    const double w = e.weight / (e.unit * e.unit);
     for (std::size_t i = 0; i < unknowns; ++i) {
       b[i] += w * e.factors[i] * e.seconds;
       for (std::size_t k = 0; k < unknowns; ++k) a[i][k] += w * e.factors[i] * e.factors[k];
@@ -87,7 +112,10 @@ row robust(std::vector<equation> all) {
     std::vector<double> off;
     for (const equation& e : all) off.push_back(std::abs(residual(e, x)));
     const double usual = std::max(1.5 * median(off), 1e-6);
-    for (equation& e : all) e.weight = std::min(1.0, usual / std::abs(residual(e, x)));
+    for (equation& e : all) {
+      e.weight = std::min(1.0, usual / std::abs(residual(e, x)));
+      e.unit = std::max(e.seconds, predicted(e, x));
+    }
   }
   return x;
 }
@@ -97,11 +125,12 @@ row robust(std::vector<equation> all) {
 std::optional<loggp> fit(const std::vector<point>& send, const std::vector<point>& half,
                          const std::vector<point>& stream) {
   if (std::min({send.size(), half.size(), stream.size()}) < 2) return {};
-  // Between two: the unknowns are g, L + 2 o, and G. Sends: o, what a byte costs, and nothing.
+  // Between two the unknowns are g, L + 2 o, and G; of sends they are o, nothing, and what a byte
+  // costs.
   std::vector<equation> between, sends;
-  for (const point& p : stream) between.push_back({{1, 0, p.bytes - 1}, p.seconds});
-  for (const point& p : half) between.push_back({{0, 1, p.bytes - 1}, p.seconds});
-  for (const point& p : send) sends.push_back({{1, p.bytes - 1, 0}, p.seconds});
+  add(between, stream, 1, 0);
+  add(between, half, 0, 1);
+  add(sends, send, 1, 0);
   const row x = robust(between);
   loggp found;
   found.g = x[0], found.G = x[2];

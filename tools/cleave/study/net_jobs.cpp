@@ -80,18 +80,18 @@ cell cell_of(const run& r, const std::string& line) {
 
 using processes = std::vector<std::unique_ptr<process>>;
 
-// Reads what all say until they have ended.
-void read_all(const processes& all, deadline last) {
+// Reads what all say until they have ended; false if they say nothing for long.
+bool read_all(const processes& all, deadline last) {
   auto end = clock::now() + patience;
   for (;;) {
     std::vector<pollfd> open;
     std::vector<process*> of;
     for (const auto& p : all)
       if (p->is_open()) open.push_back({p->output(), POLLIN, 0}), of.push_back(p.get());
-    if (open.empty()) return;
+    if (open.empty()) return true;
     if (is_interrupted()) throw std::runtime_error("interrupted");
     if (clock::now() > last) throw out_of_time();
-    if (clock::now() > end) throw std::runtime_error("says nothing for five minutes");
+    if (clock::now() > end) return false;
     poll(open.data(), open.size(), 200);
     for (std::size_t i = 0; i < open.size(); ++i)
       if (open[i].revents != 0) of[i]->read_some(), end = clock::now() + patience;
@@ -181,7 +181,7 @@ std::string starter::missing(const std::string& network) const {
   return "";
 }
 
-std::vector<cell> starter::cells_of(const run& r, const plan& p, deadline last) {
+outcome starter::outcome_of(const run& r, const plan& p, deadline last) {
   if (clock::now() > last) throw out_of_time();
   const bool nats = mpi_of(r.network) == "nats";
   const auto nodes = nats ? std::make_unique<relay>(cleave_, p.where.relay_host) : nullptr;
@@ -191,16 +191,15 @@ std::vector<cell> starter::cells_of(const run& r, const plan& p, deadline last) 
     errors.push_back(work_.path() / fmt::format("{}.err", all.size()));
     all.push_back(std::make_unique<process>(command, errors.back()));
   }
-  read_all(all, last);
-  for (std::size_t i = 0; i < all.size(); ++i)
+  outcome found;
+  if (!read_all(all, last)) found.failed = "says nothing for five minutes";
+  for (std::size_t i = 0; i < all.size() && found.failed.empty(); ++i)
     if (const int status = all[i]->wait().first; status != 0)
-      throw std::runtime_error(
-          fmt::format("status {}: {}", status, text_of(errors[i]).substr(0, 300)));
-  std::vector<cell> found;
+      found.failed = fmt::format("status {}: {}", status, text_of(errors[i]).substr(0, 300));
   std::istringstream lines(all[0]->said());
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("{")) found.push_back(cell_of(r, line));
-  if (found.empty()) throw std::runtime_error("said nothing");
+    if (line.starts_with("{") && line.ends_with("}")) found.cells.push_back(cell_of(r, line));
+  if (found.cells.empty() && found.failed.empty()) found.failed = "says nothing";
   return found;
 }
 

@@ -17,6 +17,12 @@ struct out_of_time : std::runtime_error {
   out_of_time() : std::runtime_error("out of time") {}
 };
 
+// What a run gave.
+struct outcome {
+  std::vector<cell> cells;  // each with one value
+  std::string failed;       // why it did not come to its end; empty if it did
+};
+
 class starter {
 public:
   // `cleave` is this command; the programs and the plug-ins are where it finds them.
@@ -24,10 +30,10 @@ public:
 
   // Why this network cannot be measured here; empty if it can be.
   std::string missing(const std::string& network) const;
-  // Runs it to its end. Returns the cells of its rank 0, each with one value. Throws
-  // std::runtime_error if it fails or says nothing for long, or the study was interrupted, and
-  // out_of_time after the deadline; then no process is left.
-  std::vector<cell> cells_of(const run& r, const plan& p, deadline last);
+  // Runs it to its end, or until it says nothing for long. Throws std::runtime_error if it cannot
+  // be started or the study was interrupted, and out_of_time after the deadline. No process is
+  // left.
+  outcome outcome_of(const run& r, const plan& p, deadline last);
 
 private:
   std::string program_of(const std::string& network) const;

@@ -124,8 +124,9 @@ private:
                      fmt::format("{}, {} ranks", r.network, r.ranks)});
         if (has_failed(r)) continue;
         const auto begin = clock::now();
-        const auto cells = cells_of(r);
-        found.insert(found.end(), cells.begin(), cells.end());
+        const auto got = outcome_of(r);
+        found.insert(found.end(), got.cells.begin(), got.cells.end());
+        if (!got.failed.empty()) m_.failures.push_back({r.network, r.ranks, got.failed});
         took_[key(r)] = std::chrono::duration<double>(clock::now() - begin).count();
       }
     } catch (...) {
@@ -137,13 +138,12 @@ private:
     to_->keep(so_far());
   }
 
-  std::vector<cell> cells_of(const networks::run& r) {
+  outcome outcome_of(const networks::run& r) {
     try {
-      return starts_.cells_of(r, m_.what, last_);
+      return starts_.outcome_of(r, m_.what, last_);
     } catch (const out_of_time&) { throw; } catch (const std::runtime_error& e) {
       if (is_interrupted()) throw;
-      m_.failures.push_back({r.network, r.ranks, e.what()});
-      return {};
+      return {{}, e.what()};
     }
   }
 
