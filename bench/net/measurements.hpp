@@ -1,5 +1,6 @@
 // What is measured of a network: barriers, latency, throughput, broadcasts, and pairs of ranks that
-// send at once. (Figures 3.3 to 3.13 of the thesis on a cluster of workstations: docs/study.md.)
+// send at once. (Figures 3.3 to 3.13 of the thesis on a cluster of workstations:
+// docs/communication.md.)
 #pragma once
 
 #include <functional>

@@ -27,6 +27,10 @@ public:
   virtual void receive(int from, std::span<std::byte> message) = 0;
   virtual void barrier() = 0;
 
+  // Ends this process, which something has gone wrong in: the others, which may wait for it, end
+  // too.
+  [[noreturn]] virtual void give_up(int status) = 0;
+
   // The library's own broadcast from rank 0, where it has one.
   virtual bool has_broadcast() const { return false; }
   virtual void broadcast(std::span<std::byte>) {}

@@ -69,7 +69,9 @@ int main(int argc, char** argv, const opener& open) {
     what.barrier_seconds = barrier_seconds;
     const auto over = open(ranks);
     check(what, over->ranks());
-    measure(*over, what, [&over](const row& r) { print(r, *over); });
+    try {
+      measure(*over, what, [&over](const row& r) { print(r, *over); });
+    } catch (...) { over->give_up(apps::failed("net")); }
     return 0;
   } catch (...) { return apps::failed("net"); }
 }
