@@ -89,7 +89,7 @@ for network in ${networks//,/ }; do
   IFS='|' read -r text _ < <(here shared "$network" "$with16")
   judge "on the shared medium, 16 nodes and 1 MB" "$text" "${text% times} + 0 > 0.75 && ${text% times} + 0 < 1.33"
   IFS='|' read -r text _ < <(here switch "$network" "$pairs")
-  judge "pairs on the switch" "$text" "$(times "$text" 8) + 0 > 6"
+  judge "pairs on the switch" "$text" "$(times "$text" 8) + 0 > 5"
   IFS='|' read -r text _ < <(here shared "$network" "$pairs")
   judge "pairs on the shared medium" "$text" "$(times "$text" 8) + 0 > 0.5 && $(times "$text" 8) + 0 < 1.5 * ($(times "$text" 2) + 0)"
 done
