@@ -35,9 +35,9 @@ struct synthetic {
       all.push_back({bytes, noisy(fixed + (bytes - 1) * each)});
     return all;
   }
-  std::vector<point> send() { return points(is.o, is.G / 3); }
-  std::vector<point> half() { return points(is.L + 2 * is.o, is.G); }
-  std::vector<point> stream() { return points(is.g, is.G); }
+  std::vector<point> send() { return points(is.overhead, is.gap_per_byte / 3); }
+  std::vector<point> half() { return points(is.latency + 2 * is.overhead, is.gap_per_byte); }
+  std::vector<point> stream() { return points(is.gap, is.gap_per_byte); }
 };
 
 void expect_found(const loggp& expected, double noise, double tolerance) {
@@ -45,10 +45,10 @@ void expect_found(const loggp& expected, double noise, double tolerance) {
   const auto send = s.send(), half = s.half(), stream = s.stream();
   const auto found = fit(send, half, stream);
   ASSERT_TRUE(found);
-  EXPECT_NEAR(found->L / expected.L, 1, 3 * tolerance);  // a difference of two
-  EXPECT_NEAR(found->o / expected.o, 1, tolerance);
-  EXPECT_NEAR(found->g / expected.g, 1, tolerance);
-  EXPECT_NEAR(found->G / expected.G, 1, tolerance);
+  EXPECT_NEAR(found->latency / expected.latency, 1, 3 * tolerance);  // a difference of two
+  EXPECT_NEAR(found->overhead / expected.overhead, 1, tolerance);
+  EXPECT_NEAR(found->gap / expected.gap, 1, tolerance);
+  EXPECT_NEAR(found->gap_per_byte / expected.gap_per_byte, 1, tolerance);
   EXPECT_LT(found->error, noise + 1e-9);
 }
 
@@ -71,9 +71,9 @@ TEST(fit, one_that_is_far_off_changes_little) {
   half[5].seconds /= 20, stream[3].seconds /= 20, send[5].seconds /= 20;
   const auto found = fit(send, half, stream);
   ASSERT_TRUE(found);
-  EXPECT_NEAR(found->L / ethernet.L, 1, 0.3);
-  EXPECT_NEAR(found->G / ethernet.G, 1, 0.1);
-  EXPECT_NEAR(found->o / ethernet.o, 1, 0.1);
+  EXPECT_NEAR(found->latency / ethernet.latency, 1, 0.3);
+  EXPECT_NEAR(found->gap_per_byte / ethernet.gap_per_byte, 1, 0.1);
+  EXPECT_NEAR(found->overhead / ethernet.overhead, 1, 0.1);
 }
 
 TEST(fit, a_send_that_takes_longer_than_the_way) {
@@ -82,8 +82,8 @@ TEST(fit, a_send_that_takes_longer_than_the_way) {
   for (auto& p : send) p.seconds += 1e-4;  // the sender is put off its CPU
   const auto found = fit(send, s.half(), s.stream());
   ASSERT_TRUE(found);
-  EXPECT_GE(found->L, 0);
-  EXPECT_NEAR(found->L + 2 * found->o, 3e-6, 1e-9);
+  EXPECT_GE(found->latency, 0);
+  EXPECT_NEAR(found->latency + 2 * found->overhead, 3e-6, 1e-9);
 }
 
 TEST(fit, needs_all_three) {
@@ -240,10 +240,10 @@ TEST_F(net_files, a_network_that_is_read_is_the_same) {
   const auto back = read_network_file(file(to_json(f)));
   ASSERT_EQ(back.networks.size(), 2u);
   EXPECT_EQ(back.networks[1].name, "nats");
-  EXPECT_NEAR(back.networks[0].is.L, ethernet.L, 1e-12);
-  EXPECT_NEAR(back.networks[0].is.o, ethernet.o, 1e-12);
-  EXPECT_NEAR(back.networks[0].is.g, ethernet.g, 1e-12);
-  EXPECT_NEAR(back.networks[0].is.G, ethernet.G, 1e-15);
+  EXPECT_NEAR(back.networks[0].is.latency, ethernet.latency, 1e-12);
+  EXPECT_NEAR(back.networks[0].is.overhead, ethernet.overhead, 1e-12);
+  EXPECT_NEAR(back.networks[0].is.gap, ethernet.gap, 1e-12);
+  EXPECT_NEAR(back.networks[0].is.gap_per_byte, ethernet.gap_per_byte, 1e-15);
 }
 
 TEST_F(net_files, what_cannot_be_used_is_refused) {

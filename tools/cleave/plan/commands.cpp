@@ -172,7 +172,8 @@ study::networks::known_network network_of(const std::string& file, const std::st
 void take_network(summary& s, const std::string& file, const std::string& name) {
   const auto network = network_of(file, name);
   s.network = network.name;
-  s.g.messages.transit = {1e6 * (network.is.L + 2 * network.is.o), 1e6 * network.is.G};
+  s.g.messages.transit = {1e6 * (network.is.latency + 2 * network.is.overhead),
+                          1e6 * network.is.gap_per_byte};
 }
 
 int group::run() {

@@ -75,9 +75,10 @@ void print_parameters(const measured& m) {
              "off by");
   for (const auto& network : m.what.networks)
     if (const auto p = parameters(m, network))
-      fmt::print("{:<15} {:>10} {:>10} {:>10} {:>14} {:>6.0f} %\n", network, in_words(p->L),
-                 in_words(p->o), in_words(p->g),
-                 p->G > 0 ? fmt::format("{:.2f} MB/s", 1e-6 / p->G) : "", 100 * p->error);
+      fmt::print("{:<15} {:>10} {:>10} {:>10} {:>14} {:>6.0f} %\n", network, in_words(p->latency),
+                 in_words(p->overhead), in_words(p->gap),
+                 p->gap_per_byte > 0 ? fmt::format("{:.2f} MB/s", 1e-6 / p->gap_per_byte) : "",
+                 100 * p->error);
 }
 
 void print_findings(const measured& m) {

@@ -120,10 +120,10 @@ std::string to_json(const measured& m, bool indented) {
   for (const auto& network : m.what.networks)
     if (const auto p = parameters(m, network))
       o["parameters"].push_back({{"network", network},
-                                 {"L", p->L},
-                                 {"o", p->o},
-                                 {"g", p->g},
-                                 {"G", p->G},
+                                 {"L", p->latency},
+                                 {"o", p->overhead},
+                                 {"g", p->gap},
+                                 {"G", p->gap_per_byte},
                                  {"error", p->error}});
   o["findings"] = json::array();
   for (const auto& f : findings_of(m))

@@ -27,10 +27,10 @@ std::string to_json(const network_file& f) {
   o["networks"] = nlohmann::ordered_json::array();
   for (const auto& n : f.networks)
     o["networks"].push_back({{"name", n.name},
-                             {"L_us", us * n.is.L},
-                             {"o_us", us * n.is.o},
-                             {"g_us", us * n.is.g},
-                             {"G_us_per_byte", us * n.is.G},
+                             {"L_us", us * n.is.latency},
+                             {"o_us", us * n.is.overhead},
+                             {"g_us", us * n.is.gap},
+                             {"G_us_per_byte", us * n.is.gap_per_byte},
                              {"error", n.is.error}});
   return o.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

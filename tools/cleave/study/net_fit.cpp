@@ -133,10 +133,10 @@ std::optional<loggp> fit(const std::vector<point>& send, const std::vector<point
   add(sends, send, 1, 0);
   const row x = robust(between);
   loggp found;
-  found.g = x[0], found.G = x[2];
+  found.gap = x[0], found.gap_per_byte = x[2];
   // A process is not longer busy with a message than half of the time from one to the other.
-  found.o = std::min(robust(sends)[0], x[1] / 2);
-  found.L = x[1] - 2 * found.o;
+  found.overhead = std::min(robust(sends)[0], x[1] / 2);
+  found.latency = x[1] - 2 * found.overhead;
   std::vector<double> off;
   for (const equation& e : between) off.push_back(std::abs(residual(e, x)));
   found.error = median(off);

@@ -10,11 +10,11 @@ namespace study::networks {
 // In seconds. A message of k bytes takes o + (k - 1) G + L + o, and the next one can follow after
 // g + (k - 1) G.
 struct loggp {
-  double L = 0;      // what a byte is on its way
-  double o = 0;      // what a process is busy with a message
-  double g = 0;      // from one message to the next
-  double G = 0;      // from one byte of a message to the next; 1 / G is the bandwidth
-  double error = 0;  // the median difference between model and measurement, relative
+  double latency = 0;       // L: what a byte is on its way
+  double overhead = 0;      // o: what a process is busy with a message
+  double gap = 0;           // g: from one message to the next
+  double gap_per_byte = 0;  // G: from one byte of a message to the next; 1 / G is the bandwidth
+  double error = 0;         // the median difference between model and measurement, relative
 };
 
 // How long something takes for messages of so many bytes.
