@@ -6,17 +6,18 @@
 #include <span>
 #include <vector>
 
-#include "melt.hpp"
+#include "../common/vec3.hpp"
 
 namespace apps::md {
 
-// Cells of half the reach, so that what is near an atom is in the five of each direction around its
-// own. Those of a column (x, y) follow each other.
+// Cells of half the distance that is near, so that what is near an atom is in the five of each
+// direction around its own. Those of a column (x, y) follow each other.
 class cells {
 public:
   // `low` and `high` are those of a block; cells go on beyond it, as far as the potential reaches.
-  cells(const vec3& low, const vec3& high)
-      : low_(low - margin()),
+  cells(const vec3& low, const vec3& high, double near)
+      : width_(near / 2),
+        low_(low - vec3{near, near, near}),
         nx_(many(high.x - low.x)),
         ny_(many(high.y - low.y)),
         nz_(many(high.z - low.z)) {}
@@ -49,17 +50,16 @@ public:
   }
 
 private:
-  static constexpr double width = reach / 2;
-  static vec3 margin() { return {2 * width, 2 * width, 2 * width}; }
-  static int many(double length) { return static_cast<int>(length / width) + 5; }
+  int many(double length) const { return static_cast<int>(length / width_) + 5; }
   int cell_of(const vec3& p) const {
-    const auto along = [](double from_low, int n) {
-      return std::clamp(static_cast<int>(from_low / width), 0, n - 1);
+    const auto along = [this](double from_low, int n) {
+      return std::clamp(static_cast<int>(from_low / width_), 0, n - 1);
     };
     return (along(p.x - low_.x, nx_) * ny_ + along(p.y - low_.y, ny_)) * nz_ +
            along(p.z - low_.z, nz_);
   }
 
+  double width_;
   vec3 low_;
   int nx_, ny_, nz_;
   std::vector<int> cell_, first_, order_;

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "melt.hpp"
+#include "../common/vec3.hpp"
 
 namespace apps::md {
 
@@ -20,12 +20,15 @@ constexpr std::array<int, 3> offset(int side) {
 
 struct grid {
   vec3 low, size;  // the box
+  double reach;    // how far away listed pairs are
   std::array<int, 3> count;
 
   // A grid of at most `wanted` blocks in each direction: each is longer than the potential reaches.
-  grid(const melt& m, int wanted)
-      : low(m.low),
-        size(m.size),
+  template <class System>
+  grid(const System& s, int wanted)
+      : low(s.low),
+        size(s.size),
+        reach(s.reach()),
         count{at_most(size.x, wanted), at_most(size.y, wanted), at_most(size.z, wanted)} {}
 
   int blocks() const { return count[0] * count[1] * count[2]; }
@@ -44,11 +47,11 @@ struct grid {
     };
     return {by(0, size.x), by(1, size.y), by(2, size.z)};
   }
-  // The atoms of each block, by their places in m.
-  std::vector<std::vector<int>> deal(const melt& m) const {
+  // The atoms of each block, by their numbers.
+  std::vector<std::vector<int>> deal(const std::vector<vec3>& positions) const {
     std::vector<std::vector<int>> of_block(blocks());
-    for (std::size_t i = 0; i < m.position.size(); i++)
-      of_block[block_at(m.position[i])].push_back(static_cast<int>(i));
+    for (std::size_t i = 0; i < positions.size(); i++)
+      of_block[block_at(positions[i])].push_back(static_cast<int>(i));
     return of_block;
   }
   vec3 low_of(int block) const { return corner(place(block)); }
@@ -65,7 +68,7 @@ private:
     return number({along(p.x - low.x, size.x, count[0]), along(p.y - low.y, size.y, count[1]),
                    along(p.z - low.z, size.z, count[2])});
   }
-  static int at_most(double length, int wanted) {
+  int at_most(double length, int wanted) const {
     return std::clamp(wanted, 1, std::max(1, static_cast<int>(length / reach)));
   }
   int number(const std::array<int, 3>& at) const {

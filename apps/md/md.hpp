@@ -12,22 +12,27 @@ namespace apps::md::parallel {
 
 using cleave::in, cleave::inout, cleave::out, cleave::values;
 
+template <class System>
 class simulation {
+  using its_block = block<System>;
+  using sums = typename System::sums;
+  using state = typename System::found;
+
 public:
   // Blocks are dealt to the nodes in slabs.
-  simulation(const melt& m, const grid& g, cleave::team_graph& in_graph, unsigned nodes)
-      : atoms_(m), grid_(g), atoms_of_(g.deal(m)), graph_(in_graph) {
+  simulation(const System& s, const grid& g, cleave::team_graph& in_graph, unsigned nodes)
+      : system_(s), grid_(g), atoms_of_(g.deal(s.position)), graph_(in_graph) {
     const auto count = static_cast<unsigned>(g.blocks());
     for (unsigned b = 0; b < count; b++) {
       const unsigned home = b * nodes / count;
-      blocks_.push_back(at(home, graph_.make<block>()));
-      leavers_.push_back(at(home, graph_.make<leavers>()));
-      energies_.push_back(at(home, graph_.make<energies>()));
+      blocks_.push_back(at(home, graph_.template make<its_block>()));
+      leavers_.push_back(at(home, graph_.template make<leavers>()));
+      sums_.push_back(at(home, graph_.template make<sums>()));
       halos_.emplace_back();
       reactions_.emplace_back();
       for (int k = 0; k < half; k++) {
-        halos_[b].push_back(at(home, graph_.make<halo>()));
-        reactions_[b].push_back(at(home, graph_.make<halo>()));
+        halos_[b].push_back(at(home, graph_.template make<halo>()));
+        reactions_[b].push_back(at(home, graph_.template make<reaction>()));
       }
     }
     // The neighbours are added in the order in which their data are taken.
@@ -48,24 +53,36 @@ public:
   std::vector<state> run(int steps, int every) {
     for_all([&](int b) {
       graph_.run(
-          "begin", [this, b](block& its) { its = block(grid_, b, atoms_, atoms_of_[b]); },
+          "begin", [this, b](its_block& its) { its = its_block(grid_, b, system_, atoms_of_[b]); },
           out(blocks_[b]));
       graph_.run("settle", settle, inout(blocks_[b]), out(halos_[b]));
     });
     forces(true, true);
     std::vector<cleave::datum<state>> found{measure(0)};
     for (int step = 1; step <= steps; step++) {
-      const bool moves = step % relist == 0, counts = step % every == 0 || step == steps;
+      const bool moves = step % system_.relist() == 0, counts = step % every == 0 || step == steps;
       if (moves) {
         for_all([&](int b) {
-          graph_.run("leave", leave, inout(blocks_[b]), in(unfinished(b)), out(leavers_[b]));
+          graph_.run(
+              "leave",
+              [this](its_block& its, values<const reaction> reactions, leavers& to) {
+                start(its, reactions);
+                its.leave(to);
+              },
+              inout(blocks_[b]), in(unfinished(b)), out(leavers_[b]));
         });
         for_all([&](int b) {
           graph_.run("arrive", arrive, inout(blocks_[b]), in(around_[b]), out(halos_[b]));
         });
       } else {
         for_all([&](int b) {
-          graph_.run("advance", advance, inout(blocks_[b]), in(unfinished(b)), out(halos_[b]));
+          graph_.run(
+              "advance",
+              [this](its_block& its, values<const reaction> reactions, values<halo> halos) {
+                start(its, reactions);
+                give(its, halos, false);
+              },
+              inout(blocks_[b]), in(unfinished(b)), out(halos_[b]));
         });
       }
       forces(moves, counts);
@@ -82,40 +99,32 @@ private:
   template <class T>
   using data = std::vector<cleave::datum<T>>;
 
-  // ---- subtasks
+  // ---- what subtasks do
 
-  static void complete(block& its, const values<const halo>& reactions) {
+  static void complete(its_block& its, const values<const reaction>& reactions) {
     for (int k = 0; k < static_cast<int>(reactions.size()); k++) its.add_force(k, reactions[k]);
   }
   // Does the second half of the step before; nothing, if that was done then.
-  static void finish(block& its, const values<const halo>& reactions) {
+  void finish(its_block& its, const values<const reaction>& reactions) const {
     complete(its, reactions);
-    if (reactions.size() != 0) its.accelerate(0.5);
+    if (reactions.size() != 0) its.accelerate(system_, 0.5);
   }
-  static void start(block& its, const values<const halo>& reactions) {
+  void start(its_block& its, const values<const reaction>& reactions) const {
     finish(its, reactions);
-    its.accelerate(0.5);
-    its.drift();
+    its.accelerate(system_, 0.5);
+    its.drift(system_);
   }
-  static void give(const block& its, const values<halo>& halos) {
-    for (int k = 0; k < half; k++) its.give(k, halos[k]);
+  static void give(const its_block& its, const values<halo>& halos, bool first) {
+    for (int k = 0; k < half; k++) its.give(k, halos[k], first);
   }
-  static void advance(block& its, values<const halo> reactions, values<halo> halos) {
-    start(its, reactions);
-    give(its, halos);
+  static void settle(its_block& its, values<halo> halos) {
+    its.settle();
+    give(its, halos, true);
   }
-  static void leave(block& its, values<const halo> reactions, leavers& to) {
-    start(its, reactions);
-    its.leave(to);
-  }
-  static void arrive(block& its, values<const leavers> around, values<halo> halos) {
+  static void arrive(its_block& its, values<const leavers> around, values<halo> halos) {
     for (int side = 0, k = 0; side < sides; side++)
       if (side != itself) its.arrive(side, around[k++]);
     settle(its, halos);
-  }
-  static void settle(block& its, values<halo> halos) {
-    its.settle();
-    give(its, halos);
   }
 
   // ---- parts of a step
@@ -128,10 +137,10 @@ private:
     for_all([&](int b) {
       graph_.run(
           "force",
-          [=](block& its, values<const halo> halos, values<halo> reactions) {
+          [=, this](its_block& its, values<const halo> halos, values<reaction> reactions) {
             for (int k = 0; k < half; k++) its.take(k, halos[k]);
-            if (moved) its.list();
-            its.compute_forces(counts);
+            if (moved) its.list(system_);
+            its.compute_forces(system_, counts);
             for (int k = 0; k < half; k++) its.give_force(k, reactions[k]);
           },
           inout(blocks_[b]), in(halos_of_ahead_[b]), out(reactions_[b]));
@@ -142,25 +151,27 @@ private:
     for_all([&](int b) {
       graph_.run(
           "measure",
-          [=](block& its, values<const halo> reactions, energies& of_it) {
+          [=, this](its_block& its, values<const reaction> reactions, sums& of_it) {
             step == 0 ? complete(its, reactions) : finish(its, reactions);
-            of_it = its.energy();
+            of_it = its.energy(system_);
           },
-          inout(blocks_[b]), in(unfinished(b)), out(energies_[b]));
+          inout(blocks_[b]), in(unfinished(b)), out(sums_[b]));
     });
     finished_ = true;
-    auto found = at(0, graph_.make<state>());
+    auto found = at(0, graph_.template make<state>());
     graph_.run(
         "sum",
-        [this, step](values<const energies> all, state& to) {
-          energies sum;
-          for (const energies& each : all) sum += each;
-          to = state_at(step, atoms_, sum);
+        [this, step](values<const sums> all, state& to) {
+          sums sum;
+          for (const sums& each : all) sum += each;
+          to = state_at(step, system_, sum);
         },
-        in(energies_), out(found));
+        in(sums_), out(found));
     return found;
   }
-  const data<halo>& unfinished(int b) const { return finished_ ? none_ : reactions_of_behind_[b]; }
+  const data<reaction>& unfinished(int b) const {
+    return finished_ ? none_ : reactions_of_behind_[b];
+  }
 
   template <class T>
   cleave::datum<T> at(unsigned home, cleave::datum<T> d) {
@@ -168,19 +179,21 @@ private:
     return d;
   }
 
-  const melt& atoms_;
+  const System& system_;
   grid grid_;
   std::vector<std::vector<int>> atoms_of_;  // the atoms of each block
   cleave::team_graph& graph_;
   bool finished_ = false;  // the step has been, also its second half
-  data<block> blocks_;
+  data<its_block> blocks_;
   data<leavers> leavers_;
-  data<energies> energies_;
-  std::vector<data<halo>> halos_, reactions_;  // what each block gives to each neighbour
+  data<sums> sums_;
+  std::vector<data<halo>> halos_;  // what each block gives to each neighbour
+  std::vector<data<reaction>> reactions_;
   // What a block reads, in the order in which it reads.
   std::vector<data<leavers>> around_;
-  std::vector<data<halo>> halos_of_ahead_, reactions_of_behind_;
-  const data<halo> none_;
+  std::vector<data<halo>> halos_of_ahead_;
+  std::vector<data<reaction>> reactions_of_behind_;
+  const data<reaction> none_;
 };
 
 }  // namespace apps::md::parallel

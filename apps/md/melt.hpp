@@ -17,9 +17,27 @@ inline constexpr double reach = cutoff + skin;
 inline constexpr int relist = 20;  // steps from one list to the next
 inline constexpr double time_step = 0.005;
 
+struct energies;
+struct state;
+struct pair_list;
+
+// A system of atoms, one of the two that blocks and simulations are made for (README.md tells what
+// they ask of one). An atom's number is its place in `position`.
 struct melt {
+  using sums = energies;
+  using found = state;
+  using neighbours = pair_list;
+
   vec3 low, size;  // the box
   std::vector<vec3> position, velocity;
+
+  static constexpr double reach() { return md::reach; }
+  static constexpr int relist() { return md::relist; }
+  static constexpr double drift() { return time_step; }
+  // What an atom's velocity changes by for each unit of force in that share of a step.
+  static constexpr double push(int /*atom*/, double share) { return share * time_step; }
+  // Twice an atom's kinetic energy.
+  static double motion(int /*atom*/, const vec3& v) { return dot(v, v); }
 };
 
 // n x n x n cells of a face-centred cubic lattice of that density, four atoms each, at rest as a

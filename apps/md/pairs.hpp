@@ -20,9 +20,10 @@ struct pair_list {
   auto fields() { return std::tie(first, partner); }
 };
 
-inline void list_pairs(const vec3& low, const vec3& high, std::span<const vec3> positions,
-                       std::size_t own, pair_list& to) {
-  cells in(low, high);
+inline void list_neighbours(const melt& /*system*/, const vec3& low, const vec3& high,
+                            std::span<const vec3> positions, std::span<const int> /*atoms*/,
+                            std::size_t own, pair_list& to) {
+  cells in(low, high, reach);
   in.sort(positions);
   std::vector<vec3> sorted;
   sorted.reserve(positions.size());
@@ -50,7 +51,8 @@ inline void list_pairs(const vec3& low, const vec3& high, std::span<const vec3> 
 // Adds to `force`, of both atoms of each pair. In three passes over the partners of an atom: those
 // that are near enough are chosen without jumps, then the division is done for several at once.
 template <bool Counts>
-energies add_forces(const pair_list& pairs, std::span<const vec3> position, std::span<vec3> force) {
+energies add_forces(const melt& /*system*/, const pair_list& pairs, std::span<const vec3> position,
+                    std::span<vec3> force) {
   constexpr std::size_t most = 256;  // partners at a time
   std::array<vec3, most> distance;
   std::array<double, most> square, strength;

@@ -7,35 +7,36 @@
 
 namespace apps::md::sequential {
 
+template <class System>
 class simulation {
 public:
-  simulation(const melt& m, const grid& g) : atoms_(m), grid_(g) {
+  simulation(const System& s, const grid& g) : system_(s), grid_(g) {
     const auto n = static_cast<std::size_t>(g.blocks());
-    const auto atoms = g.deal(m);
-    for (int b = 0; b < g.blocks(); b++) blocks_.emplace_back(g, b, m, atoms[b]);
+    const auto atoms = g.deal(s.position);
+    for (int b = 0; b < g.blocks(); b++) blocks_.emplace_back(g, b, s, atoms[b]);
     halos_.assign(n, std::vector<halo>(half));
-    reactions_ = halos_;
+    reactions_.assign(n, std::vector<reaction>(half));
     leavers_.resize(n);
   }
 
   // The state at the beginning, then after each `every` steps and at the end.
-  std::vector<state> run(int steps, int every) {
-    std::vector<state> found;
-    for (block& b : blocks_) b.settle();
+  std::vector<typename System::found> run(int steps, int every) {
+    std::vector<typename System::found> found;
+    for (auto& b : blocks_) b.settle();
     new_list();
     forces(true);
     found.push_back(measure(0));
     for (int step = 1; step <= steps; step++) {
       const bool counts = step % every == 0 || step == steps;
-      for (block& b : blocks_) b.accelerate(0.5), b.drift();
-      if (step % relist == 0) {
+      for (auto& b : blocks_) b.accelerate(system_, 0.5), b.drift(system_);
+      if (step % system_.relist() == 0) {
         exchange();
         new_list();
       } else {
-        ghosts();
+        ghosts(false);
       }
       forces(counts);
-      for (block& b : blocks_) b.accelerate(0.5);
+      for (auto& b : blocks_) b.accelerate(system_, 0.5);
       if (counts) found.push_back(measure(step));
     }
     return found;
@@ -47,22 +48,22 @@ private:
     for (int b = 0; b < grid_.blocks(); b++)
       for (int side = 0; side < sides; side++)
         if (side != itself) blocks_[b].arrive(side, leavers_[grid_.neighbour(b, side)]);
-    for (block& b : blocks_) b.settle();
+    for (auto& b : blocks_) b.settle();
   }
-  void ghosts() {
+  void ghosts(bool first) {
     for (int b = 0; b < grid_.blocks(); b++)
-      for (int k = 0; k < half; k++) blocks_[b].give(k, halos_[b][k]);
+      for (int k = 0; k < half; k++) blocks_[b].give(k, halos_[b][k], first);
     for (int b = 0; b < grid_.blocks(); b++)
       for (int k = 0; k < half; k++)
         blocks_[b].take(k, halos_[grid_.neighbour(b, first_ahead + k)][k]);
   }
   void new_list() {
-    ghosts();
-    for (block& b : blocks_) b.list();
+    ghosts(true);
+    for (auto& b : blocks_) b.list(system_);
   }
   void forces(bool counts) {
     for (int b = 0; b < grid_.blocks(); b++) {
-      blocks_[b].compute_forces(counts);
+      blocks_[b].compute_forces(system_, counts);
       for (int k = 0; k < half; k++) blocks_[b].give_force(k, reactions_[b][k]);
     }
     for (int b = 0; b < grid_.blocks(); b++)
@@ -71,16 +72,17 @@ private:
         blocks_[b].add_force(k, reactions_[behind][k]);
       }
   }
-  state measure(int step) const {
-    energies sum;
-    for (const block& b : blocks_) sum += b.energy();
-    return state_at(step, atoms_, sum);
+  typename System::found measure(int step) const {
+    typename System::sums sum;
+    for (const auto& b : blocks_) sum += b.energy(system_);
+    return state_at(step, system_, sum);
   }
 
-  const melt& atoms_;
+  const System& system_;
   grid grid_;
-  std::vector<block> blocks_;
-  std::vector<std::vector<halo>> halos_, reactions_;  // what each block gives to each neighbour
+  std::vector<block<System>> blocks_;
+  std::vector<std::vector<halo>> halos_;  // what each block gives to each neighbour
+  std::vector<std::vector<reaction>> reactions_;
   std::vector<leavers> leavers_;
 };
 
