@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "../common/driver.hpp"
+#include "../lammps/system.hpp"
 #include "data_file.hpp"
+#include "molecules_trial.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -22,12 +25,22 @@ apps::md::melt start_of(const std::string& text) {
   throw apps::usage_error("START: expected a number from 3 to 200, or a file, got '" + text + "'");
 }
 
+// What the settings say of a data file, its box repeated as often as `copies` says.
+apps::lammps::system system_of(const std::string& settings_file, const std::string& data_file,
+                               const std::vector<int>& copies) {
+  const auto how = apps::lammps::read_settings(settings_file);
+  auto data = apps::lammps::read_data_file(data_file, how);
+  if (!copies.empty()) apps::lammps::replicate(data, {copies[0], copies[1], copies[2]});
+  return apps::lammps::make_system(how, data);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   using namespace apps::md;
   int steps = 100, every = 0, blocks = 3;
-  std::string start, to, plan;
+  std::string start, to, plan, settings;
+  std::vector<int> copies;
   apps::driver app(
       "md",
       "Molecular dynamics of a Lennard-Jones liquid: velocity Verlet, cut off at 2.5, in a "
@@ -42,12 +55,23 @@ int main(int argc, char** argv) try {
   app.text("START", start,
            "a number N: N x N x N cells of a crystal, 4 atoms each; or the name of a data file");
   app.option("--write", "FILE", to, "Write the atoms of the beginning to a data file instead");
+  app.option("--settings", "FILE", settings,
+             "Compute the molecules of a data file with the force field that this file describes");
+  app.option_numbers("--replicate", copies, 1, 1000,
+                     "Repeat the box of a data file with settings so often: X,Y,Z");
   app.option_number("--steps", steps, 0, 10'000'000, "Steps of 0.005 (default: 100)");
   app.option_number("--every", every, 1, 10'000'000, "Tell what is known after so many steps, too");
   app.option_number("--blocks", blocks, 1, 64, "Blocks in each direction, at most (default: 3)");
   app.option("--plan", "FILE", plan,
              "Record the run in that file; if it is there, run the subtasks where it says is best");
   app.parse(argc, argv);
+  if (!copies.empty() && (copies.size() != 3 || settings.empty()))
+    throw apps::usage_error("--replicate: expected three numbers, and --settings");
+  if (!to.empty() && !settings.empty())
+    throw apps::usage_error("--write: expected without --settings, got both");
+  if (!settings.empty())
+    return app.run(molecules_trial_of(system_of(settings, start, copies), steps,
+                                      every != 0 ? every : std::max(steps, 1), blocks, plan));
   melt atoms = start_of(start);
   if (!to.empty()) {
     if (cleave::is_first_node()) write_data_file(atoms, to);

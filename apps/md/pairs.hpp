@@ -20,10 +20,13 @@ struct pair_list {
   auto fields() { return std::tie(first, partner); }
 };
 
-inline void list_neighbours(const melt& /*system*/, const vec3& low, const vec3& high,
-                            std::span<const vec3> positions, std::span<const int> /*atoms*/,
-                            std::size_t own, pair_list& to) {
-  cells in(low, high, reach);
+// before(i) is called before the partners of an atom are chosen, which keep(j) takes as 0 or 1, and
+// after(i) then.
+template <class Before, class Keep, class After>
+void list_pairs(const vec3& low, const vec3& high, double near, std::span<const vec3> positions,
+                std::size_t own, pair_list& to, const Before& before, const Keep& keep,
+                const After& after) {
+  cells in(low, high, near);
   in.sort(positions);
   std::vector<vec3> sorted;
   sorted.reserve(positions.size());
@@ -32,6 +35,7 @@ inline void list_neighbours(const melt& /*system*/, const vec3& low, const vec3&
   std::size_t n = 0;
   for (std::size_t i = 0; i < own; i++) {
     const vec3 p = positions[i];
+    before(i);
     in.for_near(i, [&](int first, int last) {
       const std::size_t room = n + static_cast<std::size_t>(last - first);
       if (to.partner.size() < room) to.partner.resize(2 * room);
@@ -39,13 +43,22 @@ inline void list_neighbours(const melt& /*system*/, const vec3& low, const vec3&
         const vec3 d = p - sorted[k];
         const int j = in.order()[k];
         to.partner[n] = j;
-        n += static_cast<std::size_t>(static_cast<int>(dot(d, d) < reach * reach) &
-                                      static_cast<int>(j > static_cast<int>(i)));
+        n += static_cast<std::size_t>(static_cast<int>(dot(d, d) < near * near) &
+                                      static_cast<int>(j > static_cast<int>(i)) & keep(j));
       }
     });
+    after(i);
     to.first.push_back(static_cast<int>(n));
   }
   to.partner.resize(n);
+}
+
+inline void list_neighbours(const melt& /*system*/, const vec3& low, const vec3& high,
+                            std::span<const vec3> positions, std::span<const int> /*atoms*/,
+                            std::size_t own, pair_list& to) {
+  const auto nothing = [](std::size_t) {};
+  list_pairs(
+      low, high, reach, positions, own, to, nothing, [](int) { return 1; }, nothing);
 }
 
 // Adds to `force`, of both atoms of each pair. In three passes over the partners of an atom: those

@@ -37,35 +37,12 @@ inline std::string in_quotes(std::string_view text) {
   return result + (text.size() > longest ? "...'" : "'");
 }
 
-class line_reader {
+// Where in a file something was read: a line, and what is wrong with its words.
+class place {
 public:
   // `name` stands for the file in messages.
-  line_reader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
+  explicit place(std::string name, int line = 0) : name_(std::move(name)), line_(line) {}
 
-  // Reads the next line. False at the end of the file. Line ends of any kind and trailing blanks
-  // are dropped.
-  bool next() {
-    constexpr std::size_t longest = 1 << 20;  // a file without line ends must not fill the memory
-    constexpr int end_of_file = std::istream::traits_type::eof();
-    text_.clear();
-    line_++;
-    int c = 0;
-    try {
-      while ((c = in_.rdbuf()->sbumpc()) != end_of_file && c != '\n') {
-        if (text_.size() == longest)
-          fail("a line of at most " + std::to_string(longest) + " characters", "a longer one");
-        text_ += static_cast<char>(c);
-      }
-    } catch (const std::ios_base::failure&) { fail("another line", "a read error"); }
-    if (c == end_of_file && text_.empty()) {
-      line_--;
-      return false;
-    }
-    text_.erase(text_.find_last_not_of(" \t\r") + 1);
-    return true;
-  }
-
-  const std::string& text() const { return text_; }
   int line() const { return line_; }
   const std::string& name() const { return name_; }
 
@@ -98,6 +75,9 @@ public:
     return value;
   }
 
+protected:
+  void go_on(int lines) { line_ += lines; }
+
 private:
   // from_chars() takes '-', but not '+', which other programs write and read.
   static std::string_view without_plus(std::string_view word) {
@@ -105,10 +85,42 @@ private:
     return word;
   }
 
-  std::istream& in_;
   std::string name_;
+  int line_;
+};
+
+class line_reader : public place {
+public:
+  line_reader(std::istream& in, std::string name) : place(std::move(name)), in_(in) {}
+
+  // Reads the next line. False at the end of the file. Line ends of any kind and trailing blanks
+  // are dropped.
+  bool next() {
+    constexpr std::size_t longest = 1 << 20;  // a file without line ends must not fill the memory
+    constexpr int end_of_file = std::istream::traits_type::eof();
+    text_.clear();
+    go_on(1);
+    int c = 0;
+    try {
+      while ((c = in_.rdbuf()->sbumpc()) != end_of_file && c != '\n') {
+        if (text_.size() == longest)
+          fail("a line of at most " + std::to_string(longest) + " characters", "a longer one");
+        text_ += static_cast<char>(c);
+      }
+    } catch (const std::ios_base::failure&) { fail("another line", "a read error"); }
+    if (c == end_of_file && text_.empty()) {
+      go_on(-1);
+      return false;
+    }
+    text_.erase(text_.find_last_not_of(" \t\r") + 1);
+    return true;
+  }
+
+  const std::string& text() const { return text_; }
+
+private:
+  std::istream& in_;
   std::string text_;
-  int line_ = 0;
 };
 
 // Opens a file. Throws input_error when there is nothing to read.
