@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../lammps/trajectory.hpp"
 #include "grid.hpp"
 #include "pairs.hpp"
 
@@ -86,6 +87,15 @@ public:
     auto sum = sums_;
     for (std::size_t i = 0; i < own(); i++) sum.motion += s.motion(atom_[i], velocity_[i]);
     return sum;
+  }
+
+  // Its own atoms as they are after the step.
+  void show(lammps::frame& to) const {
+    const auto n = static_cast<std::ptrdiff_t>(own());
+    to.atom.assign(atom_.begin(), atom_.begin() + n);
+    to.position.assign(position_.begin(), position_.begin() + n);
+    to.velocity.assign(velocity_.begin(), velocity_.begin() + n);
+    to.force.assign(force_.begin(), force_.begin() + n);
   }
 
   // ---- before a new list

@@ -116,7 +116,8 @@ inline term_sums add_term(const lammps::improper_parameters& p, const places& at
                           std::span<const vec3> position, std::span<vec3> force) {
   const torsion phi(at, position);
   const double bend = std::atan2(std::abs(phi.sine()), phi.cosine()) - p.angle;
-  phi.add(2 * p.k * (phi.sine() < 0 ? -bend : bend), force);
+  // As LAMMPS does, a plane that is hardly bent (|sin φ| below 0.001) is pushed back less.
+  phi.add(2 * p.k * bend * phi.sine() / std::max(std::abs(phi.sine()), 0.001), force);
   return {p.k * bend * bend, 0};
 }
 

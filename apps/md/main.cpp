@@ -9,6 +9,7 @@
 
 #include "../common/driver.hpp"
 #include "../lammps/system.hpp"
+#include "../lammps/trajectory.hpp"
 #include "data_file.hpp"
 #include "molecules_trial.hpp"
 #include "trial.hpp"
@@ -34,12 +35,21 @@ apps::lammps::system system_of(const std::string& settings_file, const std::stri
   return apps::lammps::make_system(how, data);
 }
 
+// Runs it. Returns the exit status.
+int run(apps::driver& app, const apps::trial& once, const std::string& plan) try {
+  const int status = app.run(once);
+  const bool plans = !plan.empty() && !app.is_given("--sequential") && cleave::is_first_node();
+  return status == 0 && plans && !std::filesystem::exists(plan) ? 1 : status;  // said already
+} catch (const cleave::plan_error& e) {
+  throw apps::usage_error(std::string("--plan: ") + e.what());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   using namespace apps::md;
-  int steps = 100, every = 0, blocks = 3;
-  std::string start, to, plan, settings;
+  run_options how{.steps = 100, .every = 0, .blocks = 3};
+  std::string start, to, settings;
   std::vector<int> copies;
   apps::driver app(
       "md",
@@ -59,30 +69,26 @@ int main(int argc, char** argv) try {
              "Compute the molecules of a data file with the force field that this file describes");
   app.option_numbers("--replicate", copies, 1, 1000,
                      "Repeat the box of a data file with settings so often: X,Y,Z");
-  app.option_number("--steps", steps, 0, 10'000'000, "Steps of 0.005 (default: 100)");
-  app.option_number("--every", every, 1, 10'000'000, "Tell what is known after so many steps, too");
-  app.option_number("--blocks", blocks, 1, 64, "Blocks in each direction, at most (default: 3)");
-  app.option("--plan", "FILE", plan,
+  app.option_number("--steps", how.steps, 0, 10'000'000, "Steps of 0.005 (default: 100)");
+  app.option_number("--every", how.every, 1, 10'000'000,
+                    "Tell what is known after so many steps, too");
+  app.option_number("--blocks", how.blocks, 1, 64,
+                    "Blocks in each direction, at most (default: 3)");
+  app.option("--trajectory", "FILE", how.told.trajectory, apps::lammps::trajectory_help);
+  app.flag("--progress", how.told.progress, "Tell that on standard error while it is computed");
+  app.option("--plan", "FILE", how.plan,
              "Record the run in that file; if it is there, run the subtasks where it says is best");
   app.parse(argc, argv);
   if (!copies.empty() && (copies.size() != 3 || settings.empty()))
     throw apps::usage_error("--replicate: expected three numbers, and --settings");
   if (!to.empty() && !settings.empty())
     throw apps::usage_error("--write: expected without --settings, got both");
+  if (!how.told.trajectory.empty()) apps::lammps::trajectory::require_good(how.told.trajectory);
+  how.every = how.every != 0 ? how.every : std::max(how.steps, 1);
   if (!settings.empty())
-    return app.run(molecules_trial_of(system_of(settings, start, copies), steps,
-                                      every != 0 ? every : std::max(steps, 1), blocks, plan));
+    return run(app, molecules_trial_of(system_of(settings, start, copies), how), how.plan);
   melt atoms = start_of(start);
-  if (!to.empty()) {
-    if (cleave::is_first_node()) write_data_file(atoms, to);
-    return 0;
-  }
-  every = every != 0 ? every : std::max(steps, 1);
-  try {
-    const int status = app.run(trial_of(std::move(atoms), steps, every, blocks, plan));
-    const bool plans = !plan.empty() && !app.is_given("--sequential") && cleave::is_first_node();
-    return status == 0 && plans && !std::filesystem::exists(plan) ? 1 : status;  // said already
-  } catch (const cleave::plan_error& e) {
-    throw apps::usage_error(std::string("--plan: ") + e.what());
-  }
+  if (to.empty()) return run(app, trial_of(std::move(atoms), how), how.plan);
+  if (cleave::is_first_node()) write_data_file(atoms, to);
+  return 0;
 } catch (...) { return apps::failed("md"); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "observer.hpp"
 
 namespace apps::md::parallel {
 
@@ -25,68 +26,46 @@ public:
     const auto count = static_cast<unsigned>(g.blocks());
     for (unsigned b = 0; b < count; b++) {
       const unsigned home = b * nodes / count;
-      blocks_.push_back(at(home, graph_.template make<its_block>()));
-      leavers_.push_back(at(home, graph_.template make<leavers>()));
-      sums_.push_back(at(home, graph_.template make<sums>()));
-      halos_.emplace_back();
-      reactions_.emplace_back();
+      parts_.push_back({home, make<its_block>(home), make<leavers>(home), {}, {}, {}, {}, {}});
+      sums_.push_back(make<sums>(home));
       for (int k = 0; k < half; k++) {
-        halos_[b].push_back(at(home, graph_.template make<halo>()));
-        reactions_[b].push_back(at(home, graph_.template make<reaction>()));
+        parts_[b].halos.push_back(make<halo>(home));
+        parts_[b].reactions.push_back(make<reaction>(home));
       }
     }
     // The neighbours are added in the order in which their data are taken.
     for (int b = 0; b < g.blocks(); b++) {
-      around_.emplace_back();
-      halos_of_ahead_.emplace_back();
-      reactions_of_behind_.emplace_back();
       for (int side = 0; side < sides; side++)
-        if (side != itself) around_[b].push_back(leavers_[g.neighbour(b, side)]);
+        if (side != itself) parts_[b].around.push_back(parts_[g.neighbour(b, side)].leaving);
       for (int k = 0; k < half; k++) {
-        halos_of_ahead_[b].push_back(halos_[g.neighbour(b, first_ahead + k)][k]);
-        reactions_of_behind_[b].push_back(reactions_[g.neighbour(b, opposite(first_ahead + k))][k]);
+        const int ahead = g.neighbour(b, first_ahead + k);
+        const int behind = g.neighbour(b, opposite(first_ahead + k));
+        parts_[b].of_ahead.push_back(parts_[ahead].halos[k]);
+        parts_[b].of_behind.push_back(parts_[behind].reactions[k]);
       }
     }
   }
 
   // What sequential::simulation finds, bit for bit, on all nodes.
-  std::vector<state> run(int steps, int every) {
-    for_all([&](int b) {
+  std::vector<state> run(int steps, int every, const wishes& w = {}) {
+    const observer watched(w, system_, steps);
+    watched_ = &watched;
+    auto order = make<int>(0);  // of what is told besides
+    for_all([&](int b, part& p) {
       graph_.run(
           "begin", [this, b](its_block& its) { its = its_block(grid_, b, system_, atoms_of_[b]); },
-          out(blocks_[b]));
-      graph_.run("settle", settle, inout(blocks_[b]), out(halos_[b]));
+          out(p.its));
+      graph_.run("settle", settle, inout(p.its), out(p.halos));
     });
-    forces(true, true);
-    std::vector<cleave::datum<state>> found{measure(0)};
-    for (int step = 1; step <= steps; step++) {
-      const bool moves = step % system_.relist() == 0, counts = step % every == 0 || step == steps;
-      if (moves) {
-        for_all([&](int b) {
-          graph_.run(
-              "leave",
-              [this](its_block& its, values<const reaction> reactions, leavers& to) {
-                start(its, reactions);
-                its.leave(to);
-              },
-              inout(blocks_[b]), in(unfinished(b)), out(leavers_[b]));
-        });
-        for_all([&](int b) {
-          graph_.run("arrive", arrive, inout(blocks_[b]), in(around_[b]), out(halos_[b]));
-        });
-      } else {
-        for_all([&](int b) {
-          graph_.run(
-              "advance",
-              [this](its_block& its, values<const reaction> reactions, values<halo> halos) {
-                start(its, reactions);
-                give(its, halos, false);
-              },
-              inout(blocks_[b]), in(unfinished(b)), out(halos_[b]));
-        });
-      }
+    data<state> found;
+    for (int step = 0; step <= steps; step++) {
+      const bool moves = step % system_.relist() == 0;
+      const bool counts = step % every == 0 || step == steps;
+      if (step > 0) moves ? move() : advance();
       forces(moves, counts);
-      if (counts) found.push_back(measure(step));
+      if (!counts) continue;
+      found.push_back(measure(step));
+      tell(step, found.back(), order);
     }
     for (auto each : found) graph_.bring(each);
     graph_.wait();
@@ -98,6 +77,19 @@ public:
 private:
   template <class T>
   using data = std::vector<cleave::datum<T>>;
+
+  // The data of one block.
+  struct part {
+    unsigned home;
+    cleave::datum<its_block> its;
+    cleave::datum<leavers> leaving;
+    data<halo> halos;  // what it gives to each neighbour
+    data<reaction> reactions;
+    // What it reads of others, in the order in which it reads.
+    data<leavers> around;
+    data<halo> of_ahead;
+    data<reaction> of_behind;
+  };
 
   // ---- what subtasks do
 
@@ -130,11 +122,36 @@ private:
   // ---- parts of a step
 
   template <class F>
-  void for_all(const F& f) const {
-    for (int b = 0; b < grid_.blocks(); b++) f(b);
+  void for_all(const F& f) {
+    for (int b = 0; b < grid_.blocks(); b++) f(b, parts_[b]);
+  }
+  void move() {
+    for_all([&](int, part& p) {
+      graph_.run(
+          "leave",
+          [this](its_block& its, values<const reaction> reactions, leavers& to) {
+            start(its, reactions);
+            its.leave(to);
+          },
+          inout(p.its), in(unfinished(p)), out(p.leaving));
+    });
+    for_all([&](int, part& p) {
+      graph_.run("arrive", arrive, inout(p.its), in(p.around), out(p.halos));
+    });
+  }
+  void advance() {
+    for_all([&](int, part& p) {
+      graph_.run(
+          "advance",
+          [this](its_block& its, values<const reaction> reactions, values<halo> halos) {
+            start(its, reactions);
+            give(its, halos, false);
+          },
+          inout(p.its), in(unfinished(p)), out(p.halos));
+    });
   }
   void forces(bool moved, bool counts) {
-    for_all([&](int b) {
+    for_all([&](int, part& p) {
       graph_.run(
           "force",
           [=, this](its_block& its, values<const halo> halos, values<reaction> reactions) {
@@ -143,22 +160,22 @@ private:
             its.compute_forces(system_, counts);
             for (int k = 0; k < half; k++) its.give_force(k, reactions[k]);
           },
-          inout(blocks_[b]), in(halos_of_ahead_[b]), out(reactions_[b]));
+          inout(p.its), in(p.of_ahead), out(p.reactions));
     });
     finished_ = false;
   }
   cleave::datum<state> measure(int step) {
-    for_all([&](int b) {
+    for_all([&](int b, part& p) {
       graph_.run(
           "measure",
           [=, this](its_block& its, values<const reaction> reactions, sums& of_it) {
             step == 0 ? complete(its, reactions) : finish(its, reactions);
             of_it = its.energy(system_);
           },
-          inout(blocks_[b]), in(unfinished(b)), out(sums_[b]));
+          inout(p.its), in(unfinished(p)), out(sums_[b]));
     });
     finished_ = true;
-    auto found = at(0, graph_.template make<state>());
+    auto found = make<state>(0);
     graph_.run(
         "sum",
         [this, step](values<const sums> all, state& to) {
@@ -169,14 +186,34 @@ private:
         in(sums_), out(found));
     return found;
   }
-  const data<reaction>& unfinished(int b) const {
-    return finished_ ? none_ : reactions_of_behind_[b];
+  void tell(int step, cleave::datum<state> found, cleave::datum<int> order) {
+    if (watched_->tells())
+      graph_.run(
+          "tell", [this](const state& s, int&) { watched_->told(s); }, in(found), inout(order));
+    if (!watched_->shows()) return;
+    for (std::size_t b = frames_.size(); b < parts_.size(); b++)
+      frames_.push_back(make<lammps::frame>(parts_[b].home));
+    for_all([&](int b, part& p) {
+      graph_.run(
+          "show", [](const its_block& its, lammps::frame& to) { its.show(to); }, in(p.its),
+          out(frames_[b]));
+    });
+    graph_.run(
+        "write",
+        [this, step](values<const lammps::frame> of_blocks, int&) {
+          std::vector<const lammps::frame*> all;
+          for (const lammps::frame& each : of_blocks) all.push_back(&each);
+          watched_->show(step, all);
+        },
+        in(frames_), inout(order));
   }
+  const data<reaction>& unfinished(const part& p) const { return finished_ ? none_ : p.of_behind; }
 
   template <class T>
-  cleave::datum<T> at(unsigned home, cleave::datum<T> d) {
-    graph_.set_home(d, home);
-    return d;
+  cleave::datum<T> make(unsigned home) {
+    auto made = graph_.template make<T>();
+    graph_.set_home(made, home);
+    return made;
   }
 
   const System& system_;
@@ -184,15 +221,10 @@ private:
   std::vector<std::vector<int>> atoms_of_;  // the atoms of each block
   cleave::team_graph& graph_;
   bool finished_ = false;  // the step has been, also its second half
-  data<its_block> blocks_;
-  data<leavers> leavers_;
+  std::vector<part> parts_;
   data<sums> sums_;
-  std::vector<data<halo>> halos_;  // what each block gives to each neighbour
-  std::vector<data<reaction>> reactions_;
-  // What a block reads, in the order in which it reads.
-  std::vector<data<leavers>> around_;
-  std::vector<data<halo>> halos_of_ahead_;
-  std::vector<data<reaction>> reactions_of_behind_;
+  data<lammps::frame> frames_;  // if they are shown
+  const observer* watched_ = nullptr;
   const data<reaction> none_;
 };
 

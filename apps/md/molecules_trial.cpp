@@ -21,14 +21,13 @@ using states = std::vector<molecular_state>;
 
 struct run_on_nodes {
   molecules atoms;
-  int steps = 0, every = 1, blocks = 1;
-  std::string plan;
-  auto input() { return std::tie(atoms, steps, every, blocks, plan); }
+  run_options how;
+  auto input() { return std::tie(atoms, how); }
   team_result<states> run(cleave::team& all) const {
-    cleave::team_graph g(all, plan);
-    parallel::simulation s(atoms, grid(atoms, blocks), g, all.size());
+    cleave::team_graph g(all, how.plan);
+    parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size());
     g.wait();  // waits until all nodes are here
-    auto [cost, found] = timed([&] { return s.run(steps, every); });
+    auto [cost, found] = timed([&] { return s.run(how.steps, how.every, how.told); });
     return {cost, std::move(found)};
   }
 };
@@ -89,16 +88,15 @@ answer report(const states& found, double skin) {
 
 }  // namespace
 
-trial molecules_trial_of(lammps::system s, int steps, int every, int blocks,
-                         const std::string& plan) {
+trial molecules_trial_of(lammps::system s, const run_options& how) {
   auto atoms = std::make_shared<const molecules>(std::move(s));
   return make_team_trial(
       [=](stopwatch& time) {
-        sequential::simulation all(*atoms, grid(*atoms, blocks));
+        sequential::simulation all(*atoms, grid(*atoms, how.blocks));
         time.restart();
-        return all.run(steps, every);
+        return all.run(how.steps, how.every, how.told);
       },
-      run_on_nodes{*atoms, steps, every, blocks, plan},
+      run_on_nodes{*atoms, how},
       [skin = atoms->field.skin](const states& found) { return report(found, skin); });
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "observer.hpp"
 
 namespace apps::md::sequential {
 
@@ -20,24 +21,25 @@ public:
   }
 
   // The state at the beginning, then after each `every` steps and at the end.
-  std::vector<typename System::found> run(int steps, int every) {
+  std::vector<typename System::found> run(int steps, int every, const wishes& w = {}) {
+    const observer watched(w, system_, steps);
     std::vector<typename System::found> found;
     for (auto& b : blocks_) b.settle();
-    new_list();
-    forces(true);
-    found.push_back(measure(0));
-    for (int step = 1; step <= steps; step++) {
+    for (int step = 0; step <= steps; step++) {
+      const bool moves = step % system_.relist() == 0;
       const bool counts = step % every == 0 || step == steps;
-      for (auto& b : blocks_) b.accelerate(system_, 0.5), b.drift(system_);
-      if (step % system_.relist() == 0) {
-        exchange();
-        new_list();
-      } else {
-        ghosts(false);
+      if (step > 0) {
+        for (auto& b : blocks_) b.accelerate(system_, 0.5), b.drift(system_);
+        if (moves) exchange();
       }
+      moves ? new_list() : ghosts(false);
       forces(counts);
-      for (auto& b : blocks_) b.accelerate(system_, 0.5);
-      if (counts) found.push_back(measure(step));
+      if (step > 0)
+        for (auto& b : blocks_) b.accelerate(system_, 0.5);
+      if (!counts) continue;
+      found.push_back(measure(step));
+      watched.told(found.back());
+      if (watched.shows()) show(step, watched);
     }
     return found;
   }
@@ -77,6 +79,15 @@ private:
     for (const auto& b : blocks_) sum += b.energy(system_);
     return state_at(step, system_, sum);
   }
+  void show(int step, const observer& watched) {
+    frames_.resize(blocks_.size());
+    std::vector<const lammps::frame*> parts;
+    for (std::size_t b = 0; b < blocks_.size(); b++) {
+      blocks_[b].show(frames_[b]);
+      parts.push_back(&frames_[b]);
+    }
+    watched.show(step, parts);
+  }
 
   const System& system_;
   grid grid_;
@@ -84,6 +95,7 @@ private:
   std::vector<std::vector<halo>> halos_;  // what each block gives to each neighbour
   std::vector<std::vector<reaction>> reactions_;
   std::vector<leavers> leavers_;
+  std::vector<lammps::frame> frames_;  // if they are shown
 };
 
 }  // namespace apps::md::sequential

@@ -15,14 +15,13 @@ namespace {
 
 struct run_on_nodes {
   melt atoms;
-  int steps = 0, every = 1, blocks = 1;
-  std::string plan;
-  auto input() { return std::tie(atoms, steps, every, blocks, plan); }
+  run_options how;
+  auto input() { return std::tie(atoms, how); }
   team_result<std::vector<state>> run(cleave::team& all) const {
-    cleave::team_graph g(all, plan);
-    parallel::simulation s(atoms, grid(atoms, blocks), g, all.size());
+    cleave::team_graph g(all, how.plan);
+    parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size());
     g.wait();  // waits until all nodes are here
-    auto [cost, found] = timed([&] { return s.run(steps, every); });
+    auto [cost, found] = timed([&] { return s.run(how.steps, how.every, how.told); });
     return {cost, std::move(found)};
   }
 };
@@ -56,15 +55,15 @@ answer report(const std::vector<state>& found) {
 
 }  // namespace
 
-trial trial_of(melt m, int steps, int every, int blocks, const std::string& plan) {
+trial trial_of(melt m, const run_options& how) {
   auto atoms = std::make_shared<const melt>(std::move(m));
   return make_team_trial(
       [=](stopwatch& time) {
-        sequential::simulation s(*atoms, grid(*atoms, blocks));
+        sequential::simulation s(*atoms, grid(*atoms, how.blocks));
         time.restart();
-        return s.run(steps, every);
+        return s.run(how.steps, how.every, how.told);
       },
-      run_on_nodes{*atoms, steps, every, blocks, plan}, report);
+      run_on_nodes{*atoms, how}, report);
 }
 
 }  // namespace apps::md

@@ -78,7 +78,10 @@ TEST(compare, finds_what_is_equal_at_the_border_of_every_part) {
 TEST(gravity, is_right) { expect_right(apps::gravity::trial_of(8)); }
 TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
 TEST(cholesky, is_right) { expect_right(apps::cholesky::trial_of(300), false); }
-TEST(md, is_right) { expect_right(apps::md::trial_of(apps::md::lattice(5), 25, 25, 2), false); }
+TEST(md, is_right) {
+  expect_right(apps::md::trial_of(apps::md::lattice(5), {.steps = 25, .every = 25, .blocks = 2}),
+               false);
+}
 TEST(matmul, is_right) { expect_right(apps::matmul::trial_of(200)); }
 TEST(sort, is_right) { expect_right(apps::sort::trial_of(50'000)); }
 

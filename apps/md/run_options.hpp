@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <tuple>
+
+namespace apps::md {
+
+// What is to be told besides the answer.
+struct wishes {
+  std::string trajectory = {};  // a file; empty: none
+  bool progress = false;        // a line on standard error for each step that is told
+  auto fields() { return std::tie(trajectory, progress); }
+};
+
+// How a simulation is run, whatever its atoms are.
+struct run_options {
+  int steps = 0, every = 1;  // what is known is told after each `every` steps, and at the end
+  int blocks = 1;            // in each direction, at most
+  std::string plan = {};     // a file for team_graph, or nothing
+  wishes told = {};
+  auto fields() { return std::tie(steps, every, blocks, plan, told); }
+};
+
+}  // namespace apps::md
