@@ -8,8 +8,10 @@
 namespace apps::md {
 
 inline constexpr const char* data_file_help =
-    "A data file is as LAMMPS reads and writes it (read_data, write_data), with the atom style\n"
-    "\"atomic\": one type, mass 1, a box at right angles, velocities, atoms numbered from 1 on.\n";
+    "A data file is as LAMMPS reads and writes it (read_data, write_data), with a box at right\n"
+    "angles and atoms numbered from 1 on. Without settings its atom style is \"atomic\": one "
+    "type,\n"
+    "mass 1, velocities.\n";
 
 // Reads a file in that format. Throws input_error.
 melt read_data_file(const std::string& name);

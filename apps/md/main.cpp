@@ -60,8 +60,10 @@ int main(int argc, char** argv) try {
       "alone. The answer is what LAMMPS prints for the same atoms: temperature, energies of an "
       "atom\n"
       "and pressure, at the beginning and the end.",
-      "md 20 --steps 100 --workers 2\n  md 20 --write start.data",
-      std::string("Over several nodes each has some of the blocks.\n") + data_file_help);
+      "md 20 --steps 100 --workers 2\n  md 20 --write start.data\n  md data.peptide --settings "
+      "peptide.settings",
+      std::string("Over several nodes each has some of the blocks.\n") + data_file_help +
+          apps::lammps::settings_help);
   app.text("START", start,
            "a number N: N x N x N cells of a crystal, 4 atoms each; or the name of a data file");
   app.option("--write", "FILE", to, "Write the atoms of the beginning to a data file instead");
@@ -69,7 +71,8 @@ int main(int argc, char** argv) try {
              "Compute the molecules of a data file with the force field that this file describes");
   app.option_numbers("--replicate", copies, 1, 1000,
                      "Repeat the box of a data file with settings so often: X,Y,Z");
-  app.option_number("--steps", how.steps, 0, 10'000'000, "Steps of 0.005 (default: 100)");
+  app.option_number("--steps", how.steps, 0, 10'000'000,
+                    "Steps of 0.005, or as the settings say (default: 100)");
   app.option_number("--every", how.every, 1, 10'000'000,
                     "Tell what is known after so many steps, too");
   app.option_number("--blocks", how.blocks, 1, 64,

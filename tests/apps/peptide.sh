@@ -12,18 +12,7 @@ else
   echo "skipped: $data is not here (Debian: apt-get install lammps-examples)"
   exit 77
 fi
-cat >settings <<'END'
-units real
-atom_style full
-pair_style lj/charmm/coul/charmm 8.0 10.0
-bond_style harmonic
-angle_style charmm
-dihedral_style charmm
-improper_style harmonic
-special_bonds charmm
-neighbor 2.0 bin
-timestep 0.5
-END
+cp "$CLEAVE_SOURCE_DIR/apps/md/peptide.settings" settings
 peptide() { "$bin/md" data.peptide --settings settings --steps 20 "$@"; }
 
 # energies FILE: those of the terms, from --json, a line for each step.

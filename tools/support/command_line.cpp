@@ -372,8 +372,9 @@ std::vector<std::pair<std::string, std::optional<std::string>>> command_line::gi
   for (std::size_t i = first; i < options.size(); i++)
     if (const auto& option = *options[i]; option.count() > 0) {
       const bool flag = option.get_items_expected_max() == 0;
-      found.emplace_back(option.get_name(),
-                         flag ? std::nullopt : std::optional(option.results().front()));
+      std::string words;
+      for (const std::string& word : option.results()) words += (words.empty() ? "" : ",") + word;
+      found.emplace_back(option.get_name(), flag ? std::nullopt : std::optional(words));
     }
   return found;
 }
