@@ -79,11 +79,15 @@ int main(int argc, char** argv) try {
                     "Blocks in each direction, at most (default: 3)");
   app.option("--trajectory", "FILE", how.told.trajectory, apps::lammps::trajectory_help);
   app.flag("--progress", how.told.progress, "Tell that on standard error while it is computed");
+  app.flag("--synchronous", how.synchronous,
+           "Compute in bulk-synchronous steps: all blocks compute, then all tell their neighbours");
   app.option("--plan", "FILE", how.plan,
              "Record the run in that file; if it is there, run the subtasks where it says is best");
   app.parse(argc, argv);
   if (!copies.empty() && (copies.size() != 3 || settings.empty()))
     throw apps::usage_error("--replicate: expected three numbers, and --settings");
+  if (how.synchronous && !how.plan.empty())
+    throw apps::usage_error("--synchronous: expected without --plan, got both");
   if (!to.empty() && !settings.empty())
     throw apps::usage_error("--write: expected without --settings, got both");
   if (!how.told.trajectory.empty()) apps::lammps::trajectory::require_good(how.told.trajectory);

@@ -8,6 +8,7 @@
 
 #include "block.hpp"
 #include "observer.hpp"
+#include "rank_times.hpp"
 
 namespace apps::md::parallel {
 
@@ -46,32 +47,30 @@ public:
     }
   }
 
+  // From now on steps are bulk-synchronous: all blocks compute, then all that they tell each other
+  // travels, and nothing goes on before it is there.
+  void make_synchronous() { synchronous_ = true; }
+
   // What sequential::simulation finds, bit for bit, on all nodes.
   std::vector<state> run(int steps, int every, const wishes& w = {}) {
-    const observer watched(w, system_, steps);
-    watched_ = &watched;
-    auto order = make<int>(0);  // of what is told besides
-    for_all([&](int b, part& p) {
-      graph_.run(
-          "begin", [this, b](its_block& its) { its = its_block(grid_, b, system_, atoms_of_[b]); },
-          out(p.its));
-      graph_.run("settle", settle, inout(p.its), out(p.halos));
-    });
-    data<state> found;
-    for (int step = 0; step <= steps; step++) {
-      const bool moves = step % system_.relist() == 0;
-      const bool counts = step % every == 0 || step == steps;
-      if (step > 0) moves ? move() : advance();
-      forces(moves, counts);
-      if (!counts) continue;
-      found.push_back(measure(step));
-      tell(step, found.back(), order);
-    }
-    for (auto each : found) graph_.bring(each);
-    graph_.wait();
     std::vector<state> values;
-    for (auto each : found) values.push_back(*each);
+    times_.run([&] { values = run_steps(steps, every, w); });
     return values;
+  }
+  // What the ranks did in run(), on all nodes. `workers`: how many each of them has.
+  std::vector<rank_times> times(unsigned nodes, int workers) {
+    data<rank_times> of_ranks;
+    for (unsigned rank = 0; rank < nodes; rank++) {
+      of_ranks.push_back(make<rank_times>(rank));
+      graph_.run(
+          "times", [this, workers](rank_times& to) { to = times_.total(workers); },
+          out(of_ranks.back()));
+      graph_.bring(of_ranks.back());
+    }
+    graph_.wait();
+    std::vector<rank_times> found;
+    for (auto each : of_ranks) found.push_back(*each);
+    return found;
   }
 
 private:
@@ -119,50 +118,109 @@ private:
     settle(its, halos);
   }
 
-  // ---- parts of a step
+  // ---- parts of a run
+
+  std::vector<state> run_steps(int steps, int every, const wishes& w) {
+    const observer watched(w, system_, steps);
+    watched_ = &watched;
+    auto order = make<int>(0);  // of what is told besides
+    for_all([&](int b, part& p) {
+      graph_.run(
+          "begin", [this, b](its_block& its) { its = its_block(grid_, b, system_, atoms_of_[b]); },
+          out(p.its));
+      graph_.run("settle", settle, inout(p.its), out(p.halos));
+    });
+    exchange(&part::of_ahead);
+    data<state> found;
+    for (int step = 0; step <= steps; step++) {
+      const bool moves = step % system_.relist() == 0;
+      const bool counts = step % every == 0 || step == steps;
+      if (step > 0) moves ? move() : advance();
+      forces(moves, counts);
+      if (!counts) continue;
+      found.push_back(measure(step));
+      tell(step, found.back(), order);
+    }
+    for (auto each : found) graph_.bring(each);
+    graph_.wait();
+    std::vector<state> values;
+    for (auto each : found) values.push_back(*each);
+    return values;
+  }
 
   template <class F>
   void for_all(const F& f) {
     for (int b = 0; b < grid_.blocks(); b++) f(b, parts_[b]);
+  }
+  // In bulk-synchronous steps: waits until all that blocks have written is where it is read next,
+  // which is that member of a part.
+  template <class T>
+  void exchange(data<T> part::*read_next) {
+    if (!synchronous_) return;
+    graph_.wait();
+    times_.travel([&] {
+      for_all([&](int, part& p) {
+        graph_.run(
+            "receive", [](values<const T>) {}, in(p.*read_next), cleave::on(p.home));
+      });
+      graph_.wait();
+    });
   }
   void move() {
     for_all([&](int, part& p) {
       graph_.run(
           "leave",
           [this](its_block& its, values<const reaction> reactions, leavers& to) {
-            start(its, reactions);
-            its.leave(to);
+            times_.compute([&] {
+              start(its, reactions);
+              its.leave(to);
+            });
           },
           inout(p.its), in(unfinished(p)), out(p.leaving));
     });
+    exchange(&part::around);
     for_all([&](int, part& p) {
-      graph_.run("arrive", arrive, inout(p.its), in(p.around), out(p.halos));
+      graph_.run(
+          "arrive",
+          [this](its_block& its, values<const leavers> around, values<halo> halos) {
+            times_.compute([&] { arrive(its, around, halos); });
+          },
+          inout(p.its), in(p.around), out(p.halos));
     });
+    exchange(&part::of_ahead);
   }
   void advance() {
     for_all([&](int, part& p) {
       graph_.run(
           "advance",
           [this](its_block& its, values<const reaction> reactions, values<halo> halos) {
-            start(its, reactions);
-            give(its, halos, false);
+            times_.compute([&] { start(its, reactions); });
+            times_.communicate([&] { give(its, halos, false); });
           },
           inout(p.its), in(unfinished(p)), out(p.halos));
     });
+    exchange(&part::of_ahead);
   }
   void forces(bool moved, bool counts) {
     for_all([&](int, part& p) {
       graph_.run(
           "force",
           [=, this](its_block& its, values<const halo> halos, values<reaction> reactions) {
-            for (int k = 0; k < half; k++) its.take(k, halos[k]);
-            if (moved) its.list(system_);
-            its.compute_forces(system_, counts);
-            for (int k = 0; k < half; k++) its.give_force(k, reactions[k]);
+            times_.communicate([&] {
+              for (int k = 0; k < half; k++) its.take(k, halos[k]);
+            });
+            times_.compute([&] {
+              if (moved) its.list(system_);
+              its.compute_forces(system_, counts);
+            });
+            times_.communicate([&] {
+              for (int k = 0; k < half; k++) its.give_force(k, reactions[k]);
+            });
           },
           inout(p.its), in(p.of_ahead), out(p.reactions));
     });
     finished_ = false;
+    exchange(&part::of_behind);
   }
   cleave::datum<state> measure(int step) {
     for_all([&](int b, part& p) {
@@ -221,11 +279,13 @@ private:
   std::vector<std::vector<int>> atoms_of_;  // the atoms of each block
   cleave::team_graph& graph_;
   bool finished_ = false;  // the step has been, also its second half
+  bool synchronous_ = false;
   std::vector<part> parts_;
   data<sums> sums_;
   data<lammps::frame> frames_;  // if they are shown
   const observer* watched_ = nullptr;
   const data<reaction> none_;
+  times_of_rank times_;
 };
 
 }  // namespace apps::md::parallel

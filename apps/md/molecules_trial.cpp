@@ -3,34 +3,17 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "../common/measure.hpp"
-#include "md.hpp"
 #include "molecules.hpp"
-#include "sequential.hpp"
+#include "nodes_run.hpp"
 
 namespace apps::md {
 namespace {
 
 using states = std::vector<molecular_state>;
-
-struct run_on_nodes {
-  molecules atoms;
-  run_options how;
-  auto input() { return std::tie(atoms, how); }
-  team_result<states> run(cleave::team& all) const {
-    cleave::team_graph g(all, how.plan);
-    parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size());
-    g.wait();  // waits until all nodes are here
-    auto [cost, found] = timed([&] { return s.run(how.steps, how.every, how.told); });
-    return {cost, std::move(found)};
-  }
-};
 
 // One column of what LAMMPS prints.
 struct column {
@@ -89,15 +72,11 @@ answer report(const states& found, double skin) {
 }  // namespace
 
 trial molecules_trial_of(lammps::system s, const run_options& how) {
-  auto atoms = std::make_shared<const molecules>(std::move(s));
-  return make_team_trial(
-      [=](stopwatch& time) {
-        sequential::simulation all(*atoms, grid(*atoms, how.blocks));
-        time.restart();
-        return all.run(how.steps, how.every, how.told);
-      },
-      run_on_nodes{*atoms, how},
-      [skin = atoms->field.skin](const states& found) { return report(found, skin); });
+  molecules atoms(std::move(s));
+  const double listed_beyond = atoms.field.skin;
+  return simulation_trial(std::move(atoms), how, [listed_beyond](const states& found) {
+    return report(found, listed_beyond);
+  });
 }
 
 }  // namespace apps::md

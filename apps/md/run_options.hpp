@@ -18,7 +18,9 @@ struct run_options {
   int blocks = 1;            // in each direction, at most
   std::string plan = {};     // a file for team_graph, or nothing
   wishes told = {};
-  auto fields() { return std::tie(steps, every, blocks, plan, told); }
+  bool synchronous = false;  // all blocks do one thing after the other at once
+  int workers = 1;           // of each node; decides nothing, but what waiting is
+  auto fields() { return std::tie(steps, every, blocks, plan, told, synchronous, workers); }
 };
 
 }  // namespace apps::md

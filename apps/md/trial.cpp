@@ -2,29 +2,14 @@
 
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <string>
-#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "../common/measure.hpp"
-#include "md.hpp"
-#include "sequential.hpp"
+#include "nodes_run.hpp"
 
 namespace apps::md {
 namespace {
-
-struct run_on_nodes {
-  melt atoms;
-  run_options how;
-  auto input() { return std::tie(atoms, how); }
-  team_result<std::vector<state>> run(cleave::team& all) const {
-    cleave::team_graph g(all, how.plan);
-    parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size());
-    g.wait();  // waits until all nodes are here
-    auto [cost, found] = timed([&] { return s.run(how.steps, how.every, how.told); });
-    return {cost, std::move(found)};
-  }
-};
 
 answer report(const std::vector<state>& found) {
   answer a;
@@ -56,14 +41,7 @@ answer report(const std::vector<state>& found) {
 }  // namespace
 
 trial trial_of(melt m, const run_options& how) {
-  auto atoms = std::make_shared<const melt>(std::move(m));
-  return make_team_trial(
-      [=](stopwatch& time) {
-        sequential::simulation s(*atoms, grid(*atoms, how.blocks));
-        time.restart();
-        return s.run(how.steps, how.every, how.told);
-      },
-      run_on_nodes{*atoms, how}, report);
+  return simulation_trial(std::move(m), how, report);
 }
 
 }  // namespace apps::md

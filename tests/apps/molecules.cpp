@@ -289,7 +289,8 @@ TEST(molecules, energy_stays) {
 
 // Each pair by itself, of all images the nearest: what joins atoms is known by their molecules.
 TEST(molecules, what_few_bonds_join_is_left_out) {
-  const molecules m = made(settings_text, data_text());
+  // Charges reach from an atom to another image of the one that a few bonds join to it.
+  const molecules m = made(with("2.5 3.0", "2.5 4.0"), data_text());
   const int apart[5][5] = {
       {0, 1, 2, 3, 2}, {1, 0, 1, 2, 1}, {2, 1, 0, 1, 2}, {3, 2, 1, 0, 3}, {2, 1, 2, 3, 0}};
   const double share_lj[] = {1, 0, 0, 0.5}, share_coulomb[] = {1, 0, 0.25, 0.75};
@@ -308,7 +309,7 @@ TEST(molecules, what_few_bonds_join_is_left_out) {
         const auto& p = m.field.pairs.lj[m.type[i] * 2 + m.type[j]];
         if (r < 2.5)
           lj += share_lj[bonds] / 2 * (p.r12 * std::pow(r, -12) - p.r6 * std::pow(r, -6));
-        if (r < 3.0) coulomb += share_coulomb[bonds] / 2 * m.charge[i] * m.charge[j] / r;
+        if (r < 4.0) coulomb += share_coulomb[bonds] / 2 * m.charge[i] * m.charge[j] / r;
       }
   const auto found = plain(m, 1, 0, 1)[0];
   EXPECT_NEAR(n * found.lj, lj, 1e-9 * std::abs(lj));
@@ -349,10 +350,13 @@ TEST(molecules, one_four_pairs_of_dihedrals_have_their_weight) {
 struct simulated {
   molecules atoms;
   int blocks = 1, steps = 0, every = 1;
-  auto input() { return std::tie(atoms, blocks, steps, every); }
+  bool synchronous = false;
+  auto input() { return std::tie(atoms, blocks, steps, every, synchronous); }
   std::vector<molecular_state> run(cleave::team& all) const {
     cleave::team_graph g(all);
-    return parallel::simulation(atoms, grid(atoms, blocks), g, all.size()).run(steps, every);
+    parallel::simulation s(atoms, grid(atoms, blocks), g, all.size());
+    if (synchronous) s.make_synchronous();
+    return s.run(steps, every);
   }
 };
 
@@ -364,8 +368,9 @@ TEST(molecules, subtasks_find_the_same_bit_for_bit) {
       cleave::options o;
       o.workers = workers;
       cleave::runtime rt(o);
-      EXPECT_EQ(rt.run_on_all(simulated{m, blocks, 16, every}), expected)
-          << blocks << " blocks, every " << every << ", " << workers << " workers";
+      for (const bool synchronous : {false, true})
+        EXPECT_EQ(rt.run_on_all(simulated{m, blocks, 16, every, synchronous}), expected)
+            << blocks << " blocks, every " << every << ", " << workers << " workers";
     }
   }
 }

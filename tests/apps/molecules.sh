@@ -83,4 +83,12 @@ bad data:29 "the line of a bond (number, type, 2 atoms), got '1 1 1'" '29s/ 2$//
 bad data:36 "the line of an angle" '36s/ 3$//' ''
 bad data:29 "4 bonds, a line for each" '30,$d' ''
 bad data:38 "the name of a section, got 'none'" '$a none' ''
+# Steps in which all blocks do the same at once have the same answer; both say what the rank has done.
+cp water.data edited.data && cp water.settings edited.settings
+for how in "" --synchronous; do
+  "$bin/md" edited.data --settings edited.settings --replicate 2,2,2 --steps 10 --workers 1 $how --json >"out$how" || fail "md $how"
+  grep -qE '"computing":\[[0-9.e-]+\],"communicating":\[[0-9.e-]+\],"waiting":\[' "out$how" || fail "md $how: $(cat "out$how")"
+done
+part() { sed 's/.*\("answer".*\),"computing.*/\1/' "$1"; }
+[[ $(part out) == "$(part out--synchronous)" ]] || fail "--synchronous: $(cat out--synchronous), expected $(cat out)"
 exit "$((failures > 0))"
