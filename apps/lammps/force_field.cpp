@@ -12,7 +12,7 @@ namespace {
 unit_system units_of(const settings& how) {
   if (how.units == "lj") return {};
   constexpr double mvv = 48.88821291 * 48.88821291;  // kcal/mol of g/mol × (Å/fs)²
-  return {0.0019872067, mvv, 68568.415, 332.06371, 1.0, 2.0, false};
+  return {0.0019872067, mvv, 68568.415, 332.06371, 1.0, 2.0, 10, false};
 }
 
 double in_radians(double degrees) { return degrees * std::numbers::pi / 180; }
@@ -190,7 +190,7 @@ force_field force_field_of(const settings& how, const data_file& of) {
   f.types = of.types;
   f.time_step = how.time_step.value_or(f.units.time_step);
   f.skin = how.skin.value_or(f.units.skin);
-  f.relist = how.relist;
+  f.relist = how.relist.value_or(f.units.relist);
   f.special_lj = how.special_lj, f.special_coulomb = how.special_coulomb;
   f.pairs = pairs_of(how, of);
   f.mass =

@@ -17,6 +17,7 @@ struct unit_system {
   double pressure_of_nkt = 1;  // pressure of energy / volume
   double coulomb = 1;          // energy × distance of charge²
   double time_step = 0.005, skin = 0.3;
+  int relist = 5;        // steps from one list of neighbours to the next, so that it is good enough
   bool per_atom = true;  // energies are told for each atom
 };
 

@@ -51,7 +51,7 @@ struct settings {
   std::vector<statement> masses;
   double dielectric = 1;
   std::optional<double> time_step, skin;
-  int relist = 20;  // steps from one list of neighbours to the next
+  std::optional<int> relist;  // steps from one list of neighbours to the next
 };
 
 // Throws input_error.

@@ -83,6 +83,26 @@ bad data:29 "the line of a bond (number, type, 2 atoms), got '1 1 1'" '29s/ 2$//
 bad data:36 "the line of an angle" '36s/ 3$//' ''
 bad data:29 "4 bonds, a line for each" '30,$d' ''
 bad data:38 "the name of a section, got 'none'" '$a none' ''
+# What is found out while it is computed: md ends with status 1.
+wrong() {
+  sed "$2" water.data >edited.data
+  sed "$3" water.settings >edited.settings
+  "$bin/md" edited.data --settings edited.settings --steps 400 --sequential >out 2>err
+  local status=$?
+  [[ $status == 1 && $(<err) == *"$1"* ]] || fail "md, '$2', '$3': status $status, $(cat out err); expected $1"
+}
+wrong "atoms that come at most half the skin far from one list of neighbours to the next: at step 400 one had come " \
+  "" '$a neigh_modify every 1000'
+wrong "all bonded atoms near each other: at step 0 2 terms are not" 's/^0 12/0 40/; s/^6 2 2 0.417 3.7/6 2 2 0.417 23.7/' ""
+wrong "energies that are finite: two atoms are at one place" 's/^4 2 1 -0.834 4.0 1.0 1.2/4 2 1 -0.834 1.0 1.0 1.0/' ""
+# A melt is the same atoms with settings, too.
+"$bin/md" 4 --write edited.data || fail "md --write"
+printf '%s\n' "pair_style lj/cut 2.5" "pair_coeff 1 1 1 1" "neigh_modify every 20" >edited.settings
+for how in "" "--settings edited.settings"; do
+  "$bin/md" edited.data $how --steps 8 --sequential --json | grep -oE '"(temperature|potential|total|pressure)":[^]]*' |
+    grep -oE '[-a-z]*[0-9]+\.[0-9]{9}' >"melt$how" || fail "md $how"
+done
+[[ $(wc -l <melt) == 8 && $(<melt) == "$(<"melt--settings edited.settings")" ]] || fail "a melt with settings: $(cat melt*)"
 # Steps in which all blocks do the same at once have the same answer; both say what the rank has done.
 cp water.data edited.data && cp water.settings edited.settings
 for how in "" --synchronous; do
