@@ -32,7 +32,7 @@ struct run_on_nodes {
 
 // report(states) makes an answer, to which the times of the ranks are added.
 template <class System, class Report>
-trial simulation_trial(System s, const run_options& how, const Report& report) {
+trial simulation_trial(System s, const run_options& how, Report report) {
   using result = typename run_on_nodes<System>::result;
   auto atoms = std::make_shared<const System>(std::move(s));
   return [=](cleave::runtime* workers) {
