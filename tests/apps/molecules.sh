@@ -6,13 +6,13 @@ source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 cd "$work" || exit 1
 
 cp "$CLEAVE_SOURCE_DIR"/tests/apps/water.{data,settings} .
-# same WHAT DATA-SCRIPT SETTINGS-SCRIPT: of the files that these make, the energies of pairs, charges, bonds and angles are
+# same WHAT DATA-SCRIPT SETTINGS-SCRIPT: of the files that these make, energies of pairs, charges, bonds, angles, pressure are
 # LAMMPS's, after ten steps.
 same() {
   sed "$2" water.data >edited.data
   sed "$3" water.settings >edited.settings
   "$bin/md" edited.data --settings edited.settings --steps 10 --sequential >out 2>err || fail "$1: exit status $?: $(cat err)"
-  [[ $(awk '$1 == 10 { print $3, $4, $5, $6 }' out) == "0.148650259 -0.08273464568 0.2770498081 0.185234475" ]] || fail "$1: $(cat out)"
+  [[ $(awk '$1 == 10 { print $3, $4, $5, $6, $11 }' out) == "0.148650259 -0.08273464568 0.2770498081 0.185234475 -183.6578983" ]] || fail "$1: $(cat out)"
 }
 same "as they are" "" ""
 same "CRLF and comments" 's/$/\r/' 's/$/ # a comment\r/'
