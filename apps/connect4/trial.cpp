@@ -34,7 +34,7 @@ trial trial_of(position p, limits l, std::optional<int> expected_score) {
                                                 std::to_string(found.column + 1) + "; " +
                                                 std::to_string(found.nodes) + " nodes"};
         a.more = {{"move", std::int64_t{found.column + 1}},
-                  {"nodes", static_cast<std::int64_t>(found.nodes)}};
+                  {"visited", static_cast<std::int64_t>(found.nodes)}};
         if (expected_score && found.score != *expected_score)
           a.wrong = "score " + std::to_string(*expected_score);
         return a;
