@@ -2,7 +2,7 @@
 #include "trial.hpp"
 
 int main(int argc, char** argv) try {
-  int n = 0;
+  int n = 0, nodes = 0;
   apps::driver app(
       "sort",
       "Sorts N random 32-bit numbers by a merge sort in which merging is divided too.\n"
@@ -10,6 +10,10 @@ int main(int argc, char** argv) try {
       "sort 10000000 --workers 2",
       "Its tasks stay in their process: they work in one array, which belongs to the process.\n");
   app.number("N", n, 1, 1'000'000'000, "numbers; 10000000 take half a second");
+  app.option_number(
+      "--dealt", nodes, 1, 1'000,
+      "Deal the numbers to so many nodes instead, each of which sorts its part; pairs\n"
+      "of them merge");
   app.parse(argc, argv);
-  return app.run(apps::sort::trial_of(n));
+  return app.run(nodes != 0 ? apps::sort::trial_of_dealing(n, nodes) : apps::sort::trial_of(n));
 } catch (...) { return apps::failed("sort"); }

@@ -6,4 +6,7 @@ namespace apps::sort {
 
 trial trial_of(int n);
 
+// The numbers are dealt to so many nodes, which sort their parts and merge them, two by two.
+trial trial_of_dealing(int n, int nodes);
+
 }  // namespace apps::sort
