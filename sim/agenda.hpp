@@ -5,8 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "sim/shared_tree.hpp"
-
 namespace sim {
 
 using nanoseconds = std::int64_t;
@@ -17,7 +15,7 @@ class agenda {
 public:
   explicit agenda(std::size_t n) : at_(n, 0) {
     while (leaves_ < n) leaves_ *= 2;
-    winners_.assign(2 * leaves_, none);
+    winners_.assign(2 * leaves_, nobody);
     for (std::uint32_t i = 0; i < n; ++i) winners_[leaves_ + i] = i;
     for (std::size_t k = leaves_; k-- > 1;) play(k);
   }
@@ -32,9 +30,11 @@ public:
   std::uint32_t first() const { return winners_[1]; }
 
 private:
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
   void play(std::size_t k) {
     const std::uint32_t a = winners_[2 * k], b = winners_[2 * k + 1];
-    winners_[k] = b == none || (a != none && at_[a] <= at_[b]) ? a : b;
+    winners_[k] = b == nobody || (a != nobody && at_[a] <= at_[b]) ? a : b;
   }
   std::vector<nanoseconds> at_;
   std::size_t leaves_ = 2;

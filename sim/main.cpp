@@ -221,9 +221,6 @@ nlohmann::json json_of(const sim::workers_result& r) {
 }
 
 int run_node(const node_options& o) {
-  std::vector<std::string> trees;
-  for (const auto& sample : apps::uts::samples) trees.emplace_back(sample.name);
-  index_of("--tree", o.tree, trees);
   sim::workers_run run = run_of(o);
   const sim::tree work = sim::uts_tree(o.tree);
   nlohmann::json all = {{"tree", o.tree},   {"nodes", work.nodes()},
@@ -296,7 +293,9 @@ int main(int argc, char** argv) try {
   scale.flag("--json", s.json, "Prints one JSON object");
   apps::command_line node(line, "node", "The workers of one node that share a tree of UTS");
   node_options n;
-  node.option("--tree", "NAME", n.tree, "T1, T1L, T2, T3, T3L or T5 (default: T3)");
+  std::vector<std::string> trees;
+  for (const auto& sample : apps::uts::samples) trees.emplace_back(sample.name);
+  node.option_choice("--tree", n.tree, trees, "One of UTS's (default: T3)");
   node.option_numbers("--workers", n.workers, 1, 4'096, "How many (default: 2, 4, 16, 64)");
   node.option("--gives", "NAME", n.gives, "half, rest or loops (default: rest)");
   node.option_number("--loops", n.loops, 1, 1'024, "With loops: how many at most (default: 8)");

@@ -1,22 +1,21 @@
 #include "sim/shared_tree.hpp"
 
+#include <cleave/detail/division/loop.hpp>
+
 #include <algorithm>
 
 namespace sim {
 
 std::uint32_t shared_tree::add_part(std::uint32_t parent, open_loop range, std::uint32_t stack) {
-  std::uint32_t p = static_cast<std::uint32_t>(parts_.size());
+  auto p = static_cast<std::uint32_t>(parts_.size());
   if (free_.empty()) parts_.emplace_back();
   else p = free_.back(), free_.pop_back();
   part& made = parts_[p];
-  made = {none, p, 0, none, range.next, range.end, range.level, stack, none, part::state::handed,
-          0};
-  if (parent == none) return p;
-  const part& up = parts_[parent];
-  const part& one = parts_[up.leap];
-  made.parent = parent;
-  made.depth = up.depth + 1;
-  made.leap = up.depth - one.depth == one.depth - parts_[one.leap].depth ? one.leap : parent;
+  made.put_below(parent != none ? &parts_[parent] : nullptr);
+  made.before = range.last_part;
+  made.from = range.next, made.to = range.end, made.level = range.level;
+  made.stack = stack;
+  made.is = part::state::handed;
   return p;
 }
 
@@ -38,13 +37,8 @@ bool shared_tree::visit(loop_stack& on) {
 }
 
 bool shared_tree::is_within(std::uint32_t p, std::uint32_t wanted) const {
-  if (wanted == none) return true;
-  const std::uint32_t depth = parts_[wanted].depth;
-  while (parts_[p].depth > depth) {
-    const part& at = parts_[p];
-    p = parts_[at.leap].depth >= depth ? at.leap : at.parent;
-  }
-  return p == wanted;
+  return wanted == none ||
+         cleave::detail::is_within(&parts_[p], &parts_[wanted], parts_[wanted].depth);
 }
 
 shared_tree::found shared_tree::oldest(loop_stack& on, std::uint32_t wanted) const {
@@ -75,9 +69,10 @@ shared_tree::found shared_tree::oldest_from_level(const loop_stack& on, std::uin
 }
 
 bool shared_tree::leaves_further_in(const loop_stack& on, std::uint32_t loop, unsigned least) {
+  const std::size_t begin = loop + std::size_t{1}, end = std::min(on.loops.size(), begin + 64);
   unsigned open = 0;
-  for (auto l = on.loops.begin() + loop + 1; l != on.loops.end() && open < least; ++l)
-    open += l->next != l->end ? 1U : 0U;
+  for (std::size_t i = begin; i < end && open < least; ++i)
+    open += on.loops[i].next != on.loops[i].end ? 1U : 0U;
   return open >= least;
 }
 
@@ -86,15 +81,14 @@ std::uint32_t shared_tree::split(loop_stack& on, std::uint32_t on_number, std::u
   open_loop& l = on.loops[loop];
   std::uint32_t left = 0;
   for (std::uint32_t i = l.next; i < l.end; i += tree_.size[i]) ++left;
-  // One more is under way.
-  const std::uint32_t share = std::clamp<std::uint32_t>((left + 1) / shares, 1, left);
+  std::uint32_t kept =
+      cleave::detail::begin_of_share(0U, left + 1, shares) - 1;  // one is under way
   std::uint32_t from = l.next;
-  for (std::uint32_t k = share; k < left; ++k) from += tree_.size[from];
+  for (; kept > 0; --kept) from += tree_.size[from];
   std::uint32_t scope = none;
   for (const running_part& r : on.parts)
     if (r.base <= loop) scope = r.which;
-  const std::uint32_t p = add_part(scope, {from, l.end, l.level, none}, on_number);
-  parts_[p].before = l.last_part;
+  const std::uint32_t p = add_part(scope, {from, l.end, l.level, l.last_part}, on_number);
   l.last_part = p;
   l.end = from;
   return p;

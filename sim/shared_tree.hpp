@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cleave/detail/task.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -24,16 +26,18 @@ struct open_loop {
 ///     handed --(its runner notices)--> running --> done --(joined)--> free
 ///     ready  --(its holder begins it)----^
 ///        ^--- a gift of several parts; handed and ready ones can be taken back
-struct part {
+///
+/// It is a scope, as tasks are: below the part that its loop belongs to.
+struct part : cleave::detail::scope {
   enum class state : std::uint8_t { handed, ready, running, done };
 
-  std::uint32_t parent, leap, depth;  ///< as in the library's scopes: any ancestor in O(log depth)
-  std::uint32_t before;               ///< the part of the same loop that was split before
-  std::uint32_t from, to, level;
-  std::uint32_t stack;   ///< the stack whose loop it is from
-  std::uint32_t runner;  ///< the worker that has it
-  state is;
-  std::int64_t at;  ///< when it is noticed, or was done
+  part() : scope(nullptr) {}
+  std::uint32_t before = none;  ///< the part of the same loop that was split before
+  std::uint32_t from = 0, to = 0, level = 0;
+  std::uint32_t stack = none;   ///< the stack whose loop it is from
+  std::uint32_t runner = none;  ///< the worker that has it
+  state is = state::handed;
+  std::int64_t at = 0;  ///< when it is noticed
 };
 
 /// A part that runs on a stack, on top of the join that another one waits in.
@@ -75,7 +79,7 @@ public:
   found oldest(loop_stack& on, std::uint32_t wanted) const;
   /// The oldest loop that has something left and is at that level or deeper.
   found oldest_from_level(const loop_stack& on, std::uint32_t level) const;
-  /// Whether at least so many loops further in have something left.
+  /// Whether at least so many of the next 64 loops further in have something left.
   static bool leaves_further_in(const loop_stack& on, std::uint32_t loop, unsigned least);
 
   /// Splits off one share of so many; of one share, all that is not begun.
@@ -83,7 +87,7 @@ public:
 
 private:
   const tree& tree_;
-  std::vector<part> parts_;
+  std::deque<part> parts_;
   std::vector<std::uint32_t> free_;
 };
 

@@ -157,7 +157,6 @@ void node_of_workers::end_part(std::uint32_t i, nanoseconds t) {
   on.parts.pop_back();
   part& ended = shared_[p];
   ended.is = part::state::done;
-  ended.at = t;
   if (ended.stack == none) {
     end_ = t;
     return;

@@ -112,8 +112,9 @@ frame* frame_list::oldest_from(std::uint32_t& cursor, bool for_other_node) {
 }
 
 bool frame_list::leaves_further_in(const frame& f, unsigned least) const {
+  const std::size_t begin = f.index + std::size_t{1}, end = std::min(seen_.size(), begin + 64);
   unsigned open = 0;
-  for (std::size_t i = f.index + std::size_t{1}; i < seen_.size() && open < least; ++i) {
+  for (std::size_t i = begin; i < end && open < least; ++i) {
     const frame_type& type = seen_[i]->type();
     open += type.role == frame_role::work && type.splittable(*seen_[i]) == division::now ? 1U : 0U;
   }

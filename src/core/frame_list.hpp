@@ -35,7 +35,7 @@ public:
 
   /// How many frames there are further in than f.
   std::size_t further_in(const frame& f) const noexcept { return seen_.size() - 1 - f.index; }
-  /// Whether at least so many of them have something to give.
+  /// Whether at least so many of the next 64 have something to give: a look at all may take long.
   bool leaves_further_in(const frame& f, unsigned least) const;
 
   std::size_t size() const noexcept { return seen_.size(); }

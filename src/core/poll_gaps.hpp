@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cleave/detail/clock.hpp>
 #include <cleave/detail/frame.hpp>
 
 #include <array>
@@ -32,7 +33,7 @@ public:
 
 private:
   static constexpr unsigned enough = 4;
-  static std::uint64_t longest() noexcept;
+  static std::uint64_t longest() noexcept { return ticks_per_microsecond(); }
 
   struct place {
     const frame_type* type = nullptr;

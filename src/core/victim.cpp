@@ -26,12 +26,10 @@ constexpr unsigned at_one_poll = 16;
 constexpr std::size_t fewest_further_in = 1, fewest_for_who_waits = 5;
 /// There, who gives all that remains of a loop keeps so many frames with something to give.
 constexpr unsigned fewest_left = 8;
-/// Microseconds.
+/// Microseconds that something is put off, at most.
 constexpr unsigned put_off_longest = 20;
 
 }  // namespace
-
-std::uint64_t poll_gaps::longest() noexcept { return ticks_per_microsecond(); }
 
 bool worker::answered_enough(std::uint64_t now) const noexcept {
   if (now < answering_.undivided_until) return true;
@@ -48,8 +46,8 @@ void worker::count_answer(std::uint64_t begin) noexcept {
 }
 
 void worker::answer(std::uintptr_t construct) {
-  if (answering_.under_way)
-    return;  // a put polls: its frame is not given yet, and would be given again
+  // A put polls: its frame is not given yet, and would be given again.
+  if (answering_.under_way) return;
   bool divides = (rung_signals() & checking) != 0;
   if (divides && of.check && !of.check->polls.is_due()) {
     if (rung_signals() == checking) return;
@@ -91,27 +89,26 @@ void worker::answer(std::uintptr_t construct) {
 
 /// Serves at a poll; `rung`: somebody has asked since the last look.
 void worker::look(bool rung) {
-  if (here.innermost == nullptr) return serve();  // a task that has ended spawns as it is destroyed
+  // A task that has ended spawns as it is destroyed: then there is no frame.
+  if (here.innermost == nullptr) return serve(false);
   const frame_type& innermost = here.innermost->type();
-  answering_.looks_again_soon = answering_.gaps.are_short(innermost);
+  const bool again_soon = answering_.gaps.are_short(innermost);
   struct ends {
     worker& of;
     const frame_type& at;
     bool measures;
     ~ends() {
       if (measures) of.box_.remind(parked);  // the next poll tells how soon it was
-      of.answering_.looks_again_soon = false;
       if ((rung_signals() & (asked | parked)) != 0) of.answering_.gaps.looked(at, ticks());
     }
-  } at_end{*this, innermost, rung && !answering_.looks_again_soon};
-  serve();
+  } at_end{*this, innermost, rung && !again_soon};
+  serve(again_soon);
 }
 
-/// Whether what the frame has is too little for whoever asks, and can wait for the next look. It
-/// does not wait for long: a program may poll, and begin nothing.
+/// Whether what the frame has is too little for whoever asks, and waits for the next look, which is
+/// near. It does not wait for long: a program may poll, and begin nothing.
 bool worker::puts_off(const frame& oldest, bool asker_waits, std::uint64_t now) noexcept {
-  if (!answering_.looks_again_soon ||
-      frames_.further_in(oldest) >= (asker_waits ? fewest_for_who_waits : fewest_further_in))
+  if (frames_.further_in(oldest) >= (asker_waits ? fewest_for_who_waits : fewest_further_in))
     return false;
   if (std::exchange(answering_.put_off, &oldest) != &oldest) answering_.put_off_since = now;
   if (now - answering_.put_off_since > put_off_longest * ticks_per_microsecond()) {
@@ -129,14 +126,15 @@ void worker::answer_while_waiting() noexcept {
   if ((signals & (asked | parked)) != 0) {
     try {
       cutoff_.begin_division();
-      serve();
+      serve(false);
     } catch (...) {  // a put threw: it has given nothing
     }
     set_cutoff();
   }
 }
 
-void worker::serve() {
+/// `again_soon`: the next look is near, so what is too little to give can wait for it.
+void worker::serve(bool again_soon) {
   if (answering_.under_way) return box_.remind(parked);
   trace::recorded serving(recorder_, trace::activity::divide);
   frame* oldest = nullptr;  // null: a ready task
@@ -156,7 +154,8 @@ void worker::serve() {
     bool mine = false;
     oldest = frames_.oldest(wanted, depth, for_other_node, mine);
     if (!mine) return search_end::not_mine;
-    if (oldest != nullptr && !for_other_node && puts_off(*oldest, wanted != nullptr, begin))
+    if (again_soon && oldest != nullptr && !for_other_node &&
+        puts_off(*oldest, wanted != nullptr, begin))
       return search_end::nothing;
     if (for_other_node && oldest == nullptr) tell_what_stays(wanted, depth, begin);
     if (oldest == nullptr && wanted != nullptr)
@@ -170,9 +169,8 @@ void worker::serve() {
       task* t = nullptr;
       if (oldest != nullptr) {
         const std::uint64_t since = ticks();
-        if (answering_.looks_again_soon) others = 0;  // they are served then
-        const bool all =
-            answering_.looks_again_soon && frames_.leaves_further_in(*oldest, fewest_left);
+        if (again_soon) others = 0;  // they are served then
+        const bool all = again_soon && frames_.leaves_further_in(*oldest, fewest_left);
         t = &split(*oldest, all ? 1 : 2 + others);
         ++divided, shortest = std::min(shortest, cutoff_.time_since(since));
       } else {

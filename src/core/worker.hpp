@@ -100,7 +100,6 @@ private:
   /// What the worker knows as a victim.
   struct answering {
     bool under_way = false;             // a split is
-    bool looks_again_soon = false;      // what is too little to give can wait for the next look
     const frame* put_off = nullptr;     // what was put off last ...
     std::uint64_t put_off_since = 0;    // ... and the tick since when
     std::uint64_t computes_until = 0;   // the tick at which no answer counts any more
@@ -114,7 +113,7 @@ private:
   void count_answer(std::uint64_t begin) noexcept;
   void look(bool rung);
   bool puts_off(const frame& oldest, bool asker_waits, std::uint64_t now) noexcept;
-  void serve();
+  void serve(bool again_soon);
   /// Brings the frame list up to date.
   void update_frames();
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put
