@@ -73,58 +73,32 @@ struct atom_kinds {
   auto fields() { return std::tie(type, charge); }
 };
 
-// Adds to `force`, of both atoms of each pair, in three passes over the partners of an atom: those
-// that are near enough are chosen without jumps, then forces are computed for several at once.
 template <bool Counts, class End>
 pair_sums add_pair_forces(const lammps::force_field& field, const pair_list& pairs,
                           const atom_kinds& atoms, std::span<const vec3> position,
                           std::span<vec3> force) {
-  constexpr std::size_t most = 256;  // partners at a time
-  std::array<vec3, most> distance;
-  std::array<double, most> square, strength, charges;
-  std::array<lammps::lj_parameters, most> lj;
-  std::array<int, most> near;
+  std::array<double, near_pairs::most> charges;
+  std::array<lammps::lj_parameters, near_pairs::most> lj;
   const pair_force<End> between(field.pairs);
   const double cut2 = std::max(between.lj_end.outer2, between.coulomb_end.outer2);
   pair_sums sum;
-  for (std::size_t i = 0; i + 1 < pairs.first.size(); i++) {
-    const vec3 p = position[i];
+  add_near_pairs(pairs, cut2, position, force, [&](std::size_t i, near_pairs& near) {
     const double charge = field.pairs.coulomb * atoms.charge[i];
     const lammps::lj_parameters* const row = &field.pairs.lj[atoms.type[i] * field.types];
-    vec3 of_i;
-    for (int begin = pairs.first[i], end; begin < pairs.first[i + 1]; begin = end) {
-      end = std::min(begin + static_cast<int>(most), pairs.first[i + 1]);
-      std::size_t n = 0;
-      for (int k = begin; k < end; k++) {
-        const int j = pairs.partner[k];
-        const vec3 d = p - position[j];
-        const double r2 = dot(d, d);
-        distance[n] = d;
-        square[n] = r2;
-        near[n] = j;
-        n += static_cast<std::size_t>(r2 < cut2);
-      }
-      for (std::size_t m = 0; m < n; m++) {
-        charges[m] = charge * atoms.charge[near[m]];
-        lj[m] = row[atoms.type[near[m]]];
-      }
-      for (std::size_t m = 0; m < n; m++) {
-        const auto found = between(square[m], lj[m], charges[m]);
-        strength[m] = found.strength;
-        if constexpr (Counts) {
-          sum.lj += found.lj;
-          sum.coulomb += found.coulomb;
-          sum.virial += square[m] * found.strength;
-        }
-      }
-      for (std::size_t m = 0; m < n; m++) {
-        const vec3 f = strength[m] * distance[m];
-        of_i += f;
-        force[near[m]] -= f;
+    for (std::size_t m = 0; m < near.count; m++) {
+      charges[m] = charge * atoms.charge[near.partner[m]];
+      lj[m] = row[atoms.type[near.partner[m]]];
+    }
+    for (std::size_t m = 0; m < near.count; m++) {
+      const auto found = between(near.square[m], lj[m], charges[m]);
+      near.strength[m] = found.strength;
+      if constexpr (Counts) {
+        sum.lj += found.lj;
+        sum.coulomb += found.coulomb;
+        sum.virial += near.square[m] * found.strength;
       }
     }
-    force[i] += of_i;
-  }
+  });
   return sum;
 }
 

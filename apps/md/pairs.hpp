@@ -61,47 +61,66 @@ inline void list_neighbours(const melt& /*system*/, const vec3& low, const vec3&
       low, high, reach, positions, own, to, nothing, [](int) { return 1; }, nothing);
 }
 
-// Adds to `force`, of both atoms of each pair. In three passes over the partners of an atom: those
-// that are near enough are chosen without jumps, then the division is done for several at once.
-template <bool Counts>
-energies add_forces(const melt& /*system*/, const pair_list& pairs, std::span<const vec3> position,
-                    std::span<vec3> force) {
-  constexpr std::size_t most = 256;  // partners at a time
+// Partners of one atom that are near enough, and what is to be found of them: by what their
+// distances are multiplied to give forces.
+struct near_pairs {
+  static constexpr std::size_t most = 256;
+
+  std::size_t count = 0;
   std::array<vec3, most> distance;
   std::array<double, most> square, strength;
-  std::array<int, most> near;
-  energies sum;
+  std::array<int, most> partner;
+};
+
+// Adds to `force`, of both atoms of each pair. In three passes over the partners of an atom: those
+// that are near enough are chosen without jumps, then find(atom, pairs) computes for several at
+// once.
+template <class Find>
+[[gnu::always_inline]] inline void add_near_pairs(const pair_list& pairs, double cut2,
+                                                  std::span<const vec3> position,
+                                                  std::span<vec3> force, const Find& find) {
+  near_pairs near;
   for (std::size_t i = 0; i + 1 < pairs.first.size(); i++) {
     const vec3 p = position[i];
     vec3 of_i;
     for (int begin = pairs.first[i], end; begin < pairs.first[i + 1]; begin = end) {
-      end = std::min(begin + static_cast<int>(most), pairs.first[i + 1]);
+      end = std::min(begin + static_cast<int>(near_pairs::most), pairs.first[i + 1]);
       std::size_t n = 0;
       for (int k = begin; k < end; k++) {
         const int j = pairs.partner[k];
         const vec3 d = p - position[j];
         const double r2 = dot(d, d);
-        distance[n] = d;
-        square[n] = r2;
-        near[n] = j;
-        n += static_cast<std::size_t>(r2 < cutoff * cutoff);
+        near.distance[n] = d;
+        near.square[n] = r2;
+        near.partner[n] = j;
+        n += static_cast<std::size_t>(r2 < cut2);
       }
+      near.count = n;
+      find(i, near);
       for (std::size_t m = 0; m < n; m++) {
-        const double inverse = 1 / square[m], inverse6 = inverse * inverse * inverse;
-        strength[m] = 48 * inverse * inverse6 * (inverse6 - 0.5);
-        if constexpr (Counts) {
-          sum.potential += 4 * inverse6 * (inverse6 - 1);
-          sum.virial += square[m] * strength[m];
-        }
-      }
-      for (std::size_t m = 0; m < n; m++) {
-        const vec3 f = strength[m] * distance[m];
+        const vec3 f = near.strength[m] * near.distance[m];
         of_i += f;
-        force[near[m]] -= f;
+        force[near.partner[m]] -= f;
       }
     }
     force[i] += of_i;
   }
+}
+
+template <bool Counts>
+energies add_forces(const melt& /*system*/, const pair_list& pairs, std::span<const vec3> position,
+                    std::span<vec3> force) {
+  energies sum;
+  add_near_pairs(pairs, cutoff * cutoff, position, force, [&sum](std::size_t, near_pairs& near) {
+    for (std::size_t m = 0; m < near.count; m++) {
+      const double inverse = 1 / near.square[m], inverse6 = inverse * inverse * inverse;
+      near.strength[m] = 48 * inverse * inverse6 * (inverse6 - 0.5);
+      if constexpr (Counts) {
+        sum.potential += 4 * inverse6 * (inverse6 - 1);
+        sum.virial += near.square[m] * near.strength[m];
+      }
+    }
+  });
   return sum;
 }
 

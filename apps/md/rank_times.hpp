@@ -11,10 +11,9 @@ namespace apps::md {
 
 // Seconds of all workers of one rank together.
 struct rank_times {
-  double computing = 0;  // forces, lists, motion
-  double communicating =
-      0;               // what is told is written and read; in bulk-synchronous steps it travels
-  double waiting = 0;  // all other time
+  double computing = 0;      // forces, lists, motion
+  double communicating = 0;  // what is told is written and read; in synchronous steps it travels
+  double waiting = 0;        // all other time
 };
 
 // Adds up the time of subtasks, which run on several workers.
