@@ -52,11 +52,11 @@ struct findings {
 };
 
 inline column search(int n, int i) {
-  stopwatch time;
-  board b(n);
-  const std::uint64_t found = sequential::search(b, 0, i, i + 1);
-  time.stop();
-  return {static_cast<std::int64_t>(found), time.seconds()};
+  const auto [cost, found] = timed([n, i] {
+    board b(n);
+    return sequential::search(b, 0, i, i + 1);
+  });
+  return {static_cast<std::int64_t>(found), cost.seconds};
 }
 
 inline findings search_all(int n) {

@@ -33,26 +33,20 @@ struct findings {
   }
 };
 
-template <class F>
-double seconds_of(const F& f) {
-  stopwatch time;
-  f();
-  time.stop();
-  return time.seconds();
-}
-
 inline void sort(part& p) {
-  p.sorting = seconds_of([&p] { std::sort(p.values.begin(), p.values.end()); });
+  const auto run = [&p] { return std::sort(p.values.begin(), p.values.end()), 0; };
+  p.sorting = timed(run).first.seconds;
 }
 
 inline void merge(part& a, const part& b) {
-  const double took = seconds_of([&] {
-    std::vector<std::uint32_t> both(a.values.size() + b.values.size());
-    std::merge(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), both.begin());
-    a.values = std::move(both);
+  auto [cost, both] = timed([&] {
+    std::vector<std::uint32_t> all(a.values.size() + b.values.size());
+    std::merge(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), all.begin());
+    return all;
   });
+  a.values = std::move(both);
   a.sorting = std::max(a.sorting, b.sorting);
-  a.merging = std::max(a.merging, b.merging) + took;
+  a.merging = std::max(a.merging, b.merging) + cost.seconds;
 }
 
 // The share of node k of so many.

@@ -55,17 +55,17 @@ trial trial_of(int n) {
 }
 
 trial trial_of_dealing(int n, int nodes) {
-  const auto sequentially = [n] {
-    const auto input = numbers(n);
-    auto [cost, sorted] = timed([&] {
-      dealt::part all = dealt::share(*input, 0, 1);
-      dealt::sort(all);
-      return all;
-    });
-    return dealt::findings{std::move(sorted), cost.seconds};
+  const auto input = numbers(n);
+  const auto sequentially = [input](stopwatch& time) {
+    dealt::part all = dealt::share(*input, 0, 1);
+    time.restart();
+    dealt::sort(all);
+    time.stop();
+    const double seconds = time.seconds();
+    return dealt::findings{std::move(all), seconds};
   };
-  return make_team_trial(sequentially, dealing{n, nodes}, [n, nodes](const auto& found) {
-    answer a = answer_of(found.all.values, *numbers(n));
+  return make_team_trial(sequentially, dealing{n, nodes}, [input, nodes](const auto& found) {
+    answer a = answer_of(found.all.values, *input);
     a.more = {{"dealt_to", std::int64_t{nodes}},
               {"sorting_seconds", found.all.sorting},
               {"merging_seconds", found.all.merging},
