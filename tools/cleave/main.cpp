@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 
 #include "commands.hpp"
@@ -18,6 +19,7 @@
 #include "study/compare.hpp"
 #include "study/cosched_figures.hpp"
 #include "study/cosched_run.hpp"
+#include "study/forecast.hpp"
 #include "study/interrupt.hpp"
 #include "study/net_command.hpp"
 #include "study/page.hpp"
@@ -47,32 +49,6 @@ private:
   using clock = std::chrono::steady_clock;
   bool shown_ = isatty(STDERR_FILENO) != 0;
   clock::time_point begin_ = clock::now();
-};
-
-// Shows what is next, and the time left as it was forecast, where runs differ in length. Where
-// there is no terminal, it prints a line now and then.
-class forecast_line {
-public:
-  void planned(const std::string& text) {
-    fmt::print(stderr, "{}\n", text);
-    std::fflush(stderr);
-  }
-  void operator()(const study::sharing::step& s) {
-    const auto now = clock::now();
-    if (!terminal_ && s.done != 0 && now < next_) return;
-    next_ = now + std::chrono::seconds(20);
-    const int left = static_cast<int>(s.left);
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-    if (s.done < s.all)
-      fmt::print(stderr, "{} of {}, {} min {:02} s left: {}{}", s.done, s.all, left / 60, left % 60,
-                 s.next, terminal_ ? "" : "\n");
-    std::fflush(stderr);
-  }
-
-private:
-  using clock = std::chrono::steady_clock;
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  clock::time_point next_;
 };
 
 std::string in_words(const study::cell& c) {
@@ -177,15 +153,15 @@ void write(const study::sharing::measured& m, const std::string& folder) {
 
 int run_cosched_study(const study::sharing::settings& what, const std::string& folder, bool json) {
   study::check_folder(folder, {"cosched.json", "cosched.html"});
-  forecast_line line;
+  study::forecast_line line;
   const auto keep_so_far = [&](const study::sharing::measured& so_far) {
     try {
       write(so_far, folder);
     } catch (const std::exception&) {}  // what cannot be written at the end is told there
   };
   const auto m =
-      study::sharing::run(what, {[&](const std::string& text) { line.planned(text); },
-                                 [&](const study::sharing::step& s) { line(s); }, keep_so_far});
+      study::sharing::run(what, {[](const std::string& text) { fmt::print(stderr, "{}\n", text); },
+                                 std::ref(line), keep_so_far});
   if (json) {
     fmt::print("{}\n", to_json(m));
   } else {

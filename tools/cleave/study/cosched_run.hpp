@@ -6,6 +6,7 @@
 
 #include "cosched_cases.hpp"
 #include "cosched_data.hpp"
+#include "forecast.hpp"
 
 namespace study::sharing {
 
@@ -16,13 +17,6 @@ struct settings {
   int seconds = 0;     // about what a job takes alone; 0: 0.2 when quick, else 1.2
   int passes = 0;      // 0: 1 when quick, else 3
   int time_limit = 0;  // seconds; 0: none
-};
-
-// A run begins.
-struct step {
-  int done = 0, all = 0;
-  double left = 0;  // about the seconds that are left
-  std::string next;
 };
 
 // What the experiment calls before and between the runs.

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 
+#include "forecast.hpp"
 #include "interrupt.hpp"
 #include "measured.hpp"
 #include "net_file.hpp"
@@ -16,27 +17,6 @@
 
 namespace study::networks {
 namespace {
-
-// What is next, on a terminal; elsewhere a line now and then.
-class progress {
-public:
-  void operator()(const step& s) {
-    const auto now = std::chrono::steady_clock::now();
-    if (terminal_) fmt::print(stderr, "\r\033[K");
-    else if (now < next_) return;
-    next_ = now + std::chrono::seconds(20);
-    const int left = static_cast<int>(s.left);
-    const auto time = s.left > 0 ? fmt::format(", {} min {:02} s left", left / 60, left % 60) : "";
-    if (s.done < s.all)
-      fmt::print(stderr, "{} of {}{}: {}{}", s.done, s.all, time, s.next, terminal_ ? "" : "\n");
-    std::fflush(stderr);
-  }
-
-private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  std::chrono::steady_clock::time_point next_ =
-      std::chrono::steady_clock::now() + std::chrono::seconds(20);
-};
 
 std::string in_words(double seconds) {
   return seconds < 1e-3 ? fmt::format("{:.2f} us", 1e6 * seconds)
@@ -161,9 +141,9 @@ int command::run() {
   settings_.cleave = std::filesystem::read_symlink("/proc/self/exe");
   check_folder(folder_, {"net.json", "net.html", "network.json"});
   if (resume_) settings_.goes_on = read_measured(folder_ + "/net.json");
-  progress show;
-  const auto m = run_study(settings_, {[&](const step& s) { show(s); },
-                                       [&](const measured& so_far) { write(so_far, folder_); }});
+  forecast_line line{std::chrono::seconds(20)};
+  const auto m = run_study(
+      settings_, {std::ref(line), [&](const measured& so_far) { write(so_far, folder_); }});
   if (json_) fmt::print("{}\n", to_json(m));
   else print(m);
   apps::flush_output();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "forecast.hpp"
 #include "net_cases.hpp"
 #include "net_data.hpp"
 
@@ -15,12 +16,6 @@ struct settings {
   choice what;
   std::optional<measured> goes_on;  // a study that was ended early; `what` does not count then
   int time_limit = 0;               // seconds; 0: none
-};
-
-struct step {
-  int done = 0, all = 0;
-  double left = 0;  // about the seconds that are left
-  std::string next;
 };
 
 struct listener {
