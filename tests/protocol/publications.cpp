@@ -2,6 +2,8 @@
 // whoever dies, along a tree that is hardly slower for a thousand nodes than for one.
 #include "protocol/publications.hpp"
 
+#include "protocol/idle_core.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,23 +97,13 @@ private:
       return std::pair(at, number) > std::pair(b.at, b.number);
     }
   };
-  struct place final : core_port, network_port {
+  struct place final : idle_core, network_port {
     place(nodes_that_fetch& w, std::size_t n, const settings& how)
         : world(w),
           number(n),
           all{{n, n + 1, 5}, how, *this, *this},
           peers(all),
           published_data(all, peers) {}
-    void ask(unsigned, std::uint64_t) override {}
-    bool withdraw(unsigned) override { return true; }
-    bool start(asker, const traveller&) override { return false; }
-    void refuse(asker) override {}
-    void complete(std::uint64_t, const outcome&) override {}
-    void again(std::uint64_t, unsigned) override {}
-    void cancel(std::uint64_t) override {}
-    load state() const override { return {}; }
-    bytes shared() const override { return {}; }
-    bytes merge(std::span<const std::byte>, bool) override { return {}; }
     std::optional<bytes> publication(std::uint64_t id) const override {
       return number == 0 && id == 7 ? std::optional(world.contents) : std::nullopt;
     }

@@ -1,6 +1,7 @@
 // Whom each strategy asks: by choose() alone, and by a node that knows a few others.
 #include "protocol/strategy.hpp"
 
+#include "protocol/idle_core.hpp"
 #include "protocol/node.hpp"
 
 #include <gtest/gtest.h>
@@ -119,21 +120,6 @@ TEST(RelayRandom, AsksWhereThereIsSomething) {
 }
 
 // ---- by a node
-
-struct idle_core final : core_port {
-  void ask(unsigned, std::uint64_t) override {}
-  bool withdraw(unsigned) override { return true; }
-  bool start(asker, const traveller&) override { return true; }
-  void refuse(asker) override {}
-  void complete(std::uint64_t, const outcome&) override {}
-  void again(std::uint64_t, unsigned) override {}
-  void cancel(std::uint64_t) override {}
-  load state() const override { return {}; }
-  bytes shared() const override { return {}; }
-  bytes merge(std::span<const std::byte>, bool) override { return {}; }
-  std::optional<bytes> publication(std::uint64_t) const override { return {}; }
-  void fetched(address, std::uint64_t, std::optional<bytes>) override {}
-};
 
 struct noted_requests final : network_port {
   std::vector<address> to;
