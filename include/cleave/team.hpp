@@ -41,9 +41,7 @@ public:
   /// there is no such member, std::logic_error if a member has ended without it, and what writing
   /// or reading a T throws.
   template <class T>
-    requires(detail::can_travel<T>())
-  T broadcast(T x, unsigned root = 0)
-  const {
+  T broadcast(T x, unsigned root = 0) const requires(detail::can_travel<T>()) {
     if (root >= size()) throw std::invalid_argument("cleave::team: broadcast from no member");
     if (size() == 1) return x;
     std::vector<std::byte> bytes;

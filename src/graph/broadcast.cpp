@@ -15,8 +15,8 @@ constexpr std::size_t least_part = std::size_t{8} << 10, largest_part = std::siz
 /// What a message costs beside its bytes, in bytes: some ten microseconds at a gigabit in a second.
 constexpr std::size_t per_message = std::size_t{4} << 10;
 
-/// How a broadcast goes. Source: a binomial tree takes log2 P steps of the whole; a chain n + P - 2
-/// steps of one of n parts, a binary tree 2 (n + log2 P - 1).
+/// How a broadcast goes, by what takes least: a binomial tree takes log2 P steps of the whole, a
+/// chain n + P - 2 steps of one of n parts, a binary tree 2 (n + log2 P - 1).
 struct way {
   enum class shape : std::uint8_t { binomial, chain, binary } is = shape::binomial;
   std::size_t part = 0;
