@@ -168,6 +168,9 @@ const std::vector<named_mutation>& planted_mutations() {
       {mutation::late_answer_lost, "late-answer-lost"},
       {mutation::append_any_part, "append-any-part"},
       {mutation::keep_silent_source, "keep-silent-source"},
+      {mutation::forget_updates, "forget-updates"},
+      {mutation::take_updates_twice, "take-updates-twice"},
+      {mutation::pass_over_gap, "pass-over-gap"},
       {mutation::silent_none, "silent-none"},
   };
   return all;

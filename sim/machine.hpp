@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/gathered.hpp"
 #include "sim/world.hpp"
 
 namespace sim {
@@ -18,6 +19,7 @@ struct world::machine final : net::network_port {
   bool foreign = false;
   net::incarnation process = 0;
   std::unique_ptr<sim::core> core;
+  gathered_list gathered;
   std::unique_ptr<protocol> node;
   instant tick_at = instant::max();
   std::optional<std::uint64_t> started_at_leave;

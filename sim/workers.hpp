@@ -53,7 +53,7 @@ struct workers_run {
   /// How many loops must be further in than the one that is given, for whoever waits for what runs
   /// there, and for others.
   unsigned further_in_for_waiting = 5, further_in = 1;
-  worker_costs costs;
+  worker_costs costs = {};
   std::uint64_t seed = 1;
 };
 

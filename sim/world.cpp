@@ -51,6 +51,8 @@ report world::run(const std::vector<happening>& happenings, instant limit) {
     if (done_ && how_.checks && m && m->alive && !m->core->has_data())
       violation("published data have not come");
   }
+  if (const std::string wrong = machines_[0]->gathered.fault(); how_.checks && !wrong.empty())
+    violation(wrong);
   return std::move(report_);
 }
 
@@ -108,6 +110,9 @@ void world::handle(event& e, const std::vector<happening>& happenings) {
 void world::after(unsigned node) {
   machine& m = *machines_[node];
   m.core->settle();
+  // A node makes an update for each second task that comes to it.
+  if (how_.checks && !m.foreign && m.core->started() / 2 > m.gathered.made())
+    m.node->updated(now_, gathered_list::name, {m.gathered.make(m.process)});
   if (m.node->member() == net::membership::left) {
     note("node " + std::to_string(node) + " has left");
     return stop(node);
@@ -162,9 +167,10 @@ void world::boot(unsigned node, bool foreign) {
   m.started_at_leave.reset();
   core_settings settings = how_.core;
   if (how_.workers) settings.workers = how_.workers(node);
+  m.gathered = {};
   m.core = std::make_unique<core>(*this, tree_, settings, node, random_.next());
   m.node = std::make_unique<protocol>(net::identity{node, m.process, foreign ? 2U : 1U},
-                                      how_.protocol, *m.core, m);
+                                      how_.protocol, *m.core, m.gathered, m);
   m.core->connect(*m.node);
   if (how_.servers) how_.servers->add(node, site_of(node));
   if (node == 0) m.core->start_root();
@@ -302,13 +308,20 @@ void world::root_done(const piece& root) {
               " instead of " + std::to_string(tree_.best()));
 }
 
+/// Whether the node has all updates, and all have its own.
+bool world::has_gathered(const machine& m) const {
+  if (m.foreign) return true;
+  return m.gathered.all() == machines_[0]->gathered.all() &&
+         m.node->gathered().has_taken(m.node->gathered().made());
+}
+
 bool world::quiet() const {
-  return std::all_of(machines_.begin(), machines_.end(), [](const auto& m) {
+  return std::all_of(machines_.begin(), machines_.end(), [this](const auto& m) {
     if (!m || !m->alive) return true;
     const auto free = [](const net::request_slot& s) {
       return s.is == net::request_slot::state::free;
     };
-    return m->core->idle() && m->core->has_data() && m->node->given().empty() &&
+    return m->core->idle() && m->core->has_data() && has_gathered(*m) && m->node->given().empty() &&
            m->node->held().empty() &&
            std::all_of(m->node->slots().begin(), m->node->slots().end(), free);
   });

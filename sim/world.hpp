@@ -119,6 +119,7 @@ private:
   void relay_request(unsigned from, const net::message& m);
   void after(unsigned node);
   bool quiet() const;
+  bool has_gathered(const machine& m) const;
   void note(const std::string& line);
   bool chance(double p);
   unsigned site_of(unsigned node) const;

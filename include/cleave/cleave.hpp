@@ -6,6 +6,7 @@
 #include <cleave/call.hpp>
 #include <cleave/cancel.hpp>
 #include <cleave/find.hpp>
+#include <cleave/gathered.hpp>
 #include <cleave/graph.hpp>
 #include <cleave/loop.hpp>
 #include <cleave/must_travel.hpp>

@@ -14,14 +14,14 @@ constexpr instant patience{100};
 
 }  // namespace
 
-courier::courier(other_nodes& core, outlet& out, value_exchange& values, const settings& how,
-                 std::function<void()> fetched, bool records)
+courier::courier(other_nodes& core, outlet& out, value_exchange& values, gathered_port& gathered,
+                 const settings& how, std::function<void()> fetched, bool records)
     : core_(core),
       net_(out),
       values_(values),
       fetched_(std::move(fetched)),
       records_(records),
-      protocol_(out.self(), how, *this, out) {}
+      protocol_(out.self(), how, *this, gathered, out) {}
 
 void courier::tell_events(instant at) {
   while (!events_.empty()) {
@@ -74,7 +74,7 @@ traveller courier::describe(std::uint64_t id, detail::task& t) const {
   return who;
 }
 
-bool courier::tell_given(instant at) {
+bool courier::tell_given(instant at, const std::function<void()>& before) {
   bool any = false;
   other_nodes::gift g;
   while (core_.next_given(g)) {
@@ -83,6 +83,7 @@ bool courier::tell_given(instant at) {
       protocol_.unanswered(at, g.slot);
       continue;
     }
+    before();
     // The part is half of what earlier parts of the same task, which are out, had left.
     g.given->generation += static_cast<std::uint32_t>(
         std::count_if(out_.all.begin(), out_.all.end(),

@@ -24,16 +24,17 @@ class courier final : core_port {
 public:
   /// `fetched`: published data have come, and who waits is to look. `records`: tasks that go out
   /// say who made them, and when.
-  courier(other_nodes& core, outlet& out, value_exchange& values, const settings& how,
-          std::function<void()> fetched, bool records);
+  courier(other_nodes& core, outlet& out, value_exchange& values, gathered_port& gathered,
+          const settings& how, std::function<void()> fetched, bool records);
 
   node& protocol() noexcept { return protocol_; }
   const node& protocol() const noexcept { return protocol_; }
 
   // One step of the driver tells the protocol, in this order:
 
-  /// Tells what workers have given to slots; returns true if they gave anything.
-  bool tell_given(instant at);
+  /// Tells what workers have given to slots, each after a call of `before`; returns true if they
+  /// gave anything.
+  bool tell_given(instant at, const std::function<void()>& before);
   /// Tells that `t` has ended here.
   void tell_finished(instant at, detail::task& t);
   /// Tells which tasks that are out nobody waits for any more. Whoever gave one away is not kept

@@ -24,8 +24,9 @@ driver::parts::parts(driver& of, other_nodes& p, reporter of_this_node, bool rec
     : core(p),
       out(of.self_, *of.carries_),
       values(out),
+      gathered(out, of),
       tasks(
-          p, out, values, of.how_, [&of] { of.tell(); }, records),
+          p, out, values, gathered, of.how_, [&of] { of.tell(); }, records),
       teams(p, out, values, tasks, of),
       inquiries(out, tasks, std::move(of_this_node)),
       sleep(*of.carries_, of) {}
@@ -144,8 +145,10 @@ void driver::loop() {
   for (const address peer : carries_->peers())
     protocol.peer_found(now(), peer, carries_->how_far(peer), carries_->site(peer));
   parts_->sleep.loop([this] { return is_over_after_counting(); });
+  tell_finished(now(), true);
   protocol.leave(now(), now());
   detail::replicas_of_process().install(nullptr);
+  tell();  // a value is waited for in vain
   parts_->teams.stop();
   parts_->tasks.end();
 }
@@ -168,8 +171,10 @@ void driver::step(instant at) {
   const std::uint32_t signals = parts_->core.wake_up();
   const bool cancels = (signals & detail::attention) != 0;
   hear(at);
-  const bool given = tasks.tell_given(at);
-  tell_finished(at);
+  // What is given away knows of all updates that were made here before.
+  const bool given =
+      tasks.tell_given(at, [&] { parts_->gathered.tell(at, tasks.protocol(), true); });
+  tell_finished(at, false);
   if (given || cancels) tasks.tell_cancelled(at);
   if (cancels) parts_->teams.look_for_cancelled();
   parts_->values.tell(at, tasks.protocol());
@@ -229,9 +234,14 @@ void driver::hear_of_peers(instant at) {
   if (changed) nodes_ = static_cast<unsigned>(carries_->peers().size() + 1);
 }
 
-void driver::tell_finished(instant at) {
-  while (const auto t = parts_->core.next_finished())
-    if (!parts_->teams.tell_end(*t)) parts_->tasks.tell_finished(at, *t);
+/// Tells of tasks of other nodes that have ended here, and whose updates are in order; `all`: also
+/// of the others.
+void driver::tell_finished(instant at, bool all) {
+  courier& tasks = parts_->tasks;
+  while (auto t = parts_->core.next_finished()) parts_->gathered.ended(std::move(t));
+  parts_->gathered.tell(at, tasks.protocol(), false);
+  while (const auto t = parts_->gathered.next_ended(tasks.protocol(), all))
+    if (!parts_->teams.tell_end(*t)) tasks.tell_finished(at, *t);
   if (parts_->tasks.has_run_dry() && !parts_->teams.is_on()) value_exchange::forget();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "node/gathered.hpp"
 #include "node/inquiries.hpp"
 #include "node/sleeping.hpp"
 #include "node/teams.hpp"
@@ -87,6 +88,7 @@ private:
     other_nodes& core;
     outlet out;
     value_exchange values;
+    gathered_exchange gathered;
     courier tasks;
     net::teams teams;
     net::inquiries inquiries;
@@ -109,7 +111,7 @@ private:
   void step(instant now);
   void hear(instant now);
   void hear_of_peers(instant now);
-  void tell_finished(instant now);
+  void tell_finished(instant now, bool all);
   void show(instant now);
 
   bool step_and_fall_asleep() override;
@@ -120,6 +122,7 @@ private:
   void await(const std::function<bool()>& holds) override;
   void tell() noexcept override;
   void improved() noexcept override { parts_->values.improved(); }
+  void updated() noexcept override { parts_->gathered.updated(); }
   void send_to_member(std::uint64_t team, unsigned rank, bytes message) override;
   void flush_to_members() noexcept override { parts_->teams.mail().flush(); }
   bool begin_watch() noexcept override { return parts_->sleep.begin_watch(); }

@@ -39,8 +39,10 @@ void outlet::check_length(const bytes& contents, const char* of_what) const {
 /// Leaves shared values out of a message that would be dropped. A task without its bounds takes
 /// longer; but what was found under one is nothing without it.
 void outlet::leave_shared_out(message& m) const {
-  bytes none;
-  detail::byte_writer(none).put_block([] {});
+  bytes none;  // neither shared values nor versions of gathered variables
+  detail::byte_writer w(none);
+  w.put_block([] {});
+  w.put_block([] {});
   if (auto* const given = std::get_if<task>(&m.body)) given->shared = none;
   auto* const result = std::get_if<task_result>(&m.body);
   if (result == nullptr) return;

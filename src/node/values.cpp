@@ -2,6 +2,8 @@
 
 #include "transport/launch.hpp"
 
+#include <cleave/detail/travel/gathered.hpp>
+
 #include <cstdio>
 #include <stdexcept>
 #include <vector>
@@ -31,6 +33,7 @@ address node_of(std::uint64_t maker) noexcept { return maker - 1; }
 void value_exchange::carry(detail::carrier& by) {
   of_process().identify(maker_of(out_.self().self), is_first_rank());
   of_process().install(&by);
+  of_process().gathered().begin_job();
 }
 
 void value_exchange::tell(instant at, node& protocol) {

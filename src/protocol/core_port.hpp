@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "protocol/message.hpp"
 #include "transport/transport.hpp"
@@ -36,6 +37,35 @@ inline constexpr unsigned losses_to_stay = 2;
 struct outcome {
   ending how = ending::value;
   bytes result;
+};
+
+/// The value of a gathered variable, as its home gives it to others.
+struct gathered_state {
+  bytes value;
+  std::uint64_t early = 0;  ///< updates of the home's own that are in it, in order or not yet
+};
+
+/// The gathered variables of a node. Names of variables that are not here are allowed everywhere.
+class gathered_port {
+public:
+  virtual ~gathered_port() = default;
+  /// Whether the variable is here: its home has it, or a replica.
+  virtual bool has(const gathered_name& name) const = 0;
+  /// The next updates in the home's order, after which the variable has this version.
+  virtual void arrived(const gathered_name& name, std::uint64_t version,
+                       const std::vector<ordered_update>& updates) = 0;
+  /// The home's value at this version: all updates that have arrived are in it. Nothing if it is
+  /// being read at this moment.
+  virtual std::optional<gathered_state> here(const gathered_name& name) const = 0;
+  /// A value in the place of the replica's: updates of this node up to number m.yours are in it,
+  /// those in `own` are not.
+  virtual void replaced(const gathered_name& name, const gathered_value& m,
+                        const std::vector<bytes>& own) = 0;
+  /// Updates of this node are in order, up to that number: the variable has at least this version
+  /// then.
+  virtual void taken(const gathered_name& name, std::uint64_t version, std::uint64_t number) = 0;
+  /// The variable's home is gone.
+  virtual void gone(const gathered_name& name) = 0;
 };
 
 class core_port {

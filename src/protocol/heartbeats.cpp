@@ -51,7 +51,7 @@ std::set<address> heartbeats::listeners(instant now, std::set<address> all) {
 
 void heartbeats::greet(address who) {
   all_.network.send(who, {all_.self.program, all_.self.process, 0,
-                          heartbeat{++last_, 0, false, all_.core.state(), {}}});
+                          heartbeat{++last_, 0, false, all_.core.state(), {}, {}}});
 }
 
 }  // namespace cleave::net

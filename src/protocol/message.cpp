@@ -21,11 +21,14 @@ void put(writer& w, const task_result& m) {
   w.string(m.result), w.string(m.shared);
 }
 void put(writer& w, const result_receipt& m) { put(w, m.key); }
+void put(writer& w, const gathered_name& n) { w.fixed(n.maker), w.fixed(n.number); }
 void put(writer& w, const heartbeat& m) {
   w.number(m.number), w.number(m.heard), w.byte(m.leaving ? 1 : 0);
   w.number(m.state.workers), w.number(m.state.busy), w.number(m.state.depth);
   w.number(m.held.size());
   for (const task_key& key : m.held) put(w, key);
+  w.number(m.gathered.size());
+  for (const gathered_version& one : m.gathered) put(w, one.name), w.number(one.version);
 }
 void put(writer& w, const leave& m) { w.byte(m.gone ? 1 : 0); }
 void put(writer& w, const cancel& m) { put(w, m.key); }
@@ -55,6 +58,23 @@ void put(writer& w, const team_end& m) {
   w.string(m.error), w.string(m.shared);
 }
 void put(writer& w, const team_cancel& m) { w.number(m.team); }
+void put(writer& w, const gathered_updates& m) {
+  put(w, m.name), w.number(m.first), w.number(m.updates.size());
+  for (const bytes& update : m.updates) w.string(update);
+}
+void put(writer& w, const gathered_receipt& m) {
+  put(w, m.name), w.number(m.number), w.number(m.version);
+}
+void put(writer& w, const gathered_news& m) {
+  put(w, m.name), w.fixed(m.last), w.number(m.first), w.number(m.updates.size());
+  for (const ordered_update& u : m.updates) w.fixed(u.from), w.number(u.number), w.string(u.update);
+}
+void put(writer& w, const gathered_ask& m) {
+  put(w, m.name), w.byte(m.absent ? 1 : 0), w.number(m.version);
+}
+void put(writer& w, const gathered_value& m) {
+  put(w, m.name), w.number(m.version), w.number(m.early), w.number(m.yours), w.string(m.value);
+}
 
 bool flag(reader& r) {
   const std::uint8_t value = r.byte();
@@ -85,11 +105,23 @@ void get(reader& r, task_result& m) {
   m.result = r.string(), m.shared = r.string();
 }
 void get(reader& r, result_receipt& m) { get(r, m.key); }
+void get(reader& r, gathered_name& n) { n.maker = r.fixed(), n.number = r.fixed(); }
+/// A list, whose elements get() reads.
+template <class Element>
+void get_list(reader& r, std::vector<Element>& all, void (*get_one)(reader&, Element&)) {
+  const std::size_t count = r.count();
+  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) get_one(r, all.emplace_back());
+}
+void get(reader& r, gathered_version& one) { get(r, one.name), one.version = r.number(); }
+void get(reader& r, ordered_update& u) {
+  u.from = r.fixed(), u.number = r.number(), u.update = r.string();
+}
+void get(reader& r, bytes& b) { b = r.string(); }
 void get(reader& r, heartbeat& m) {
   m.number = r.number(), m.heard = r.number(), m.leaving = flag(r);
   m.state.workers = small(r), m.state.busy = small(r), m.state.depth = small(r);
-  const std::size_t count = r.count();
-  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) get(r, m.held.emplace_back());
+  get_list<task_key>(r, m.held, get);
+  get_list<gathered_version>(r, m.gathered, get);
 }
 void get(reader& r, leave& m) { m.gone = flag(r); }
 void get(reader& r, cancel& m) { get(r, m.key); }
@@ -120,14 +152,29 @@ void get(reader& r, team_begin& m) {
 }
 void get(reader& r, team_data& m) {
   m.team = r.number();
-  const std::size_t count = r.count();
-  for (std::size_t i = 0; i < count && r.failed() == nullptr; ++i) m.parts.push_back(r.string());
+  get_list<bytes>(r, m.parts, get);
 }
 void get(reader& r, team_end& m) {
   m.team = r.number(), m.how = end_of_task(r), m.ports = r.number();
   m.error = r.string(), m.shared = r.string();
 }
 void get(reader& r, team_cancel& m) { m.team = r.number(); }
+void get(reader& r, gathered_updates& m) {
+  get(r, m.name), m.first = r.number();
+  get_list<bytes>(r, m.updates, get);
+}
+void get(reader& r, gathered_receipt& m) {
+  get(r, m.name), m.number = r.number(), m.version = r.number();
+}
+void get(reader& r, gathered_news& m) {
+  get(r, m.name), m.last = r.fixed(), m.first = r.number();
+  get_list<ordered_update>(r, m.updates, get);
+}
+void get(reader& r, gathered_ask& m) { get(r, m.name), m.absent = flag(r), m.version = r.number(); }
+void get(reader& r, gathered_value& m) {
+  get(r, m.name), m.version = r.number(), m.early = r.number(), m.yours = r.number();
+  m.value = r.string();
+}
 
 /// The kind of a reject, in every version.
 constexpr std::size_t reject_kind = 11;
@@ -147,9 +194,11 @@ void get_body(reader& r, std::size_t kind, message_body& body) {
 
 const char* name(const message_body& body) noexcept {
   static constexpr const char* names[] = {
-      "task_request", "task",   "none",       "task_result", "result_receipt", "heartbeat",
-      "leave",        "cancel", "shared",     "fetch",       "published",      "reject",
-      "inquiry",      "report", "team_begin", "team_data",   "team_end",       "team_cancel"};
+      "task_request",  "task",         "none",          "task_result",      "result_receipt",
+      "heartbeat",     "leave",        "cancel",        "shared",           "fetch",
+      "published",     "reject",       "inquiry",       "report",           "team_begin",
+      "team_data",     "team_end",     "team_cancel",   "gathered_updates", "gathered_receipt",
+      "gathered_news", "gathered_ask", "gathered_value"};
   static_assert(std::size(names) == std::variant_size_v<message_body>);
   return names[body.index()];
 }

@@ -79,12 +79,28 @@ struct load {
   friend bool operator==(const load&, const load&) = default;
 };
 
+/// Names a gathered variable: the node that made it, plus one, and which of that node's it is.
+/// Maker 0: a variable of static storage, of which the first node is the home.
+struct gathered_name {
+  std::uint64_t maker = 0;
+  std::uint64_t number = 0;
+  friend auto operator<=>(const gathered_name&, const gathered_name&) = default;
+};
+
+/// How many updates of a gathered variable of its own the sender has put in order.
+struct gathered_version {
+  gathered_name name;
+  std::uint64_t version = 0;
+  friend bool operator==(const gathered_version&, const gathered_version&) = default;
+};
+
 struct heartbeat {
   std::uint64_t number = 0;  ///< above all that this node has sent before
   std::uint64_t heard = 0;   ///< the number of the receiver's last one that has come
   bool leaving = false;
   load state;
-  std::vector<task_key> held;  ///< the receiver's tasks that the sender has
+  std::vector<task_key> held;                   ///< the receiver's tasks that the sender has
+  std::vector<gathered_version> gathered = {};  ///< some, in turn
   friend bool operator==(const heartbeat&, const heartbeat&) = default;
 };
 
@@ -191,11 +207,65 @@ struct team_cancel {
   friend bool operator==(const team_cancel&, const team_cancel&) = default;
 };
 
-using message_body = std::variant<task_request, task, none, task_result, result_receipt, heartbeat,
-                                  leave, cancel, shared_update, fetch, published, reject, inquiry,
-                                  report, team_begin, team_data, team_end, team_cancel>;
+/// Updates of a gathered variable that the sender has made: to the variable's home. Sent again
+/// until a gathered_receipt comes.
+struct gathered_updates {
+  gathered_name name;
+  std::uint64_t first = 0;  ///< the number of the first one, by which the sender counts them
+  std::vector<bytes> updates;
+  friend bool operator==(const gathered_updates&, const gathered_updates&) = default;
+};
 
-inline constexpr std::uint8_t wire_version = 2;
+/// The home has put the receiver's updates in order, up to that number.
+struct gathered_receipt {
+  gathered_name name;
+  std::uint64_t number = 0;
+  std::uint64_t version = 0;  ///< they are among the first so many of the home's order
+  friend bool operator==(const gathered_receipt&, const gathered_receipt&) = default;
+};
+
+/// An update in the order of its variable's home.
+struct ordered_update {
+  address from = 0;          ///< who made it
+  std::uint64_t number = 0;  ///< which of that node's it is
+  bytes update;
+  friend bool operator==(const ordered_update&, const ordered_update&) = default;
+};
+
+/// Updates of a gathered variable in the home's order. Passed on up to `last`, as a shared_update.
+struct gathered_news {
+  gathered_name name;
+  address last = 0;
+  std::uint64_t first = 0;  ///< the place of the first one in the order, from 1 on
+  std::vector<ordered_update> updates;
+  friend bool operator==(const gathered_news&, const gathered_news&) = default;
+};
+
+/// Asks a gathered variable's home for what comes after the first so many updates.
+struct gathered_ask {
+  gathered_name name;
+  bool absent = false;  ///< the sender has no value yet
+  std::uint64_t version = 0;
+  friend bool operator==(const gathered_ask&, const gathered_ask&) = default;
+};
+
+/// Answers a gathered_ask with the variable's value.
+struct gathered_value {
+  gathered_name name;
+  std::uint64_t version = 0;  ///< the first so many updates are in it
+  std::uint64_t early = 0;    ///< and those of its home's own up to that number
+  std::uint64_t yours = 0;    ///< the last of the receiver's updates that are in it
+  bytes value;
+  friend bool operator==(const gathered_value&, const gathered_value&) = default;
+};
+
+using message_body =
+    std::variant<task_request, task, none, task_result, result_receipt, heartbeat, leave, cancel,
+                 shared_update, fetch, published, reject, inquiry, report, team_begin, team_data,
+                 team_end, team_cancel, gathered_updates, gathered_receipt, gathered_news,
+                 gathered_ask, gathered_value>;
+
+inline constexpr std::uint8_t wire_version = 3;
 
 struct message {
   std::uint64_t program = 0;  ///< hash of the program that runs

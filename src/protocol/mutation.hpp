@@ -26,6 +26,9 @@ enum class mutation : std::uint8_t {
   late_answer_lost,       ///< a task split for a request that has ended is forgotten
   append_any_part,        ///< parts of published data are put together in any order
   keep_silent_source,     ///< data whose sender is gone are awaited from it
+  forget_updates,         ///< updates of a gathered variable are not sent again
+  take_updates_twice,     ///< updates that come twice are put in order twice
+  pass_over_gap,          ///< a replica takes news although some before them have not come
   silent_none,            ///< a request that nobody serves within a millisecond is not answered
 };
 

@@ -76,4 +76,15 @@ const std::set<address>& neighbours::fetchers(instant now) {
   return fetchers_;
 }
 
+/// The peers after this one on the ring of addresses, up to `last`, in the order of the ring.
+std::vector<address> neighbours::on_ring_up_to(address last) const {
+  std::vector<address> all;
+  if (last == all_.self.self) return all;
+  const auto place = [&](address who) { return who - all_.self.self - 1; };
+  for (const auto& [who, p] : peers_)
+    if (is_open(p) && who != all_.self.self && place(who) <= place(last)) all.push_back(who);
+  std::sort(all.begin(), all.end(), [&](address a, address b) { return place(a) < place(b); });
+  return all;
+}
+
 }  // namespace cleave::net

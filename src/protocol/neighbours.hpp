@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "protocol/peers.hpp"
 #include "protocol/settings.hpp"
@@ -53,7 +55,22 @@ public:
     all_.network.send(to, {all_.self.program, all_.self.process, process, std::move(body)});
   }
 
+  /// Sends to the peers after this one on the ring of addresses, up to `last`: to the first of each
+  /// of a few stretches, which passes on within its own. `message_up_to` makes what goes to the one
+  /// whose stretch ends there.
+  template <class Make>
+  void spread(address last, unsigned branches, Make message_up_to) const {
+    const std::vector<address> all = on_ring_up_to(last);
+    const std::size_t n = std::min<std::size_t>(branches, all.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t first = all.size() * i / n, end = all.size() * (i + 1) / n;
+      send(all[first], message_up_to(all[end - 1]));
+    }
+  }
+
 private:
+  std::vector<address> on_ring_up_to(address last) const;
+
   const surroundings& all_;
   std::map<address, peer> peers_;
   reachable_peers reachable_;

@@ -5,14 +5,16 @@
 
 namespace cleave::net {
 
-node::node(const identity& self, const settings& how, core_port& core, network_port& network)
-    : all_{self, how, core, network},
+node::node(const identity& self, const settings& how, core_port& core, gathered_port& gathered,
+           network_port& network)
+    : all_{self, how, core, gathered, network},
       peers_(all_),
       giving_(all_, peers_),
       holding_(all_, peers_, giving_),
       asking_(all_, peers_, giving_),
       values_(all_, peers_),
       publications_(all_, peers_),
+      gathering_(all_, peers_),
       beats_(all_, peers_) {}
 
 // ---- from the transport
@@ -78,6 +80,7 @@ void node::peer_lost(instant now, address who) {
 void node::gone(instant now, address who) {
   lost(now, who);
   publications_.gone(now, who);
+  gathering_.gone(who);
 }
 
 /// Ends all that is between this node and a process that is gone, or seems so, but fetches: its
@@ -180,6 +183,7 @@ void node::on(instant now, address from, const heartbeat& m) {
     if (idle_before) asking_.somebody_computes(now);
   }
   giving_.on_heartbeat(from, m);
+  gathering_.on_heartbeat(now, from, m.gathered);
 }
 
 void node::on(instant now, address from, const net::leave& m) {
@@ -222,7 +226,7 @@ void node::beat(instant now) {
 
 void node::send_heartbeat(address to, const load& state) {
   peers_.send(to, heartbeat{beats_.new_number(), peers_.at(to).beat, member_ != membership::active,
-                            state, holding_.of(to)});
+                            state, holding_.of(to), gathering_.told()});
 }
 
 // ---- shared values and published data
@@ -242,6 +246,24 @@ void node::on(instant now, address from, const published& m) {
   publications_.on_published(now, from, m);
 }
 
+// ---- gathered variables
+
+void node::updated(instant now, const gathered_name& name, std::vector<bytes> updates) {
+  if (member_ != membership::left) gathering_.updated(now, name, std::move(updates));
+}
+void node::wanted(instant now, const gathered_name& name, bool absent, std::uint64_t version) {
+  if (member_ != membership::left) gathering_.wanted(now, name, absent, version);
+}
+void node::on(instant, address from, const gathered_updates& m) { gathering_.on_updates(from, m); }
+void node::on(instant, address, const gathered_receipt& m) { gathering_.on_receipt(m); }
+void node::on(instant now, address from, const gathered_news& m) {
+  gathering_.on_news(now, from, m);
+}
+void node::on(instant, address from, const gathered_ask& m) { gathering_.on_ask(from, m); }
+void node::on(instant now, address from, const gathered_value& m) {
+  gathering_.on_value(now, from, m);
+}
+
 // ---- time
 
 void node::tick(instant now) {
@@ -250,6 +272,7 @@ void node::tick(instant now) {
   asking_.give_up(now);
   holding_.resend(now);
   publications_.tick(now);
+  gathering_.tick(now);
   if (beats_.is_due(now)) beat(now);
   pursue(now);
   drain(now);
@@ -257,7 +280,7 @@ void node::tick(instant now) {
 
 instant node::next() const {
   if (member_ == membership::left) return instant::max();
-  instant at = std::min({beats_.next(), holding_.next(), publications_.next(),
+  instant at = std::min({beats_.next(), holding_.next(), publications_.next(), gathering_.next(),
                          asking_.next(member_ == membership::active)});
   if (member_ == membership::draining) at = std::min(at, leave_by_);
   return at;
@@ -279,7 +302,8 @@ void node::leave(instant now, instant deadline) {
 void node::drain(instant now) {
   if (member_ != membership::draining) return;
   const bool quiet = holding_.tasks().empty() && giving_.tasks().empty() &&
-                     all_.core.state().busy == 0 && !holding_.is_asked();
+                     all_.core.state().busy == 0 && !holding_.is_asked() &&
+                     gathering_.has_taken(gathering_.made());
   if (!quiet && now < leave_by_) return;
   for (const auto& [who, p] : peers_.known())
     if (p.reachable) peers_.send(who, net::leave{true});

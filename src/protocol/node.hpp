@@ -4,6 +4,7 @@
 #include <set>
 
 #include "protocol/asking.hpp"
+#include "protocol/gathering.hpp"
 #include "protocol/giving.hpp"
 #include "protocol/heartbeats.hpp"
 #include "protocol/holding.hpp"
@@ -22,7 +23,8 @@ enum class membership : std::uint8_t { active, draining, left };
 /// The node's parts do the work, each for one table; here is what concerns more than one of them.
 class node {
 public:
-  node(const identity& self, const settings& how, core_port& core, network_port& network);
+  node(const identity& self, const settings& how, core_port& core, gathered_port& gathered,
+       network_port& network);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
@@ -51,6 +53,11 @@ public:
   /// Shared values were improved by a worker here.
   void improved(instant now, const bytes& newest);
   void fetch_from(instant now, address publisher, std::uint64_t id);
+  /// Updates of a gathered variable were made here. An empty list, at its home: its value has
+  /// changed otherwise.
+  void updated(instant now, const gathered_name& name, std::vector<bytes> updates);
+  /// A gathered variable's value is wanted here (`absent`), or that version of it.
+  void wanted(instant now, const gathered_name& name, bool absent, std::uint64_t version);
 
   // The driver calls these.
 
@@ -65,8 +72,9 @@ public:
   const identity& self() const { return all_.self; }
   const settings& how() const { return all_.how; }
 
-  // Tests and reports read these.
+  // The driver, tests and reports read these.
   const std::map<std::uint64_t, given_task>& given() const { return giving_.tasks(); }
+  const gathering& gathered() const { return gathering_; }
   const held_tasks& held() const { return holding_.tasks(); }
   const request_slots& slots() const { return holding_.slots(); }
   const std::map<address, peer>& peers() const { return peers_.known(); }
@@ -86,6 +94,11 @@ private:
   void on(instant now, address from, const fetch& m);
   void on(instant now, address from, const published& m);
   void on(instant now, address from, const reject& m);
+  void on(instant now, address from, const gathered_updates& m);
+  void on(instant now, address from, const gathered_receipt& m);
+  void on(instant now, address from, const gathered_news& m);
+  void on(instant now, address from, const gathered_ask& m);
+  void on(instant now, address from, const gathered_value& m);
   void on(instant, address, const inquiry&) {}  // the driver answers
   void on(instant, address, const net::report&) {}
   void on(instant, address, const team_begin&) {}
@@ -112,6 +125,7 @@ private:
   asking asking_;
   values values_;
   publications publications_;
+  gathering gathering_;
   heartbeats beats_;
 };
 

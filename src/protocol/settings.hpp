@@ -60,17 +60,20 @@ struct carrying_settings {
   unsigned parts_ahead = 8;          ///< that are sent before the receiver asks for more
   unsigned readers = 2;              ///< nodes that get a datum from one at a time
   instant keep_published{10'000'000};  ///< a copy that nobody has read for so long is freed
+  std::size_t gathered_log = 1 << 20;  ///< bytes of its last updates that a home keeps for others
+  std::size_t gathered_told = 32;      ///< gathered variables whose versions are in a heartbeat
 };
 
 struct settings : asking_settings, liveness_settings, carrying_settings {
   mutation planted = mutation::none;  ///< set by the simulator only
 };
 
-/// What all parts of a node use. None of it changes but by calls of the two ports.
+/// What all parts of a node use. None of it changes but by calls of the ports.
 struct surroundings {
   const identity self;
   const settings how;
   core_port& core;
+  gathered_port& gathered;
   network_port& network;
 
   /// Whether this node is to break that rule.

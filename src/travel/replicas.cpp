@@ -1,4 +1,5 @@
 #include <cleave/detail/set_while.hpp>
+#include <cleave/detail/travel/gathered.hpp>
 #include <cleave/detail/travel/replicas.hpp>
 #include <cleave/detail/travel/types.hpp>
 
@@ -49,12 +50,10 @@ bool is_static(const void* address) noexcept {
 /// A lost node is missed after ten seconds; then what it had here is cancelled.
 constexpr std::chrono::seconds longest_unwinding{15};
 
-/// This thread reads what was published.
-thread_local bool is_reading_published = false;
-
 }  // namespace
 
 thread_local bool is_travelling = false;
+thread_local bool is_reading_published = false;
 thread_local bool takes_data_along = false;
 
 replicas& replicas_of_process() noexcept {
@@ -137,16 +136,11 @@ const shared_type* shared_types() noexcept { return all_shared.first(); }
 /// `type` may be made later than this.
 void shared_base::know_if_static(const shared_type& type, const std::type_info& name,
                                  const char* file, int line) noexcept {
-  if (!is_static(this)) return;
-  const std::string_view path(file);
-  name_hash place;
-  place.add(name.name());
-  place.add(path.substr(path.rfind('/') + 1));
-  place.add(static_cast<std::uint64_t>(line));
   replicas& node = replicas_of_process();
+  const auto named = node.static_name(this, name, file, line);
+  if (!named) return;
   const std::lock_guard lock(node.mutex_);
-  place.add(node.places_[place.value()]++);
-  name_ = {0, place.value()};
+  name_ = *named;
   type_ = &type;
   const replicas::known before =
       std::exchange(node.shared_[name_], replicas::known{this, nullptr, nullptr});
@@ -180,12 +174,16 @@ void shared_base::leave_node() noexcept {
     users = std::move(it->second.users);
     node.shared_.erase(it);
   }
+  await_users(std::move(users), "a shared value");
+}
+
+void await_users(std::shared_ptr<void> users, const char* what) noexcept {
   const std::weak_ptr<void> others = std::exchange(users, nullptr);
   const auto end = std::chrono::steady_clock::now() + longest_unwinding;
   while (!others.expired()) {
     if (std::chrono::steady_clock::now() > end) {
-      std::fputs("cleave: a shared value ends, and a task of another node still refers to it\n",
-                 stderr);
+      std::fprintf(stderr, "cleave: %s ends, and a task of another node still refers to it\n",
+                   what);
       return;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -194,7 +192,8 @@ void shared_base::leave_node() noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);
 }
 
-replicas::replicas() : node_(machine::random_bits()) {}
+replicas::replicas()
+    : node_(machine::random_bits()), gathered_(std::make_unique<gathered_table>(*this)) {}
 
 replicas::~replicas() {
   for (auto& [name, entry] : shared_) entry.value->node_.store(nullptr, std::memory_order_relaxed);
@@ -203,6 +202,29 @@ replicas::~replicas() {
 void replicas::identify(std::uint64_t node, bool lasts) noexcept {
   const std::lock_guard lock(mutex_);
   node_ = node, lasts_ = lasts;
+}
+
+std::uint64_t replicas::number() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return node_;
+}
+
+value_name replicas::new_name() {
+  const std::lock_guard lock(mutex_);
+  return {node_, ++last_};
+}
+
+std::optional<value_name> replicas::static_name(const void* variable, const std::type_info& type,
+                                                const char* file, int line) {
+  if (!is_static(variable)) return std::nullopt;
+  const std::string_view path(file);
+  name_hash place;
+  place.add(type.name());
+  place.add(path.substr(path.rfind('/') + 1));
+  place.add(static_cast<std::uint64_t>(line));
+  const std::lock_guard lock(mutex_);
+  place.add(places_[place.value()]++);
+  return value_name{0, place.value()};
 }
 
 void replicas::put_handle(const std::shared_ptr<publication>& p, const publication::functions& f,
@@ -311,6 +333,13 @@ std::uint64_t replicas::version() const {
 
 std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w,
                                      std::exception_ptr* failed) {
+  const std::uint64_t is = put_shared(since, w, failed);
+  w.put_block([&] { gathered_->put_versions(w); });
+  return is;
+}
+
+std::uint64_t replicas::put_shared(std::uint64_t since, byte_writer& w,
+                                   std::exception_ptr* failed) {
   const std::lock_guard lock(mutex_);
   w.put_block([&] {
     for (const auto& [name, entry] : shared_) {
@@ -334,6 +363,7 @@ std::uint64_t replicas::put_improved(std::uint64_t since, byte_writer& w,
 }
 
 void replicas::forget_unused() {
+  gathered_->forget_unused();
   std::vector<std::shared_ptr<shared_base>> unused;  // ends after the lock
   const std::lock_guard lock(mutex_);
   for (auto it = shared_.begin(); it != shared_.end();) {
@@ -348,6 +378,8 @@ void replicas::forget_unused() {
 
 void replicas::merge_improved(byte_reader& r, bool passes_on) {
   byte_reader all = r.get_block();
+  byte_reader versions = r.get_block();
+  gathered_->take_versions(versions);
   std::exception_ptr failed;
   while (all.left() > 0) {
     const value_name name = get_name(all);
@@ -370,6 +402,7 @@ void replicas::merge_improved(byte_reader& r, bool passes_on) {
 }
 
 void replicas::end_job() noexcept {
+  gathered_->end_job();
   std::map<value_name, std::shared_ptr<publication>> data;
   std::map<value_name, known> values;
   const std::lock_guard lock(mutex_);

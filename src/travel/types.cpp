@@ -1,3 +1,4 @@
+#include <cleave/detail/travel/gathered.hpp>
 #include <cleave/detail/travel/types.hpp>
 
 #include <algorithm>
@@ -51,6 +52,21 @@ const wire_type* find_wire_type(std::uint64_t id) noexcept {
   return all_tasks.find([id](const wire_type& t) { return t.id() == id; });
 }
 
+/// Adds the ids of types of values that live on several nodes.
+template <class Type>
+static void add_ids(name_hash& h, const Type* first, const char* what) {
+  std::set<std::uint64_t> ids;
+  for (const Type* t = first; t != nullptr; t = t->next()) {
+    if (ids.insert(t->id()).second) continue;
+    // A library may have a type once more; but two unnamed namespaces have two types.
+    if (std::string_view(t->mangled).find("_GLOBAL__N_") != std::string_view::npos)
+      throw std::logic_error(std::string("cleave: two types of ") + what + " are named " +
+                             demangled(t->mangled) +
+                             ": expected different names, also in unnamed namespaces");
+  }
+  for (const std::uint64_t id : ids) h.add(id);
+}
+
 std::uint64_t program_hash() {
   std::vector<const wire_type*> all;
   for (const auto* t = wire_types(); t != nullptr; t = t->next()) all.push_back(t);
@@ -63,16 +79,8 @@ std::uint64_t program_hash() {
                              ": expected different names, also in unnamed namespaces");
     h.add(all[i]->id());
   }
-  std::set<std::uint64_t> values;
-  for (const auto* t = shared_types(); t != nullptr; t = t->next()) {
-    if (values.insert(t->id()).second) continue;
-    // A library may have a type once more; but two unnamed namespaces have two types.
-    if (std::string_view(t->mangled).find("_GLOBAL__N_") != std::string_view::npos)
-      throw std::logic_error("cleave: two types of shared values are named " +
-                             demangled(t->mangled) +
-                             ": expected different names, also in unnamed namespaces");
-  }
-  for (const std::uint64_t id : values) h.add(id);
+  add_ids(h, shared_types(), "shared values");
+  add_ids(h, gathered_types(), "gathered variables");
   return h.value();
 }
 

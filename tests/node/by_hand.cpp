@@ -93,7 +93,9 @@ private:
 const net::bytes& no_values() {
   static const net::bytes none = [] {
     net::bytes all;
-    detail::byte_writer(all).put_block([] {});
+    detail::byte_writer w(all);
+    w.put_block([] {});
+    w.put_block([] {});
     return all;
   }();
   return none;

@@ -4,6 +4,16 @@
 
 namespace cleave::net {
 
+/// A node without gathered variables.
+struct no_gathered final : gathered_port {
+  bool has(const gathered_name&) const override { return false; }
+  void arrived(const gathered_name&, std::uint64_t, const std::vector<ordered_update>&) override {}
+  std::optional<gathered_state> here(const gathered_name&) const override { return {}; }
+  void replaced(const gathered_name&, const gathered_value&, const std::vector<bytes>&) override {}
+  void taken(const gathered_name&, std::uint64_t, std::uint64_t) override {}
+  void gone(const gathered_name&) override {}
+};
+
 /// A core that does nothing, and has nothing.
 struct idle_core : core_port {
   void ask(unsigned, std::uint64_t) override {}

@@ -2,6 +2,8 @@
 // tests/sim.
 #include "protocol/node.hpp"
 
+#include "protocol/idle_core.hpp"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -66,7 +68,8 @@ struct Protocol : testing::Test {
   static constexpr incarnation me = 11, other = 22;
   fake_core core;
   fake_network network;
-  node n{{1, me, 5}, {}, core, network};
+  no_gathered nothing;
+  node n{{1, me, 5}, {}, core, nothing, network};
   instant now{1000};
 
   Protocol() {
@@ -292,7 +295,8 @@ TEST_F(ProtocolAmongTheDying, DoesNotTakeALeaveForALoss) {
 struct ProtocolOfTheRoot : testing::Test {
   fake_core core;
   fake_network network;
-  node n{{0, 11, 5}, {}, core, network};
+  no_gathered nothing;
+  node n{{0, 11, 5}, {}, core, nothing, network};
   instant now{1000};
   std::uint64_t last = 0;
 
@@ -645,6 +649,7 @@ struct Spreading : testing::Test {
   };
   struct place {
     fake_core core;
+    no_gathered nothing;
     wire out;
     std::unique_ptr<node> n;
   };
@@ -657,7 +662,7 @@ struct Spreading : testing::Test {
     for (const address a : at) {
       place& p = places[a];
       p.out.all = &letters, p.out.self = a;
-      p.n = std::make_unique<node>(identity{a, a + 1000, 5}, settings{}, p.core, p.out);
+      p.n = std::make_unique<node>(identity{a, a + 1000, 5}, settings{}, p.core, p.nothing, p.out);
     }
     for (auto& [a, p] : places) {
       for (const auto& [b, q] : places) p.n->peer_found(now, b, distance::far, 0);

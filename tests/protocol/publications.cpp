@@ -101,7 +101,7 @@ private:
     place(nodes_that_fetch& w, std::size_t n, const settings& how)
         : world(w),
           number(n),
-          all{{n, n + 1, 5}, how, *this, *this},
+          all{{n, n + 1, 5}, how, *this, nothing, *this},
           peers(all),
           published_data(all, peers) {}
     std::optional<bytes> publication(std::uint64_t id) const override {
@@ -118,6 +118,7 @@ private:
 
     nodes_that_fetch& world;
     std::size_t number;
+    no_gathered nothing;
     surroundings all;
     neighbours peers;
     publications published_data;

@@ -136,7 +136,8 @@ std::vector<address> asked(const preference& p, incarnation process, unsigned st
   how.follow(p);
   idle_core core;
   noted_requests network;
-  node n({5, process, 1}, how, core, network);
+  no_gathered nothing;
+  node n({5, process, 1}, how, core, nothing, network);
   const instant now{1'000};
   for (const candidate& c :
        {at(1, near, 1, 5), at(0, far, 2, 3), at(2, far, 2, 9), at(3, far, 3, 9)}) {

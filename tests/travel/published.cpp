@@ -160,6 +160,7 @@ TEST(published, that_cannot_be_had_throws_and_can_be_had_later) {
   struct cut final : carrier {
     tests::bytes fetch(value_name) override { return tests::bytes(3); }
     void improved() noexcept override {}
+    void updated() noexcept override {}
   } line;
   away.values.install(&line);
   EXPECT_THROW(arrived.run(), malformed);
@@ -168,6 +169,7 @@ TEST(published, that_cannot_be_had_throws_and_can_be_had_later) {
     explicit late(tests::node& n) : from(n) {}
     tests::bytes fetch(value_name name) override { return from.fetch(name); }
     void improved() noexcept override {}
+    void updated() noexcept override {}
     tests::node& from;
   } second(again);
   away.values.install(&second);

@@ -18,6 +18,9 @@ using cleave::detail::replicas;
 
 using bytes = std::vector<std::byte>;
 
+// Of what put_improved() appends where nothing has improved: the lengths of two empty blocks.
+constexpr std::size_t empty_size = 16;
+
 // A node that asks one other for what is published there.
 class node final : cleave::detail::carrier {
 public:
@@ -31,10 +34,13 @@ public:
     return found;
   }
   void improved() noexcept override { improvements++; }
+  void updated() noexcept override { updates++; }
+
+  using carrier::tell;
 
   replicas values;
   int fetched = 0;
-  std::atomic<int> improvements = 0;
+  std::atomic<int> improvements = 0, updates = 0;
 
 private:
   node* other_;

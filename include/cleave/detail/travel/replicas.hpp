@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -50,6 +51,8 @@ public:
   }
   /// A worker of this node has improved a shared value. Any thread; must not block.
   virtual void improved() noexcept = 0;
+  /// Updates of gathered variables are to be told, or waited for. Any thread; must not block.
+  virtual void updated() noexcept = 0;
 
 private:
   std::mutex mutex_;
@@ -105,7 +108,15 @@ private:
 /// that comes from others.
 extern thread_local bool is_travelling;
 
+/// This thread reads what was published.
+extern thread_local bool is_reading_published;
+
+/// Gives up a reference to what other tasks of this node may refer to, and blocks until they do not
+/// any more, or for so long that they must be lost: then it says so of `what`.
+void await_users(std::shared_ptr<void> users, const char* what) noexcept;
+
 class shared_base;
+class gathered_table;
 
 /// What can be done with a shared value without knowing its type. One object for each type; it
 /// enters itself into the list of the process before main. Immutable: any thread.
@@ -222,7 +233,7 @@ public:
   /// Appends all shared values that this node's workers improved after `since`, each with its name
   /// and type; 0: all that improved at all. Returns the version that this is. For a value that
   /// cannot be written there is nothing behind the name, which merge_improved() refuses; `failed`
-  /// is why.
+  /// is why. Behind them are the versions of gathered variables that are known here.
   std::uint64_t put_improved(std::uint64_t since, byte_writer& w,
                              std::exception_ptr* failed = nullptr);
   /// Merges what put_improved() appended on another node. Makes a replica of a variable of static
@@ -234,6 +245,19 @@ public:
   /// Ends the replicas that nothing here refers to, but for those of variables. Only while no task
   /// of another node is here: all that improved them has been told with a result then.
   void forget_unused();
+
+  /// Names a value that this node has made.
+  value_name new_name();
+  /// Names a variable by its type and its place in the source; nothing if it is not of static
+  /// storage.
+  std::optional<value_name> static_name(const void* variable, const std::type_info& type,
+                                        const char* file, int line);
+  gathered_table& gathered() noexcept { return *gathered_; }
+  /// Null if there are no other nodes.
+  carrier* net() const noexcept {
+    return carrier_.load(std::memory_order_acquire);  // partner: install()
+  }
+  std::uint64_t number() const noexcept;
 
   /// Frees the data and forgets the names. While nothing runs, and nothing is under way to this
   /// node.
@@ -249,6 +273,7 @@ private:
   };
 
   void note(shared_base& s) noexcept;
+  std::uint64_t put_shared(std::uint64_t since, byte_writer& w, std::exception_ptr* failed);
   known& merge_one(value_name name, const shared_type& type, byte_reader& value);
   void pass_on(const shared_base& from, shared_base& to) noexcept;
 
@@ -262,6 +287,7 @@ private:
   std::map<value_name, known> shared_;
   std::map<std::uint64_t, std::uint64_t> places_;  // static variables: how many have the same place
   std::atomic<carrier*> carrier_{nullptr};
+  std::unique_ptr<gathered_table> gathered_;
 };
 
 }  // namespace cleave::detail

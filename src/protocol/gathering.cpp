@@ -1,0 +1,270 @@
+#include "protocol/gathering.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cleave::net {
+
+namespace {
+constexpr address first_node = 0;
+}
+
+address gathering::home_of(const gathered_name& name) const {
+  return name.maker == 0 ? first_node : name.maker - 1;
+}
+
+// ---- who makes updates
+
+void gathering::updated(instant now, const gathered_name& name, std::vector<bytes> updates) {
+  made_ += updates.size();
+  const address home = home_of(name);
+  if (home == all_.self.self) {
+    const auto known = orders_[name].taken.find(home);
+    const std::uint64_t before = known == orders_[name].taken.end() ? 0 : known->second;
+    return put_in_order(name, home, before + 1, updates);
+  }
+  unconfirmed& u = sent_[name];
+  const std::size_t from = u.updates.size();
+  std::uint64_t number = made_ - updates.size();
+  for (bytes& update : updates) u.updates.emplace_back(++number, std::move(update));
+  if (from == 0) begin(now, u.send);
+  send(name, u, from);
+}
+
+void gathering::send(const gathered_name& name, const unconfirmed& u, std::size_t from) const {
+  gathered_updates m{name, u.first + from, {}};
+  for (std::size_t i = from; i < u.updates.size(); ++i) m.updates.push_back(u.updates[i].second);
+  peers_.send(home_of(name), std::move(m));
+}
+
+void gathering::on_receipt(const gathered_receipt& m) {
+  const auto at = sent_.find(m.name);
+  if (at == sent_.end()) return;
+  unconfirmed& u = at->second;
+  while (!u.updates.empty() && u.first <= m.number) u.updates.pop_front(), ++u.first;
+  if (u.updates.empty()) u.send = {};
+  all_.gathered.taken(m.name, m.version, m.number);
+}
+
+bool gathering::has_taken(std::uint64_t count) const {
+  return std::all_of(sent_.begin(), sent_.end(), [count](const auto& one) {
+    const auto& updates = one.second.updates;
+    return updates.empty() || updates.front().first > count;
+  });
+}
+
+// ---- the home
+
+/// Updates of a node that follow those that it is known to have made. An empty list: the value has
+/// changed in a way that only the value tells.
+void gathering::put_in_order(const gathered_name& name, address from, std::uint64_t first,
+                             const std::vector<bytes>& updates) {
+  order& o = orders_[name];
+  gathered_news m{name, all_.self.self - 1, o.version + 1, {}};
+  std::uint64_t& taken = o.taken[from];
+  for (std::uint64_t number = first; number < first + updates.size(); ++number) {
+    if (number != taken + 1 && !all_.breaks(mutation::take_updates_twice)) continue;
+    taken = number;
+    m.updates.push_back({from, number, updates[number - first]});
+  }
+  if (updates.empty()) {
+    ++o.version;
+    o.newest.clear(), o.bytes = 0;
+  }
+  if (m.updates.empty()) return;
+  o.version += m.updates.size();
+  for (const ordered_update& u : m.updates) {
+    o.bytes += u.update.size();
+    o.newest.push_back(u);
+  }
+  while (o.bytes > all_.how.gathered_log) {
+    o.bytes -= o.newest.front().update.size();
+    o.newest.pop_front();
+  }
+  all_.gathered.arrived(name, o.version, m.updates);
+  spread(m);
+}
+
+void gathering::on_updates(address from, const gathered_updates& m) {
+  if (!all_.gathered.has(m.name)) {  // it has ended
+    orders_.erase(m.name);
+    return peers_.send(from, gathered_receipt{m.name, m.first + m.updates.size() - 1, 0});
+  }
+  if (!m.updates.empty()) put_in_order(m.name, from, m.first, m.updates);
+  const order& o = orders_[m.name];
+  const auto taken = o.taken.find(from);
+  peers_.send(from,
+              gathered_receipt{m.name, taken == o.taken.end() ? 0 : taken->second, o.version});
+}
+
+void gathering::on_ask(address from, const gathered_ask& m) {
+  if (!all_.gathered.has(m.name)) return;
+  const order& o = orders_[m.name];
+  const std::uint64_t kept_from = o.version - o.newest.size();
+  if (m.absent || m.version < kept_from) {
+    const auto state = all_.gathered.here(m.name);
+    if (!state) return;  // it is asked again
+    const auto taken = o.taken.find(from);
+    return peers_.send(from,
+                       gathered_value{m.name, o.version, state->early,
+                                      taken == o.taken.end() ? 0 : taken->second, state->value});
+  }
+  gathered_news news{m.name, from, m.version + 1, {}};
+  std::size_t size = 0;
+  for (std::uint64_t i = m.version; i < o.version && size <= all_.how.small_bytes; ++i) {
+    news.updates.push_back(o.newest[i - kept_from]);
+    size += news.updates.back().update.size();
+  }
+  peers_.send(from, std::move(news));
+}
+
+std::vector<gathered_version> gathering::told() {
+  std::erase_if(orders_, [&](const auto& o) { return !all_.gathered.has(o.first); });
+  std::vector<gathered_version> some;
+  auto at = orders_.upper_bound(told_last_);
+  for (std::size_t i = std::min(orders_.size(), all_.how.gathered_told); i > 0; --i, ++at) {
+    if (at == orders_.end()) at = orders_.begin();
+    some.push_back({told_last_ = at->first, at->second.version});
+  }
+  return some;
+}
+
+// ---- replicas
+
+void gathering::wanted(instant now, const gathered_name& name, bool absent, std::uint64_t version) {
+  if (home_of(name) == all_.self.self) return;
+  replica& r = replicas_[name];
+  const bool waited = r.is_behind();
+  if (absent) r.absent = true;
+  r.newest = std::max(r.newest, version);
+  if (!r.is_behind() || (waited && !absent)) return;
+  begin(now, r.ask);
+  ask(now, name, r);
+}
+
+void gathering::ask(instant, const gathered_name& name, replica& r) const {
+  peers_.send(home_of(name), gathered_ask{name, r.absent, r.version});
+}
+
+void gathering::spread(const gathered_news& m) {
+  peers_.spread(m.last, all_.how.update_branches, [&m](address last) {
+    gathered_news part = m;
+    part.last = last;
+    return part;
+  });
+}
+
+void gathering::on_news(instant now, address from, const gathered_news& m) {
+  spread(m);
+  if (home_of(m.name) == all_.self.self || !all_.gathered.has(m.name)) return;
+  replica& r = replicas_[m.name];
+  const bool waited = r.is_behind();
+  const std::uint64_t last = m.first + m.updates.size() - 1;
+  r.newest = std::max(r.newest, last);
+  if (r.absent) return;
+  if (m.first > r.version + 1 && !all_.breaks(mutation::pass_over_gap)) {
+    if (waited) return;
+    begin(now, r.ask);
+    return ask(now, m.name, r);
+  }
+  if (last > r.version) {
+    const auto known =
+        m.first > r.version ? 0 : static_cast<std::ptrdiff_t>(r.version + 1 - m.first);
+    r.version = last;
+    all_.gathered.arrived(m.name, last, {m.updates.begin() + known, m.updates.end()});
+  }
+  if (!r.is_behind()) return void(r.ask = {});
+  if (from != home_of(m.name) || !waited) return;
+  begin(now, r.ask);  // the home has sent a part of what is missing
+  ask(now, m.name, r);
+}
+
+void gathering::on_value(instant now, address from, const gathered_value& m) {
+  if (from != home_of(m.name) || !all_.gathered.has(m.name)) return;
+  replica& r = replicas_[m.name];
+  if (!r.absent && m.version <= r.version) return;
+  std::vector<bytes> own;
+  if (const auto at = sent_.find(m.name); at != sent_.end()) {
+    std::uint64_t number = at->second.first;
+    for (const auto& [made, update] : at->second.updates)
+      if (number++ > m.yours) own.push_back(update);
+  }
+  r.absent = false;
+  r.version = m.version;
+  r.newest = std::max(r.newest, m.version);
+  all_.gathered.replaced(m.name, m, own);
+  if (!r.is_behind()) return void(r.ask = {});
+  begin(now, r.ask);
+  ask(now, m.name, r);
+}
+
+void gathering::on_heartbeat(instant now, address from, const std::vector<gathered_version>& told) {
+  for (const gathered_version& one : told) {
+    if (home_of(one.name) != from || !all_.gathered.has(one.name)) continue;
+    replica& r = replicas_[one.name];
+    const bool waited = r.is_behind();
+    r.newest = std::max(r.newest, one.version);
+    if (r.is_behind() && !waited) begin(now, r.ask);  // the news may be on their way
+  }
+}
+
+// ---- time
+
+void gathering::begin(instant now, waiting& w) const {
+  w = {now + all_.how.resend_after, all_.how.resend_after, now};
+}
+
+void gathering::again(instant now, waiting& w) const {
+  w.resend_after = std::min(2 * w.resend_after, all_.how.lost_after);
+  w.resend_at = now + w.resend_after;
+}
+
+/// Whether it is in vain to wait for the home any longer.
+bool gathering::is_over(instant now, address home, const waiting& w) const {
+  const peer* const p = peers_.find(home);
+  if (p != nullptr && p->foreign) return true;
+  const instant heard = p != nullptr ? std::max(w.since, p->heard) : w.since;
+  return now - heard > all_.how.forget_after;
+}
+
+void gathering::give_up(const gathered_name& name) {
+  sent_.erase(name);
+  replicas_.erase(name);
+  all_.gathered.gone(name);
+}
+
+void gathering::tick(instant now) {
+  std::vector<gathered_name> over;
+  for (auto& [name, u] : sent_) {
+    if (u.send.resend_at > now) continue;
+    if (is_over(now, home_of(name), u.send)) over.push_back(name);
+    again(now, u.send);
+    if (!all_.breaks(mutation::forget_updates)) send(name, u, 0);
+  }
+  for (auto& [name, r] : replicas_) {
+    if (r.ask.resend_at > now) continue;
+    if (!all_.gathered.has(name) || is_over(now, home_of(name), r.ask)) over.push_back(name);
+    again(now, r.ask);
+    ask(now, name, r);
+  }
+  for (const gathered_name& name : over) give_up(name);
+}
+
+instant gathering::next() const {
+  instant at = instant::max();
+  for (const auto& [name, u] : sent_) at = std::min(at, u.send.resend_at);
+  for (const auto& [name, r] : replicas_) at = std::min(at, r.ask.resend_at);
+  return at;
+}
+
+void gathering::gone(address who) {
+  for (auto& [name, o] : orders_) o.taken.erase(who);
+  std::vector<gathered_name> over;
+  for (const auto& [name, r] : replicas_)
+    if (home_of(name) == who) over.push_back(name);
+  for (const auto& [name, u] : sent_)
+    if (home_of(name) == who) over.push_back(name);
+  for (const gathered_name& name : over) give_up(name);
+}
+
+}  // namespace cleave::net
