@@ -158,6 +158,39 @@ TEST(by_hand, a_request_for_a_part_of_a_task_that_ends_is_answered) {
   EXPECT_TRUE(zero.next<net::task_result>());
 }
 
+// ---- updates of gathered variables
+
+struct add {
+  static constexpr bool commutative = true;
+  void operator()(int& sum, const int& x) const { sum += x; }
+};
+gathered<int, add> everywhere;
+struct adds {
+  auto input() { return std::tie(); }
+  int run() {
+    everywhere.update(7);
+    return everywhere.get();
+  }
+};
+
+/// Whoever waits for the task is to see them, wherever the variable's home is.
+TEST(by_hand, a_result_does_not_leave_before_its_updates_are_in_order) {
+  loopback network(2, {});
+  hand zero(network, 0);
+  test_node one(network, 1, 1, patient());
+  const auto asked = zero.next<net::task_request>();
+  ASSERT_TRUE(asked);
+  zero.send(1, task_for(asked->request, {9, 1}, adds{}));
+  const auto made = zero.next<net::gathered_updates>();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->name.maker, 0u);
+  EXPECT_EQ(made->updates.size(), 1u);
+  zero.until_heard(1);
+  EXPECT_FALSE(zero.came<net::task_result>());
+  zero.send(1, net::gathered_receipt{made->name, made->first, 1});
+  EXPECT_TRUE(zero.next<net::task_result>());
+}
+
 // ---- a task that ends, and another one in its place
 
 /// How far the test below is: the first worker has given `first` to another node, and then waits
