@@ -242,7 +242,9 @@ void driver::tell_finished(instant at, bool all) {
   parts_->gathered.tell(at, tasks.protocol(), false);
   while (const auto t = parts_->gathered.next_ended(tasks.protocol(), all))
     if (!parts_->teams.tell_end(*t)) tasks.tell_finished(at, *t);
-  if (parts_->tasks.has_run_dry() && !parts_->teams.is_on()) value_exchange::forget();
+  if (!tasks.has_run_dry() || parts_->teams.is_on()) return;
+  value_exchange::forget();
+  tasks.protocol().forget_unused();
 }
 
 void driver::show(instant at) {

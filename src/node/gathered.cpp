@@ -79,7 +79,7 @@ std::optional<gathered_state> gathered_exchange::here(const gathered_name& name)
 
 void gathered_exchange::replaced(const gathered_name& name, const gathered_value& m,
                                  const std::vector<bytes>& own) {
-  here_known().replaced(core_name(name), m.version, {m.value, m.early, own});
+  here_known().replaced(core_name(name), m.version, {m.value, m.early, m.yours, own});
   tell_waiting();
 }
 

@@ -168,9 +168,13 @@ void teams::hear_of_member(bytes contents) {
 }
 
 void teams::make_team(std::uint64_t number, std::vector<address> members, unsigned rank) {
+  const transport& t = out_.carrier();
+  std::vector<std::uint64_t> sites;
+  for (const address who : members)
+    sites.push_back(who != t.self() && t.how_far(who) == distance::far ? t.site(who) + 1 : 0);
   mail_.set_team(number, std::move(members));
-  team_ = std::make_shared<detail::team_node>(number, rank,
-                                              static_cast<unsigned>(mail_.members().size()), &net_);
+  team_ = std::make_shared<detail::team_node>(
+      number, rank, static_cast<unsigned>(mail_.members().size()), &net_, std::move(sites));
 }
 
 void teams::begin(address leader, const team_begin& m) {

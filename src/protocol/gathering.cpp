@@ -23,15 +23,17 @@ void gathering::updated(instant now, const gathered_name& name, std::vector<byte
     const std::uint64_t before = known == orders_[name].taken.end() ? 0 : known->second;
     return put_in_order(name, home, before + 1, updates);
   }
-  unconfirmed& u = sent_[name];
+  own_updates& u = sent_[name];
+  if (u.over) return;
   const std::size_t from = u.updates.size();
+  const bool waits = !u.is_taken();
   std::uint64_t number = made_ - updates.size();
   for (bytes& update : updates) u.updates.emplace_back(++number, std::move(update));
-  if (from == 0) begin(now, u.send);
+  if (!waits) begin(now, u.send);
   send(name, u, from);
 }
 
-void gathering::send(const gathered_name& name, const unconfirmed& u, std::size_t from) const {
+void gathering::send(const gathered_name& name, const own_updates& u, std::size_t from) const {
   gathered_updates m{name, u.first + from, {}};
   for (std::size_t i = from; i < u.updates.size(); ++i) m.updates.push_back(u.updates[i].second);
   peers_.send(home_of(name), std::move(m));
@@ -39,17 +41,29 @@ void gathering::send(const gathered_name& name, const unconfirmed& u, std::size_
 
 void gathering::on_receipt(const gathered_receipt& m) {
   const auto at = sent_.find(m.name);
-  if (at == sent_.end()) return;
-  unconfirmed& u = at->second;
-  while (!u.updates.empty() && u.first <= m.number) u.updates.pop_front(), ++u.first;
-  if (u.updates.empty()) u.send = {};
+  if (at == sent_.end() || m.number <= at->second.taken) return;
+  own_updates& u = at->second;
+  u.taken = std::min(m.number, u.first + u.updates.size() - 1);
+  u.version = m.version;
+  if (u.is_taken()) u.send = {};
   all_.gathered.taken(m.name, m.version, m.number);
+  const auto r = replicas_.find(m.name);
+  if (!all_.gathered.has(m.name)) forget_taken(m.name, m.version);
+  else if (r != replicas_.end() && !r->second.absent) forget_taken(m.name, r->second.version);
+}
+
+/// The replica has the first `version` updates in the home's order.
+void gathering::forget_taken(const gathered_name& name, std::uint64_t version) {
+  const auto at = sent_.find(name);
+  if (at == sent_.end() || version < at->second.version) return;
+  own_updates& u = at->second;
+  while (u.first <= u.taken) u.updates.pop_front(), ++u.first;
 }
 
 bool gathering::has_taken(std::uint64_t count) const {
   return std::all_of(sent_.begin(), sent_.end(), [count](const auto& one) {
-    const auto& updates = one.second.updates;
-    return updates.empty() || updates.front().first > count;
+    const own_updates& u = one.second;
+    return u.over || u.is_taken() || u.updates[u.first_untaken()].first > count;
   });
 }
 
@@ -172,6 +186,7 @@ void gathering::on_news(instant now, address from, const gathered_news& m) {
         m.first > r.version ? 0 : static_cast<std::ptrdiff_t>(r.version + 1 - m.first);
     r.version = last;
     all_.gathered.arrived(m.name, last, {m.updates.begin() + known, m.updates.end()});
+    forget_taken(m.name, last);
   }
   if (!r.is_behind()) return void(r.ask = {});
   if (from != home_of(m.name) || !waited) return;
@@ -183,16 +198,17 @@ void gathering::on_value(instant now, address from, const gathered_value& m) {
   if (from != home_of(m.name) || !all_.gathered.has(m.name)) return;
   replica& r = replicas_[m.name];
   if (!r.absent && m.version <= r.version) return;
+  own_updates& u = sent_[m.name];
+  // A replica that was here before may have made some; this one has made none yet.
+  if (r.absent && u.updates.empty()) u.first = m.yours + 1, u.taken = m.yours;
   std::vector<bytes> own;
-  if (const auto at = sent_.find(m.name); at != sent_.end()) {
-    std::uint64_t number = at->second.first;
-    for (const auto& [made, update] : at->second.updates)
-      if (number++ > m.yours) own.push_back(update);
-  }
+  for (std::size_t i = 0; i < u.updates.size(); ++i)
+    if (u.first + i > m.yours) own.push_back(u.updates[i].second);
   r.absent = false;
   r.version = m.version;
   r.newest = std::max(r.newest, m.version);
   all_.gathered.replaced(m.name, m, own);
+  forget_taken(m.name, m.version);
   if (!r.is_behind()) return void(r.ask = {});
   begin(now, r.ask);
   ask(now, m.name, r);
@@ -227,8 +243,14 @@ bool gathering::is_over(instant now, address home, const waiting& w) const {
   return now - heard > all_.how.forget_after;
 }
 
+/// What was made meanwhile is not numbered anew: the home may live after all.
 void gathering::give_up(const gathered_name& name) {
-  sent_.erase(name);
+  if (const auto at = sent_.find(name); at != sent_.end()) {
+    own_updates& u = at->second;
+    u.over = true;
+    u.send = {};
+    u.updates.clear(), u.taken = u.first - 1;
+  }
   replicas_.erase(name);
   all_.gathered.gone(name);
 }
@@ -239,15 +261,21 @@ void gathering::tick(instant now) {
     if (u.send.resend_at > now) continue;
     if (is_over(now, home_of(name), u.send)) over.push_back(name);
     again(now, u.send);
-    if (!all_.breaks(mutation::forget_updates)) send(name, u, 0);
+    if (!all_.breaks(mutation::forget_updates)) send(name, u, u.first_untaken());
   }
   for (auto& [name, r] : replicas_) {
-    if (r.ask.resend_at > now) continue;
-    if (!all_.gathered.has(name) || is_over(now, home_of(name), r.ask)) over.push_back(name);
+    if (r.ask.resend_at > now || !all_.gathered.has(name)) continue;
+    if (is_over(now, home_of(name), r.ask)) over.push_back(name);
     again(now, r.ask);
     ask(now, name, r);
   }
   for (const gathered_name& name : over) give_up(name);
+}
+
+void gathering::forget_unused() {
+  std::erase_if(replicas_, [&](const auto& r) { return !all_.gathered.has(r.first); });
+  std::erase_if(sent_,
+                [&](const auto& s) { return s.second.is_taken() && !all_.gathered.has(s.first); });
 }
 
 instant gathering::next() const {
@@ -265,6 +293,8 @@ void gathering::gone(address who) {
   for (const auto& [name, u] : sent_)
     if (home_of(name) == who) over.push_back(name);
   for (const gathered_name& name : over) give_up(name);
+  // Another process there gives its variables the same names, and has taken nothing.
+  std::erase_if(sent_, [&](const auto& u) { return home_of(u.first) == who; });
 }
 
 }  // namespace cleave::net

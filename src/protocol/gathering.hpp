@@ -13,7 +13,8 @@ namespace cleave::net {
 /// the variable. The home puts all updates in one order, and they go from there to every node.
 ///
 /// Invariant: a replica has the first updates of its home's order, as many as its version, each
-/// once. What this node has sent is in `sent_` until its home has taken it.
+/// once. What this node has made is in `sent_` until its home has taken it and the replica has it in
+/// that order.
 class gathering {
 public:
   gathering(const surroundings& all, neighbours& peers) : all_(all), peers_(peers) {}
@@ -40,6 +41,8 @@ public:
   instant next() const;
   /// A peer's process is gone.
   void gone(address who);
+  /// Forgets variables of other nodes that are not here any more.
+  void forget_unused();
 
   /// How many updates this node has made so far, and whether their homes have taken the first
   /// `count` of them.
@@ -67,11 +70,16 @@ private:
     waiting ask;
     bool is_behind() const { return absent || version < newest; }
   };
-  /// Updates of this node that a home has not taken: from number `first` on.
-  struct unconfirmed {
-    std::uint64_t first = 1;
+  /// Updates of this node: from number `first` on those that its replica's value may lack when
+  /// another one comes. The home has put those in order that are numbered up to `taken`.
+  struct own_updates {
+    std::uint64_t first = 1, taken = 0;
+    std::uint64_t version = 0;  ///< those that are taken are among the first so many
     std::deque<std::pair<std::uint64_t, bytes>> updates;  ///< with made_ as it was then
+    bool over = false;                                    ///< nobody takes them any more
     waiting send;
+    std::size_t first_untaken() const { return static_cast<std::size_t>(taken + 1 - first); }
+    bool is_taken() const { return first_untaken() == updates.size(); }
   };
 
   address home_of(const gathered_name& name) const;
@@ -79,7 +87,8 @@ private:
   void put_in_order(const gathered_name& name, address from, std::uint64_t first,
                     const std::vector<bytes>& updates);
   void spread(const gathered_news& m);
-  void send(const gathered_name& name, const unconfirmed& u, std::size_t from) const;
+  void send(const gathered_name& name, const own_updates& u, std::size_t from) const;
+  void forget_taken(const gathered_name& name, std::uint64_t version);
   void ask(instant now, const gathered_name& name, replica& r) const;
   void begin(instant now, waiting& w) const;
   void again(instant now, waiting& w) const;
@@ -90,7 +99,7 @@ private:
   neighbours& peers_;
   std::map<gathered_name, order> orders_;
   std::map<gathered_name, replica> replicas_;
-  std::map<gathered_name, unconfirmed> sent_;
+  std::map<gathered_name, own_updates> sent_;
   std::uint64_t made_ = 0;
   gathered_name told_last_;
 };

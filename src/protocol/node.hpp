@@ -56,6 +56,8 @@ public:
   /// Updates of a gathered variable were made here. An empty list, at its home: its value has
   /// changed otherwise.
   void updated(instant now, const gathered_name& name, std::vector<bytes> updates);
+  /// Gathered variables have been forgotten here.
+  void forget_unused() { gathering_.forget_unused(); }
   /// A gathered variable's value is wanted here (`absent`), or that version of it.
   void wanted(instant now, const gathered_name& name, bool absent, std::uint64_t version);
 

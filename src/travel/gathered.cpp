@@ -370,6 +370,8 @@ std::optional<std::pair<std::vector<std::byte>, std::uint64_t>> gathered_table::
 
 void gathered_table::replaced(value_name name, std::uint64_t version, arrived_value value) {
   change(name, [&](gathered_base::traffic& t) {
+    // A replica of before may have made updates, too.
+    if (t.absent) t.taken = value.yours + value.own.size(), t.confirmed = value.yours;
     t.value = std::move(value);
     t.updates.clear();
     t.version = version;
@@ -385,6 +387,12 @@ void gathered_table::taken(value_name name, std::uint64_t version, std::uint64_t
 
 void gathered_table::gone(value_name name) {
   change(name, [](gathered_base::traffic& t) { t.gone = true; });
+  std::shared_ptr<gathered_base> ended;  // after the lock
+  const std::lock_guard lock(mutex_);
+  const auto at = all_.find(name);
+  if (at == all_.end() || at->second.keep == nullptr) return;
+  ended = std::move(at->second.keep);  // another variable may get its name
+  all_.erase(at);
 }
 
 void gathered_table::forget_unused() {

@@ -53,6 +53,7 @@ for mpi in "${mpis[@]}"; do
   launch "$mpi" 3 "$bin/queens" 9
   once "CLEAVE_WORKERS: expected a whole number from 1 to 1024, got 'x'" CLEAVE_WORKERS=x
   once "CLEAVE_ASK: expected near-first, random, two-choices, least-split or relay-random\\[,N\\], got 'relay'" CLEAVE_ASK=relay
+  once "CLEAVE_BROADCAST: expected auto\\[,L,o,G\\] \\(microseconds; G of a byte\\), flat, binomial, chain or binary, got 'tree'" CLEAVE_BROADCAST=tree
   once "CLEAVE_MPI_PART: expected a whole number from 1 to 1073741824, got '0'" CLEAVE_MPI_PART=0
   once "none/t.json: cannot be written: No such file or directory" CLEAVE_TRACE=none/t.json
   printf 'cleave plan 1\n' >"$work/cut.plan"

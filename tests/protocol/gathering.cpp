@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ struct recorded final : gathered_port {
     history& h = all.at(n);
     for (const ordered_update& u : updates) h.push_back(from_bytes(u.update).front());
     EXPECT_EQ(h.size(), version);
+    EXPECT_EQ(absent.count(n), 0U);
   }
   std::optional<gathered_state> here(const gathered_name& n) const override {
     if (++asked % 3 == 0) return std::nullopt;  // somebody reads it
@@ -57,6 +59,7 @@ struct recorded final : gathered_port {
   }
   void replaced(const gathered_name& n, const gathered_value& m,
                 const std::vector<bytes>& own) override {
+    absent.erase(n);
     all.at(n) = from_bytes(m.value);
     // What is in the value of this node's, and what is not, is all that it has made.
     const auto mine = static_cast<std::uint64_t>(
@@ -74,6 +77,7 @@ struct recorded final : gathered_port {
   std::map<gathered_name, history> all;
   std::map<gathered_name, std::uint64_t> made;
   std::vector<gathered_name> lost;
+  std::set<gathered_name> absent;
   mutable int asked = 0;
 };
 
@@ -100,6 +104,10 @@ public:
   void update_at(std::size_t who, instant at, const gathered_name& name) {
     push(at, who, what::make, 0, {}, name);
   }
+  /// The node has no use for the variable any more, and then one again.
+  void forget_at(std::size_t who, instant at, const gathered_name& name) {
+    push(at, who, what::forget, 0, {}, name);
+  }
   void run(instant limit) {
     while (!events_.empty() && events_.top().at <= limit) {
       event e = events_.top();
@@ -119,7 +127,7 @@ public:
   std::uint64_t sent = 0;  ///< messages of updates
 
 private:
-  enum class what { start, die, make, message, tick };
+  enum class what { start, die, make, forget, message, tick };
   struct event {
     instant at;
     std::uint64_t number;
@@ -170,11 +178,18 @@ private:
     switch (e.kind) {
       case what::die: p.n = nullptr; return;
       case what::make: {
-        if (!p.variables.has(e.name)) return;
+        if (p.variables.absent.count(e.name) != 0) return;  // it would wait
         ++p.variables.made[e.name];
         p.n->updated(now_, e.name, {as_bytes({{p.number, ++p.last}})});
         break;
       }
+      case what::forget:
+        p.variables.all.erase(e.name);
+        p.n->forget_unused();
+        p.variables.all[e.name];
+        p.variables.absent.insert(e.name);
+        p.n->wanted(now_, e.name, true, 0);
+        break;
       case what::message: p.n->receive(now_, e.from, e.m); break;
       case what::tick:
         if (p.tick_at != e.at) return;
@@ -199,7 +214,7 @@ private:
       p.n->peer_found(now_, other->number, distance::same_site, 0);
       other->n->peer_found(now_, p.number, distance::same_site, 0);
     }
-    if (p.number != 2) p.n->wanted(now_, of_third, true, 0);
+    if (p.number != 2) p.variables.absent.insert(of_third), p.n->wanted(now_, of_third, true, 0);
     push(p.tick_at = now_ + instant(1), p.number, what::tick);
   }
 
@@ -256,9 +271,15 @@ std::string after(std::uint64_t seed, mutation planted = mutation::none) {
     w.kill(i, at);
     if (r.below(2) == 0) w.start(i, at + instant(1'000 + r.below(500'000)));
   }
-  for (std::size_t n = 20 + r.below(200); n > 0; --n)
-    w.update_at(r.below(count), instant(r.below(3'000'000)),
-                r.below(3) == 0 ? of_third : everywhere);
+  for (std::size_t n = 20 + r.below(200); n > 0; --n) {
+    const std::size_t who = r.below(count);  // one after the other: the order of calls is the same
+    const instant at(r.below(3'000'000));
+    w.update_at(who, at, r.below(3) == 0 ? of_third : everywhere);
+  }
+  for (std::size_t n = r.below(10); n > 0; --n) {
+    const std::size_t who = 3 + r.below(count - 3 + 1);
+    if (who < count) w.forget_at(who, instant(r.below(3'000'000)), of_third);
+  }
   w.run(instant(60'000'000));
   std::string wrong = fault(w, count, everywhere, 0);
   if (wrong.empty()) wrong = fault(w, count, of_third, 2);
@@ -269,7 +290,7 @@ std::string after(std::uint64_t seed, mutation planted = mutation::none) {
 }
 
 TEST(gathering, nothing_is_lost_and_nothing_comes_twice) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) EXPECT_EQ(after(seed), "") << "seed " << seed;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) EXPECT_EQ(after(seed), "") << "seed " << seed;
 }
 
 TEST(gathering, broken_rules_are_found) {
@@ -280,10 +301,40 @@ TEST(gathering, broken_rules_are_found) {
     {
       testing::ScopedFakeTestPartResultReporter instead(
           testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &ignored);
-      for (std::uint64_t seed = 1; seed <= 40; ++seed) found += after(seed, rule) != "" ? 1 : 0;
+      for (std::uint64_t seed = 1; seed <= 25; ++seed) found += after(seed, rule) != "" ? 1 : 0;
     }
     EXPECT_GT(found + ignored.size(), 0) << static_cast<int>(rule);
   }
+}
+
+struct silent_network final : network_port {
+  void send(address, message) override {}
+  void say(const std::string&) override {}
+};
+
+// A value and a receipt may overtake each other.
+TEST(gathering, value_from_before_a_receipt_lacks_what_was_taken_since) {
+  idle_core core;
+  silent_network network;
+  recorded variables;
+  variables.self = 1;
+  variables.all[everywhere];
+  node n({1, 11, 5}, {}, core, variables, network);
+  const auto hear = [&](message_body body) {
+    n.receive(instant(1'000), 0, {5, 100, 11, std::move(body)});
+  };
+  n.peer_found(instant(0), 0, distance::same_site, 0);
+  hear(gathered_news{everywhere, 1, 1, {{0, 1, as_bytes({{0, 1}})}}});
+  ++variables.made[everywhere];
+  n.updated(instant(500), everywhere, {as_bytes({{1, 1}})});
+  hear(gathered_receipt{everywhere, 1, 5});
+  EXPECT_TRUE(n.gathered().has_taken(1));
+  hear(gathered_value{everywhere, 3, 0, 0, as_bytes({{0, 1}, {2, 1}, {0, 2}})});  // tells of own
+  hear(gathered_news{everywhere, 1, 4, {{0, 3, as_bytes({{0, 3}})}, {1, 1, as_bytes({{1, 1}})}}});
+  EXPECT_EQ(variables.all[everywhere], (history{{0, 1}, {2, 1}, {0, 2}, {0, 3}, {1, 1}}));
+  hear(gathered_value{everywhere, 6, 0, 1,
+                      as_bytes({{0, 1}, {2, 1}, {0, 2}, {0, 3}, {1, 1}, {0, 4}})});
+  EXPECT_EQ(variables.all[everywhere].size(), 6U);
 }
 
 TEST(gathering, update_costs_a_message_for_each_node) {

@@ -100,7 +100,8 @@ struct two_replicas {
   void send_value(update_list own = {}) {
     const auto state = home.values.gathered().value(name);
     ASSERT_TRUE(state);
-    away.values.gathered().replaced(name, version, {state->first, state->second, std::move(own)});
+    away.values.gathered().replaced(
+        name, version, {state->first, state->second, made_there - own.size(), std::move(own)});
   }
   bool from_home(const tests::node& n) const { return &n == &home; }
 
@@ -189,6 +190,45 @@ TEST(gathered, value_that_comes_later_keeps_what_was_made_here) {
   t.order(t.away);
   EXPECT_EQ(t.there->get(), 1'111);
   EXPECT_EQ(t.here.get(), 1'111);
+}
+
+TEST(gathered, value_that_comes_has_what_came_before_it) {
+  two_replicas<total> t;
+  t.send_value();
+  bytes five;
+  byte_writer(five).put(5L);
+  for (tests::node* const n : {&t.home, &t.away})  // a third node's, at which nobody has looked
+    n->values.gathered().arrived(t.name, 1, {{false, false, 1, five}});
+  t.send_value();
+  EXPECT_EQ(t.there->get(), 5);
+  EXPECT_EQ(t.here.get(), 5);
+}
+
+TEST(gathered, value_that_comes_later_keeps_what_is_not_told_yet) {
+  two_replicas<total> t(telling::together(9));
+  t.send_value();
+  t.there->update(1);
+  t.here.update(100);
+  t.order(t.home, false);
+  t.send_value();
+  EXPECT_EQ(t.there->get(), 101);
+  t.order(t.away);
+  EXPECT_EQ(t.there->get(), 101);
+  EXPECT_EQ(t.here.get(), 101);
+}
+
+TEST(gathered, whoever_gets_a_result_knows_of_its_updates) {
+  two_replicas<total> t;
+  t.send_value();
+  t.there->update(1);
+  t.take(t.away);
+  t.away.values.gathered().taken(t.name, 5, 1);
+  bytes versions;
+  byte_writer w(versions, t.away.values);
+  t.away.values.gathered().put_versions(w);
+  byte_reader r(versions);
+  EXPECT_EQ(get_name(r), t.name);
+  EXPECT_EQ(r.get<std::uint64_t>(), 5U);
 }
 
 TEST(gathered, updates_that_leave_together_are_combined) {

@@ -35,6 +35,7 @@ using history = cleave::gathered<std::vector<event>, append>;
 using total = cleave::gathered<long, add>;
 
 numbers everywhere;
+numbers marks({}, cleave::telling::together(1'000));  // they leave with tasks, or not at all
 history order_of_all;
 
 int rank() { return cleave::net::launched().rank; }
@@ -65,6 +66,25 @@ long work(gathered_here g, int first, int last) {
         return marked && is_new ? 0 : 1;
       },
       [&g](int from, int to) { return cleave::call<work>(g, from, to); });
+}
+
+// Returns how often the mark was not seen that was made before the tasks were given.
+long see(int mark, int first, int last) {
+  return cleave::sum(
+      first, last,
+      [mark](int) -> long {
+        compute();
+        return marks.read([mark](const auto& all) { return all.count(mark) == 0 ? 1 : 0; });
+      },
+      [mark](int from, int to) { return cleave::call<see>(mark, from, to); });
+}
+std::string of_marks() {
+  long unseen = 0;
+  for (int mark = 0; mark < 20; mark++) {
+    marks.update(mark);
+    unseen += see(mark, 0, 50);
+  }
+  return unseen == 0 ? "right" : "WRONG " + std::to_string(unseen);
 }
 
 std::string of_tasks(int n, cleave::telling when) {
@@ -128,6 +148,7 @@ int main() {
   }
   const bool all = everywhere.read([](const auto& s) { return s.size() == 301; });
   std::printf("static: %s\n", all ? "right" : "WRONG");
+  std::printf("marks: %s\n", rt.run([] { return of_marks(); }).c_str());
   rt.run_on_all(members_update{50});
   std::printf("nodes %u\n", static_cast<unsigned>(rt.job().nodes));
 }

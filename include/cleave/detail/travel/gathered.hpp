@@ -56,7 +56,8 @@ struct arrived_update {
 struct arrived_value {
   std::vector<std::byte> value;
   std::uint64_t early = 0;  ///< updates of the home's own up to that number are in it
-  std::vector<std::vector<std::byte>> own;  ///< updates of this node that are not in it
+  std::uint64_t yours = 0;  ///< updates of this node up to that number are in it, in order
+  std::vector<std::vector<std::byte>> own;  ///< later ones of this node, which are not in it
 };
 
 /// What all gathered variables have in common: how updates come and go.
