@@ -106,9 +106,8 @@ void measure(int argc, char** argv) {
   line.flag("--shared", is_shared, "A shared value; else a gathered variable");
   line.option_number("--changes", changes, 1, 1'000'000, "One after the other (default: 50)");
   line.option_number("--updates", updates, 1, 1'000'000, "Of each node, at once (default: 200)");
+  cleave::runtime rt(argc, argv);
   line.parse(argc, argv);
-
-  cleave::runtime rt;
   auto times = rt.run_on_all(rounds{is_shared, changes});
   std::sort(times.begin(), times.end());
   const auto spent = [&rt](int each) {

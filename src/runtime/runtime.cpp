@@ -174,6 +174,7 @@ std::unique_ptr<runtime::state> start(const options& o) {
   how.workers = static_cast<unsigned>(workers);
   how.cutoff = o.cutoff && !how.check && machine::environment("CLEAVE_CUTOFF", 0, 1, 1) == 1;
   const bool alone = how.check.has_value() || o.profile;
+  detail::check_broadcast_setting();
   auto node = join_job({o.transport, static_cast<int>(workers), static_cast<int>(asked)}, alone,
                        net::preference_of_environment().value_or(net::preference{}));
   const bool works_for_another = !net::is_first_rank() && (node != nullptr || alone);

@@ -59,6 +59,11 @@ void print_parameters(const measured& m) {
                  in_words(p->overhead), in_words(p->gap),
                  p->gap_per_byte > 0 ? fmt::format("{:.2f} MB/s", 1e-6 / p->gap_per_byte) : "",
                  100 * p->error);
+  // By what a team over such a network chooses how its broadcasts go.
+  for (const auto& network : m.what.networks)
+    if (const auto p = parameters(m, network); p && network.starts_with("cleave-"))
+      fmt::print("{}: CLEAVE_BROADCAST=auto,{:.3g},{:.3g},{:.3g}\n", network, 1e6 * p->latency,
+                 1e6 * p->overhead, 1e6 * p->gap_per_byte);
 }
 
 void print_findings(const measured& m) {

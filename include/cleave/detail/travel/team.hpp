@@ -49,13 +49,22 @@ public:
 /// for one that is gone is dropped.
 class team_node {
 public:
-  /// `net` may be null if there is one member. `number`: the network's.
-  team_node(std::uint64_t number, unsigned its_rank, unsigned members, team_carrier* net) noexcept
-      : rank(its_rank), size(members), number_(number), net_(net) {}
+  /// `net` may be null if there is one member. `number`: the network's. `sites_of_members` is as
+  /// `sites` says; none: all are at one.
+  team_node(std::uint64_t number, unsigned its_rank, unsigned members, team_carrier* net,
+            std::vector<std::uint64_t> sites_of_members = {})
+      : rank(its_rank),
+        size(members),
+        sites(std::move(sites_of_members)),
+        number_(number),
+        net_(net) {
+    sites.resize(size);
+  }
   team_node(const team_node&) = delete;
   team_node& operator=(const team_node&) = delete;
 
   const unsigned rank, size;
+  std::vector<std::uint64_t> sites;  // of each member, by a number that only this node gives
   const worker* began_on = nullptr;  // the team's task
 
   // The members of the team call these.

@@ -1,0 +1,72 @@
+// How long a team's broadcast takes until the last member has it, from member 0. One JSON line for
+// each length. CLEAVE_BROADCAST says how it goes.
+#include <cleave/cleave.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "support/command_line.hpp"
+
+namespace {
+
+// Of the clock that all processes of a machine share.
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Seconds until the last member had it, `count` times.
+struct broadcasts {
+  int bytes = 0, count = 0;
+  auto input() { return std::tie(bytes, count); }
+
+  std::vector<double> run(cleave::team& all) {
+    const auto length = static_cast<std::size_t>(bytes);
+    std::vector<std::uint8_t> contents(length, 1);
+    std::vector<double> seconds;
+    for (int i = 0; i < count; ++i) {
+      for (unsigned r = 0; r < all.size(); ++r) all.broadcast(i, r);  // all are here
+      const double begun = all.broadcast(now());
+      auto mine = all.broadcast(all.rank() == 0 ? contents : std::vector<std::uint8_t>{});
+      const double ended = now();
+      if (mine.size() != length || mine.back() != 1) throw std::runtime_error("other bytes");
+      double last = 0;
+      for (unsigned r = 0; r < all.size(); ++r) last = std::max(last, all.broadcast(ended, r));
+      seconds.push_back(last - begun);
+    }
+    return seconds;
+  }
+};
+
+void measure(int argc, char** argv) {
+  std::vector<int> lengths = {4 << 10, 256 << 10, 1 << 20, 64 << 20};
+  int count = 21;
+  apps::command_line line("net-broadcast", "How long a team's broadcast takes");
+  line.option_numbers("--bytes", lengths, 1, 1 << 30, "Lengths (default: 4096 to 67108864)");
+  line.option_number("--count", count, 1, 1'000'000, "How often (default: 21; of 64 MiB 5)");
+  cleave::runtime rt(argc, argv);
+  line.parse(argc, argv);
+  for (const int bytes : lengths) {
+    const int times = bytes >= 16 << 20 ? std::max(1, count / 4) : count;
+    auto seconds = rt.run_on_all(broadcasts{bytes, times + 1});
+    seconds.erase(seconds.begin());  // the first one meets cold buffers
+    nlohmann::ordered_json o{{"bytes", bytes}, {"nodes", rt.job().nodes}, {"seconds", seconds}};
+    fmt::print("{}\n", o.dump());
+    apps::flush_output();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  apps::begin_program();
+  measure(argc, argv);
+  return 0;
+} catch (...) { return apps::failed("net-broadcast"); }
