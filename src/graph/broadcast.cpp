@@ -16,8 +16,8 @@ namespace {
 
 /// One broadcast, at one member. Members are numbered from the root on.
 ///
-///     a message: the port, the way, the order of members if it is not that of their ranks, how many
-///     bytes there are, some of them, in order
+///     a message: the port, the way, the order of members if it is not that of their ranks, how
+///     many bytes there are, some of them, in order
 class broadcasting final : public team_port {
 public:
   broadcasting(team_node& all, unsigned root) : all_(all), root_(root) { all_.enter(*this); }

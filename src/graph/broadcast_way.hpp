@@ -7,8 +7,8 @@
 
 namespace cleave::detail {
 
-/// What CLEAVE_BROADCAST says: one way for all broadcasts, or that each goes as takes least time in a
-/// network with these parameters of LogGP (Alexandrov and others, 1995).
+/// What CLEAVE_BROADCAST says: one way for all broadcasts, or that each goes as takes least time in
+/// a network with these parameters of LogGP (Alexandrov and others, 1995).
 struct broadcast_setting {
   enum class way : std::uint8_t { cheapest, flat, binomial, chain, binary } is = way::cheapest;
   double latency = 20, overhead = 5;  ///< L and o, microseconds: of a fast network in a building

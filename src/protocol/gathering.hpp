@@ -13,8 +13,8 @@ namespace cleave::net {
 /// the variable. The home puts all updates in one order, and they go from there to every node.
 ///
 /// Invariant: a replica has the first updates of its home's order, as many as its version, each
-/// once. What this node has made is in `sent_` until its home has taken it and the replica has it in
-/// that order.
+/// once. What this node has made is in `sent_` until its home has taken it and the replica has it
+/// in that order.
 class gathering {
 public:
   gathering(const surroundings& all, neighbours& peers) : all_(all), peers_(peers) {}
