@@ -8,6 +8,7 @@
 #include <cleave/find.hpp>
 #include <cleave/graph.hpp>
 #include <cleave/loop.hpp>
+#include <cleave/mailbox.hpp>
 #include <cleave/must_travel.hpp>
 #include <cleave/poll.hpp>
 #include <cleave/published.hpp>
