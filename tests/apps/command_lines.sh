@@ -11,6 +11,8 @@ refuses "queens: N: expected a whole number from 1 to 32, got '99999999999'" que
 refuses "queens: N: expected a whole number from 1 to 32, got nothing" queens
 refuses "queens: unexpected argument '9' (see --help)" queens 8 9
 refuses "sort: --dealt: expected a whole number from 1 to 1000, got '1001'" sort 8 --dealt 1001
+refuses "sort: --samples: expected a whole number from 1 to 64, got '65'" sort 8 --samples 65
+refuses "sort: --samples: expected without --dealt, got both" sort 8 --dealt 2 --samples 2
 refuses "queens: --dealt: expected a whole number from 1 to 1000, got '0'" queens 8 --dealt 0
 refuses "queens: unknown option '--fast' (--help lists them)" queens 8 --fast
 refuses "queens: --workers: expected a whole number from 1 to 1024, got '0'" queens 8 --workers 0

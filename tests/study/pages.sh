@@ -82,4 +82,7 @@ plots=$(grep -o '>No plot: ' "$work/dom" | wc -l)
 ((plots == 20)) || fail "tsp: $plots plots"
 has tsp '<td>master, one by one</td><td>2</td><td>1.50</td><td>1.50</td><td>1.25</td><td>1.90</td><td>10</td>'
 has tsp 'more than 2 searchers are not faster here'
+shows tsp "$busy, $tours"
+has "a busy tsp" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
+has "a busy tsp" 'Not judged'
 exit "$((failures > 0))"

@@ -138,6 +138,9 @@ TEST(findings, hold_or_not) {
   for (cell& c : few.cells) c.searchers = std::min(c.searchers, 4);
   EXPECT_TRUE(verdicts(few).empty()) << "with 4 searchers nothing is judged";
   EXPECT_GT(findings_of(few).size(), 5u);
+  measured busy = study_of(true);
+  busy.beside.others = 1;
+  EXPECT_TRUE(verdicts(busy).empty());
   EXPECT_TRUE(findings_of({}).empty());
 }
 

@@ -62,8 +62,8 @@ void add_faster(found& to, const measured& m, const std::string& said, const cel
 void add_rules(found& to, const measured& m, int n) {
   const auto cell = [&](const char* how, const char* rule) { return m.find(how, rule, n); };
   for (const char* how : {"together", "master"})
-    add_faster(to, m, "one by one is faster than part by part", cell(how, "one"),
-               cell(how, "part"));
+    add_faster(to, m, std::string(how) + ": one by one is faster than part by part",
+               cell(how, "one"), cell(how, "part"));
   add_faster(to, m, "together is faster than a master", cell("together", "one"),
              cell("master", "one"));
   add_faster(to, m,
@@ -116,7 +116,7 @@ std::vector<finding> findings_of(const measured& m) {
   add_rules(all, m, n);
   add_messages(all, m, n);
   add_bytes(all, m, n);
-  if (n < enough)
+  if (n < enough || !m.disturbance().empty())
     for (finding& f : all) f.is = verdict::unknown;
   return all;
 }

@@ -19,8 +19,8 @@ struct finding {
   std::string in_words() const;  // yes, no, or nothing where there is nothing to judge
 };
 
-// One for each thing that was measured. They are about work, which other processes hardly disturb;
-// nothing is judged with fewer than 8 searchers, as then all organisations are nearly alike.
+// One for each thing that was measured. Nothing is judged if the machine was disturbed, nor with
+// fewer than 8 searchers, as then all organisations are nearly alike.
 std::vector<finding> findings_of(const measured& m);
 
 }  // namespace study::tours

@@ -175,7 +175,9 @@ private:
       return read_answer(run, m_.what, one[0]->said());
     } catch (const out_of_time&) { throw; } catch (const std::exception& e) {
       if (is_interrupted()) throw;
-      m_.failures.push_back({run, e.what()});
+      std::string reason = e.what();
+      std::replace(reason.begin(), reason.end(), '\n', ' ');
+      m_.failures.push_back({run, reason});
       return {};
     }
   }
