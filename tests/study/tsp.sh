@@ -40,7 +40,8 @@ measures threads 2
 grep -q '^failed' "$work/out" && fail "$(grep '^failed' "$work/out")"
 grep -q '^2 of 2 passes whole' "$work/out" || fail "--threads: $(tail -1 "$work/out")"
 alone=$("$bin/tsp" "${small[@]}" --seed 2 --apart --workers 1 --json | sed 's/.*"runs":\([0-9]*\),.*/\1/')
-sed -n '/^ "cells"/,$p' "$work/threads/tsp.json" | sed -n '/"runs"/,/]/p;/"new"/q' | grep -qx " *$alone.0" || fail "pass 2 has not the $alone runs of seed 2"
+[[ $(awk '/^ "cells"/ { take = 1 } take && /"runs"/ { of = ++cell == 1 } /]/ { of = 0 } of { last = $1 } END { print last }' "$work/threads/tsp.json") == "$alone.0" ]] ||
+  fail "pass 2 has not the $alone runs of seed 2"
 
 "$bin/cleave" study tsp "${small[@]}" --quick --searchers 2,3 -o "$work/processes" >"$work/out" 2>"$work/err" </dev/null ||
   fail "processes: exit status $?: $(cat "$work/err")"
