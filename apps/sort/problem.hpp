@@ -9,13 +9,16 @@
 
 namespace apps::sort {
 
-// n values, the same in every run.
-inline std::vector<std::uint32_t> random_values(std::size_t n) {
-  std::vector<std::uint32_t> values(n);
+// Numbers `first` to `last` - 1 of n values, which are the same in every run.
+inline std::vector<std::uint32_t> random_values(std::size_t n, std::size_t first,
+                                                std::size_t last) {
+  std::vector<std::uint32_t> values(last - first);
   random_numbers next(n);
+  next.skip(first);
   for (auto& v : values) v = static_cast<std::uint32_t>(next() >> 32);
   return values;
 }
+inline std::vector<std::uint32_t> random_values(std::size_t n) { return random_values(n, 0, n); }
 
 // Equal, except by rare chance, only for arrays that hold the same values in any order.
 inline std::uint64_t checksum(const std::vector<std::uint32_t>& values) {

@@ -6,6 +6,7 @@
 #include "../common/measure.hpp"
 #include "dealt.hpp"
 #include "problem.hpp"
+#include "sampled.hpp"
 #include "sequential.hpp"
 #include "sort.hpp"
 
@@ -35,6 +36,35 @@ struct dealing {
     return {cost, {std::move(sorted), cost.seconds}};
   }
 };
+
+struct sampling {
+  int n = 0, nodes = 1;
+  auto input() { return std::tie(n, nodes); }
+  team_result<sampled::findings> run(cleave::team& all) const {
+    sampled::sorter s(static_cast<std::size_t>(n), nodes, all);
+    const auto cost = timed([&] { return s.sort(), 0; }).first;
+    auto found = s.look();
+    found.seconds = cost.seconds;
+    return {cost, std::move(found)};
+  }
+};
+
+answer answer_of(int nodes, const sampled::findings& found) {
+  answer a{std::int64_t{found.middle}, "median " + std::to_string(found.middle)};
+  std::uint64_t all = 0, most = 0;
+  double computing = 0;
+  for (const auto& s : found.after) {
+    all += s.count;
+    most = std::max(most, s.count);
+    computing = std::max(computing, s.sampling + s.sorting);
+  }
+  a.more = {{"sampled_by", std::int64_t{nodes}},
+            {"largest_part", static_cast<double>(most * found.after.size()) / double(all)},
+            {"computing_seconds", computing},
+            {"sending_and_waiting_seconds", std::max(0.0, found.seconds - computing)}};
+  a.wrong = wrong_with(found);
+  return a;
+}
 
 }  // namespace
 
@@ -72,6 +102,23 @@ trial trial_of_dealing(int n, int nodes) {
               {"sending_and_waiting_seconds", found.rest()}};
     return a;
   });
+}
+
+trial trial_of_sampling(int n, int nodes) {
+  const auto sequentially = [n](stopwatch& time) {
+    sampled::part all{random_values(static_cast<std::size_t>(n)), 0, 0};
+    sampled::findings found;
+    found.before = {summary_of(all)};
+    time.restart();
+    sampled::sort(all.values);
+    time.stop();
+    found.after = {summary_of(all)};
+    found.middle = all.values[all.values.size() / 2];
+    found.seconds = time.seconds();
+    return found;
+  };
+  return make_team_trial(sequentially, sampling{n, nodes},
+                         [nodes](const auto& found) { return answer_of(nodes, found); });
 }
 
 }  // namespace apps::sort

@@ -15,7 +15,7 @@ using namespace apps::tsp;
 struct arguments {
   std::string file, random, send;
   int grid = 0, start_from = 0, length = 0;
-  bool print_tour = false, canonical = false, apart = false;
+  bool print_tour = false, canonical = false, apart = false, master = false;
   wanted_tours wanted{0, 0, 100'000, false, 1, 1'000'000};
 };
 
@@ -33,22 +33,26 @@ instance cities_of(const arguments& a) {
 }
 
 sending sending_of(const std::string& name) {
-  return name == "part"       ? sending::part
-         : name == "halving"  ? sending::halving
-         : name == "doubling" ? sending::doubling
-                              : sending::one;
+  return name == "part"        ? sending::part
+         : name == "halving"   ? sending::halving
+         : name == "doubling"  ? sending::doubling
+         : name == "remaining" ? sending::remaining
+                               : sending::one;
 }
 
 int run(apps::driver& app, const arguments& a, int seed) {
   for (const char* option :
-       {"--length", "--failures", "--strict", "--seed", "--runs", "--apart", "--send"})
+       {"--length", "--failures", "--strict", "--seed", "--runs", "--apart", "--send", "--master"})
     if (a.wanted.count == 0 && app.is_given(option))
       throw apps::usage_error(std::string(option) + ": expected with --tours, got without");
   for (const char* option : {"--start-from", "--tour", "--canonical"})
     if (a.wanted.count > 0 && app.is_given(option))
       throw apps::usage_error(std::string(option) + ": expected without --tours, got both");
-  if (a.apart && !a.send.empty())
-    throw apps::usage_error("--send: expected without --apart, got both");
+  for (const char* option : {"--send", "--master"})
+    if (a.apart && app.is_given(option))
+      throw apps::usage_error(std::string(option) + ": expected without --apart, got both");
+  if (a.send == "remaining" && !a.master)
+    throw apps::usage_error("--send: expected --master with 'remaining', got none");
   if (a.wanted.count > 0 && a.length == 0 && a.grid == 0)
     throw apps::usage_error("--length: expected with --tours, but for a grid, got nothing");
   instance cities = cities_of(a);
@@ -67,6 +71,7 @@ int run(apps::driver& app, const arguments& a, int seed) {
   wanted.seed = static_cast<std::uint32_t>(seed);
   wanted.length = a.length > 0 ? a.length : shortest_of_grid(a.grid);
   const organisation how = a.apart          ? organisation::apart
+                           : a.master       ? organisation::master
                            : a.send.empty() ? organisation::together
                                             : organisation::sharing;
   return app.run(trial_of_collecting(std::move(cities), wanted, how, sending_of(a.send)));
@@ -102,10 +107,12 @@ int main(int argc, char** argv) try {
                     "End after so many runs (default: 1000000)");
   app.flag("--apart", a.apart, "Each worker collects all tours, until one of them has them");
   app.option_choice(
-      "--send", a.send, {"one", "part", "halving", "doubling"},
+      "--send", a.send, {"one", "part", "halving", "doubling", "remaining"},
       "Workers, of other nodes too, tell each other what they have found: each tour at\n"
       "once, TOURS / workers at a time, that and then half as many each time, or one and\n"
-      "then twice as many each time");
+      "then twice as many each time; or a master's workers, their part of what is missing");
+  app.flag("--master", a.master,
+           "They tell a master, which collects tours, searches too, and tells them when to end");
   app.parse(argc, argv);
   return run(app, a, seed);
 } catch (...) { return apps::failed("tsp"); }

@@ -51,7 +51,7 @@ inline answer report(const instance& cities, const wanted_tours& wanted, const c
   a.text = fmt::format("{} different tours of length at most {}", count, wanted.length);
   if (count < wanted.count) a.text += fmt::format(", of {}", wanted.count);
   if (found.searchers > 1) a.text += fmt::format("; {} searchers", found.searchers);
-  if (found.sent > 0) a.text += fmt::format("; told others {} times", found.sent);
+  if (found.told.sent > 0) a.text += fmt::format("; told others {} times", found.told.sent);
   a.text += fmt::format("; {} runs: {} new, {} same, {} failed", found.runs.runs(),
                         found.runs.found, found.runs.same, found.runs.failed);
   a.more = {{"searchers", std::int64_t{found.searchers}},
@@ -59,7 +59,10 @@ inline answer report(const instance& cities, const wanted_tours& wanted, const c
             {"new", found.runs.found},
             {"same", found.runs.same},
             {"failed", found.runs.failed},
-            {"sent", found.sent}};
+            {"run_seconds", found.runs.seconds},
+            {"sent", found.told.sent},
+            {"told_messages", found.told.messages},
+            {"told_bytes", found.told.bytes}};
   for (const tour& t : found.tours)
     if (!is_tour(cities, t) || t != normalized(t) || length_of(cities, t) > wanted.length)
       a.wrong = "tours of all cities that are no longer";

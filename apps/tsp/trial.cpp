@@ -1,16 +1,33 @@
 #include "trial.hpp"
 
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "../common/measure.hpp"
 #include "collect.hpp"
+#include "master.hpp"
 #include "report.hpp"
 #include "sequential.hpp"
 #include "share.hpp"
 #include "tsp.hpp"
 
 namespace apps::tsp {
+namespace {
+
+struct mastering {
+  cleave::published<instance> cities;
+  wanted_tours wanted;
+  sharing how;
+  auto input() { return std::tie(cities, wanted, how); }
+  team_result<collected> run(cleave::team& all) const {
+    auto [cost, found] =
+        timed([&] { return parallel::collect_by_master(*cities, wanted, how, all); });
+    return {cost, std::move(found)};
+  }
+};
+
+}  // namespace
 
 trial trial_of(instance given, std::optional<length_t> start_from, bool print_tour) {
   const auto cities = std::make_shared<const instance>(std::move(given));
@@ -28,16 +45,15 @@ trial trial_of_collecting(instance given, const wanted_tours& wanted, organisati
     };
     if (workers == nullptr)
       return told(timed([=] { return sequential::collect(*cities, wanted); }));
-    switch (how) {
-      case organisation::together:
-        return told(timed(*workers, [=] { return parallel::collect_together(*cities, wanted); }));
-      case organisation::apart:
-        return told(timed(*workers, [=, searchers = workers->workers()] {
-          return parallel::collect_apart(*cities, wanted, searchers);
-        }));
-      case organisation::sharing: break;
+    if (how == organisation::together)
+      return told(timed(*workers, [=] { return parallel::collect_together(*cities, wanted); }));
+    const sharing shared{how == organisation::apart ? sending::never : when,
+                         static_cast<int>(workers->job().workers)};
+    if (how == organisation::master) {
+      const auto report_on = [&](const collected& found) { return report(*cities, wanted, found); };
+      return make_team_trial([] { return collected{}; }, mastering{cities, wanted, shared},
+                             report_on)(workers);
     }
-    const sharing shared{when, static_cast<int>(workers->job().workers)};
     return told(timed(*workers, [=] { return parallel::collect_sharing(cities, wanted, shared); }));
   };
 }

@@ -9,6 +9,7 @@
 #include <cleave/gathered.hpp>
 #include <cleave/graph.hpp>
 #include <cleave/loop.hpp>
+#include <cleave/mailbox.hpp>
 #include <cleave/must_travel.hpp>
 #include <cleave/poll.hpp>
 #include <cleave/published.hpp>

@@ -17,6 +17,8 @@ namespace detail {
 template <class Work>
 struct team_part;
 }
+template <class T>
+class mailbox;
 
 /// The file of a team_graph's plan cannot be read, is none, or cannot be written.
 struct plan_error : std::runtime_error {
@@ -24,7 +26,7 @@ struct plan_error : std::runtime_error {
 };
 
 /// The nodes that run a task together (runtime::run_on_all), as one of them sees it. Like an MPI
-/// communicator, without its messages: members share what they have by a team_graph or a broadcast.
+/// communicator: members share what they have by a team_graph, a broadcast or a mailbox.
 class team {
 public:
   team(const team&) = delete;
@@ -61,6 +63,8 @@ private:
   template <class Work>
   friend struct detail::team_part;
   friend class team_graph;
+  template <class T>
+  friend class mailbox;
   explicit team(detail::team_node& n) noexcept : node_(n) {}
   detail::team_node& node_;
 };

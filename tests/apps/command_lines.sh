@@ -11,6 +11,8 @@ refuses "queens: N: expected a whole number from 1 to 32, got '99999999999'" que
 refuses "queens: N: expected a whole number from 1 to 32, got nothing" queens
 refuses "queens: unexpected argument '9' (see --help)" queens 8 9
 refuses "sort: --dealt: expected a whole number from 1 to 1000, got '1001'" sort 8 --dealt 1001
+refuses "sort: --samples: expected a whole number from 1 to 64, got '65'" sort 8 --samples 65
+refuses "sort: --samples: expected without --dealt, got both" sort 8 --dealt 2 --samples 2
 refuses "queens: --dealt: expected a whole number from 1 to 1000, got '0'" queens 8 --dealt 0
 refuses "queens: unknown option '--fast' (--help lists them)" queens 8 --fast
 refuses "queens: --workers: expected a whole number from 1 to 1024, got '0'" queens 8 --workers 0
@@ -45,6 +47,9 @@ refuses "tsp: FILE: expected a file, --random or --grid, got several of them" ts
 refuses "tsp: --grid: expected a whole number from 2 to 60, got '1'" tsp --grid 1
 refuses "tsp: --apart: expected with --tours, got without" tsp --grid 4 --apart
 refuses "tsp: --send: expected without --apart, got both" tsp --grid 4 --tours 6 --apart --send one
+refuses "tsp: --master: expected without --apart, got both" tsp --grid 4 --tours 6 --apart --master
+refuses "tsp: --master: expected with --tours, got without" tsp --grid 4 --master
+refuses "tsp: --send: expected --master with 'remaining', got none" tsp --grid 4 --tours 6 --send remaining
 refuses "tsp: --tour: expected without --tours, got both" tsp --grid 4 --tours 6 --tour
 refuses "tsp: --length: expected with --tours, but for a grid, got nothing" tsp --random 9,1 --tours 6
 for text in 5 5, 5,x x,1 2,1 4001,1 5,-1 5,1,1; do
@@ -101,6 +106,8 @@ for workers in "--sequential" "--workers 1" "--workers 2" "--workers 4"; do
   prints 6 tsp --grid 4 --tours 6 $workers
   prints 6 tsp --grid 4 --tours 6 --apart $workers
   prints 6 tsp --grid 4 --tours 6 --send halving $workers
+  prints 6 tsp --grid 4 --tours 6 --master $workers
+  prints 6 tsp --grid 4 --tours 6 --master --send remaining $workers
   prints 50730 tsp --random 40,12 --start-from 50800 --tour $workers
   prints '[1]' sudoku one.txt --all $workers
   prints '["unique"]' sudoku one.txt --unique $workers

@@ -244,13 +244,55 @@ TEST(tours, are_told_to_others) {
           return parallel::collect_sharing(cleave::published<instance>(cities), wanted,
                                            {when, searchers});
         })
-        .sent;
+        .told.sent;
   };
   EXPECT_EQ(times(sending::one, 2), 12);
   EXPECT_EQ(times(sending::part, 2), 2);      // 6, 6
   EXPECT_EQ(times(sending::part, 4), 4);      // 3, 3, 3, 3
   EXPECT_EQ(times(sending::halving, 2), 5);   // 6, 3, 1, 1, 1
   EXPECT_EQ(times(sending::doubling, 2), 4);  // 1, 2, 4, 5
+}
+
+// Searchers that tell nothing know nothing of each other: the most that one has found counts.
+TEST(tours, of_one_searcher_count_where_all_are_apart) {
+  const instance cities = grid(6);
+  const wanted_tours wanted{12, shortest_of_grid(6), 50'000, false, 1, 30};
+  cleave::runtime runtime(cleave::options{.workers = 1});
+  const auto found_by = [&](int searchers) {
+    return runtime.run([&] {
+      return parallel::collect_sharing(cleave::published<instance>(cities), wanted,
+                                       {sending::never, searchers});
+    });
+  };
+  std::size_t most = 0;
+  std::int64_t all = 0;
+  double seconds = 0;
+  for (int first = 0; first < 5; first++) {
+    collection own;
+    for (int i = first; i < 30; i += 5)
+      own.add(cities, wanted, *run_descent(cities, wanted, i, seconds, [] { return false; }), 0);
+    most = std::max(most, own.tours().size());
+    all += own.runs().found;
+  }
+  const collected found = found_by(5);
+  EXPECT_EQ(found.tours.size(), most);
+  EXPECT_EQ(found.runs.found, all);
+  EXPECT_GT(all, static_cast<std::int64_t>(most));
+  EXPECT_EQ(found.told.messages, 0);
+  EXPECT_EQ(found_by(1).tours.size(), 12u);
+}
+
+// A run that is ended early finds nothing, but takes its time.
+TEST(tours, a_run_can_be_ended) {
+  const instance cities = grid(6);
+  const wanted_tours wanted{12, shortest_of_grid(6), 50'000, false, 1, 30};
+  double ended = 0, whole = 0;
+  int asked = 0;
+  EXPECT_FALSE(run_descent(cities, wanted, 0, ended, [&] { return ++asked == 2; }));
+  EXPECT_EQ(asked, 2);
+  EXPECT_TRUE(run_descent(cities, wanted, 0, whole, [] { return false; }));
+  EXPECT_GT(ended, 0);
+  EXPECT_GT(whole, 0);
 }
 
 // What others have told is no longer looked for.
@@ -315,20 +357,20 @@ TEST(tours, are_the_same_on_any_number_of_workers) {
     EXPECT_EQ(all.tours, expected.tours);
     EXPECT_EQ(all.runs.runs(), 300);
     EXPECT_EQ(all.runs.failed, expected.runs.failed);
-    const collected apart =
-        runtime.run([&] { return parallel::collect_apart(cities, none_too_many, searchers); });
-    EXPECT_EQ(apart.runs.runs(), 300);
-    EXPECT_EQ(apart.runs.failed, expected.runs.failed);
-    for (const sending when : {sending::one, sending::part, sending::halving, sending::doubling}) {
+    for (const sending when :
+         {sending::one, sending::part, sending::halving, sending::doubling, sending::never}) {
       const collected shared = runtime.run([&] {
         return parallel::collect_sharing(cleave::published<instance>(cities), none_too_many,
                                          {when, searchers});
       });
-      EXPECT_EQ(shared.tours, expected.tours);
+      const bool all_tell = when != sending::never;
+      EXPECT_EQ(shared.tours.size(), all_tell ? expected.tours.size() : shared.tours.size());
       EXPECT_EQ(shared.runs.runs(), 300);
       EXPECT_EQ(shared.runs.failed, expected.runs.failed);
+      EXPECT_EQ(shared.told.messages, shared.told.sent * (searchers - 1));
     }
-    for (const auto how : {organisation::together, organisation::apart, organisation::sharing}) {
+    for (const auto how : {organisation::together, organisation::apart, organisation::sharing,
+                           organisation::master}) {
       const auto found = trial_of_collecting(larger, some, how)(&runtime).found;
       EXPECT_EQ(found.wrong, "");
       EXPECT_EQ(std::get<std::int64_t>(found.main), 20);

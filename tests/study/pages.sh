@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: slow once
 # The pages of all studies say that the machine was busy, and colour nothing then; a table that does not fit says so; "Who ran
-# when" has an axis; that of networks has a plot for each figure of the paper.
+# when" has an axis; those of networks and of tours have a plot for each figure of the paper.
 set -uo pipefail
 source "$CLEAVE_SOURCE_DIR/tests/checks.bash"
 pages=$CLEAVE_SOURCE_DIR/tools/cleave/study
@@ -25,6 +25,17 @@ net='"study": "net", "date": "2026-01-01", "machine": "M", "cpus": 2, "whole_pas
  "cells": ['"$(cell barrier 2 ""), $(cell barrier 4 ""), $(sized send 2 ""), $(sized half 2 ""), $(sized stream 2 ""),
  $(sized broadcast 2 '"algorithm": "flat",'), $(sized broadcast 4 '"algorithm": "binomial",'),
  $(cell pairs 4 '"pairs": 1, "bytes": 65536,'), $(cell pairs 4 '"pairs": 2, "bytes": 65536,')]"
+searchers() {  # ORGANISATION RULE HOW-MANY
+  printf '{"organisation": "%s", "rule": "%s", "searchers": %s, "speedup": 1.5, "speedup_by_work": 1.9, "seconds": [1, 2], "run_seconds": [2, 3],
+  "runs": [9, 11], "new": [4, 4], "same": [1, 1], "failed": [4, 6], "told_messages": [4, 6], "told_bytes": [400, 600]}' "$@"
+}
+tours='"study": "tsp", "date": "2026-01-01", "machine": "M", "cpus": 2, "whole_passes": 1, "load": [0.1, 0.2], "others": 0.01, "stolen": 0, "missing": "",
+ "plan": {"mpi": "", "side": 8, "tours": 64, "changes": 1000, "passes": 2, "organisations": ["apart", "together", "master"], "rules": ["one", "part"]},
+ "findings": [{"paper": "it is fast", "here": "5 us", "holds": "yes"}, {"paper": "it is small", "here": "9", "holds": "no"}],
+ "failures": [{"organisation": "master", "rule": "one", "searchers": 64, "reason": "too many"}],
+ "cells": ['"$(searchers "" "" 1), $(searchers apart "" 2), $(searchers apart "" 4), $(searchers together one 2), $(searchers together one 4),
+ $(searchers together part 2), $(searchers together part 4), $(searchers master one 2), $(searchers master one 4), $(searchers master part 2),
+ $(searchers master part 4)"']'
 busy='"disturbed": "other processes used 1.93 of 2 CPUs"'
 # shows TEMPLATE DATA: the page, 400 pixels wide, is in $work/dom.
 shows() {
@@ -63,4 +74,15 @@ has net '<td>broadcast, binomial</td><td>4</td><td>1 MiB</td><td>15.00 µs<br><s
 shows net "$busy, $net"
 has "a busy net" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
 has "a busy net" 'Not judged'
+shows tsp "$tours"
+has tsp 'class="yes"' && has tsp 'class="no"' && has_no tsp 'class="disturbed"'
+has tsp 'Not done yet: 1 of 2 passes are whole. master, one by one failed with 64 searchers: too many'
+for figures in "4.11 to 4.13" "4.15 to 4.20" "4.22 to 4.27" "4.28 to 4.31"; do has tsp "(figures $figures)"; done
+plots=$(grep -o '>No plot: ' "$work/dom" | wc -l)
+((plots == 20)) || fail "tsp: $plots plots"
+has tsp '<td>master, one by one</td><td>2</td><td>1.50</td><td>1.50</td><td>1.25</td><td>1.90</td><td>10</td>'
+has tsp 'more than 2 searchers are not faster here'
+shows tsp "$busy, $tours"
+has "a busy tsp" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
+has "a busy tsp" 'Not judged'
 exit "$((failures > 0))"

@@ -24,6 +24,7 @@
 #include "study/net_command.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
+#include "study/tsp_command.hpp"
 #include "support/command_line.hpp"
 #include "support/save_file.hpp"
 
@@ -247,6 +248,7 @@ int run(int argc, char** argv) {
                 "Where cosched.json and cosched.html go (default: here)");
   shared.flag("--json", json, "Print the data instead of a table");
   study::networks::command networks(command);
+  study::tours::command tours(command);
   cosched::job job;
   apps::command_line start(line, "cosched",
                            "Start an MPI job whose ranks sleep where they would only spin");
@@ -274,6 +276,7 @@ int run(int argc, char** argv) {
     if (group->given()) return group->run();
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(own_folder));
   if (networks.given()) return networks.run();
+  if (tours.given()) return tours.run();
   if (shared.parsed()) {
     sharing.cleave = std::filesystem::read_symlink("/proc/self/exe");
     return run_cosched_study(sharing, folder, json);

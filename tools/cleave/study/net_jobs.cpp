@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,9 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "cosched/launch.hpp"
 #include "interrupt.hpp"
-#include "transport/launch.hpp"
+#include "mpi_here.hpp"
 
 namespace study::networks {
 namespace {
@@ -23,24 +21,9 @@ namespace fs = std::filesystem;
 using clock = std::chrono::steady_clock;
 using strings = std::vector<std::string>;
 
-constexpr auto patience = std::chrono::minutes(5);  // between two words of a run
-
 // openmpi of cleave-openmpi.
 std::string mpi_of(const std::string& network) {
   return is_plain(network) ? network : network.substr(network.find('-') + 1);
-}
-
-std::string mpirun_of(const std::string& mpi) {
-  for (const std::string& name : strings{"mpirun." + mpi, "mpirun"})
-    if (::cosched::mpi_of(name) == mpi) return name;
-  return "";
-}
-
-bool is_plugin_here(const std::string& file) {
-  const auto folders = cleave::net::plugin_folders();
-  return std::any_of(folders.begin(), folders.end(), [&file](const std::string& folder) {
-    return fs::exists(fs::path(folder) / file);
-  });
 }
 
 // The hosts of so many ranks, in turn.
@@ -76,26 +59,6 @@ cell cell_of(const run& r, const std::string& line) {
   c.seconds = {o.at("seconds").get<double>()};
   c.low = {o.at("low").get<double>()}, c.high = {o.at("high").get<double>()};
   return c;
-}
-
-using processes = std::vector<std::unique_ptr<process>>;
-
-// Reads what all say until they have ended; false if they say nothing for long.
-bool read_all(const processes& all, deadline last) {
-  auto end = clock::now() + patience;
-  for (;;) {
-    std::vector<pollfd> open;
-    std::vector<process*> of;
-    for (const auto& p : all)
-      if (p->is_open()) open.push_back({p->output(), POLLIN, 0}), of.push_back(p.get());
-    if (open.empty()) return true;
-    if (is_interrupted()) throw std::runtime_error("interrupted");
-    if (clock::now() > last) throw out_of_time();
-    if (clock::now() > end) return false;
-    poll(open.data(), open.size(), 200);
-    for (std::size_t i = 0; i < open.size(); ++i)
-      if (open[i].revents != 0) of[i]->read_some(), end = clock::now() + patience;
-  }
 }
 
 // `cleave relay` on this machine, and a key for the nodes. One for each run: its CPU time is known
@@ -160,10 +123,7 @@ std::vector<strings> commands(const run& r, const plan& p, strings program, cons
 }  // namespace
 
 starter::starter(fs::path cleave) : cleave_(std::move(cleave)), programs_(cleave_.parent_path()) {
-  if (getuid() == 0)
-    for (const char* allow : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
-      setenv(allow, "1", 1);
-  for (const char* of_a_job : {"CLEAVE_TRANSPORT", "CLEAVE_JOB", "CLEAVE_NODE"}) unsetenv(of_a_job);
+  leave_jobs();
 }
 
 std::string starter::program_of(const std::string& network) const {
@@ -175,10 +135,9 @@ std::string starter::missing(const std::string& network) const {
   const bool nats = mpi == "nats";
   const fs::path program = program_of(network);
   if (!fs::exists(program)) return "no " + program.string();
-  const auto plugin = nats ? "libcleave-nats.so" : "libcleave-mpi-" + mpi + ".so";
-  if (!is_plain(network) && !is_plugin_here(plugin)) return "no plug-in " + plugin;
-  if (!nats && mpirun_of(mpi).empty()) return "no mpirun of " + mpi;
-  return "";
+  if (nats) return is_plugin_here("libcleave-nats.so") ? "" : "no plug-in libcleave-nats.so";
+  if (!is_plain(network)) return missing_for_jobs(mpi);
+  return mpirun_of(mpi).empty() ? "no mpirun of " + mpi : "";
 }
 
 outcome starter::outcome_of(const run& r, const plan& p, deadline last) {

@@ -1,21 +1,15 @@
 // Starts the programs that measure, as mpirun or a relay's nodes, here or on other hosts.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "net_cases.hpp"
 #include "process.hpp"
+#include "read_all.hpp"
 
 namespace study::networks {
-
-using deadline = std::chrono::steady_clock::time_point;
-struct out_of_time : std::runtime_error {
-  out_of_time() : std::runtime_error("out of time") {}
-};
 
 // What a run gave.
 struct outcome {

@@ -11,8 +11,8 @@ namespace study {
 
 std::string page(const measured& m);
 
-// The page that a template (study.html, cosched.html, net.html) makes of data in JSON. What pages
-// look like and do is in page.css and page.js.
+// The page that a template (study.html, cosched.html, net.html, tsp.html) makes of data in JSON.
+// What pages look like and do is in page.css and page.js.
 std::string page(std::string text, std::string data);
 
 // Called before what takes long: these files will be written there. Makes the folder. Throws

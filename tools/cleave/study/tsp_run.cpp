@@ -1,0 +1,274 @@
+#include "tsp_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "cpus.hpp"
+#include "interrupt.hpp"
+#include "measured.hpp"
+#include "mpi_here.hpp"
+#include "read_all.hpp"
+#include "support/command_line.hpp"
+#include "support/processor.hpp"
+
+namespace study::tours {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using names = std::vector<std::string>;
+
+void check(const char* option, const names& given, const names& expected) {
+  for (const auto& name : given)
+    if (std::find(expected.begin(), expected.end(), name) == expected.end())
+      throw apps::usage_error(fmt::format("{}: expected some of {}, got '{}'", option,
+                                          fmt::join(expected, ", "), name));
+}
+
+// The MPI that joins the searchers; none if they are threads.
+std::string mpi_of(const choice& asked, std::string& missing) {
+  if (asked.threads) return "";
+  const names wanted = asked.mpi.empty() ? names{"openmpi", "mpich"} : names{asked.mpi};
+  std::string why;
+  for (const auto& mpi : wanted) {
+    const auto lacks = missing_for_jobs(mpi);
+    if (lacks.empty()) return mpi;
+    why += (why.empty() ? "" : "; ") + lacks;
+  }
+  if (!asked.mpi.empty()) throw apps::usage_error(fmt::format("--mpi: {}: {}", asked.mpi, why));
+  missing = "searchers are threads of one process: " + why;
+  return "";
+}
+
+int or_usual(int asked, int usual) { return asked > 0 ? asked : usual; }
+
+// Adds the values of one run.
+void add(std::vector<cell>& to, const cell& one) {
+  auto at = std::find_if(to.begin(), to.end(), [&one](const cell& c) { return c.is_same(one); });
+  if (at == to.end()) return to.push_back(one);
+  for (const auto& [name, values] : one.values) at->values[name].push_back(values[0]);
+}
+
+// What one run tells. Throws std::runtime_error if it has not found what it was to find.
+cell read_answer(const cell& run, const plan& p, const std::string& said) {
+  const auto at = said.find('{');
+  if (at == std::string::npos) throw std::runtime_error("says nothing");
+  const auto o = nlohmann::json::parse(said.substr(at, said.find('\n', at) - at));
+  if (o.at("answer") != p.tours || o.at("workers") != run.searchers)
+    throw std::runtime_error("an answer of " + o.at("answer").dump() + " tours by " +
+                             o.at("workers").dump() + " searchers");
+  cell c = run;
+  for (const auto& name : all_values)
+    if (o.contains(name)) c.values[name] = {o.at(name).get<double>()};
+  return c;
+}
+
+class experiment {
+public:
+  experiment(const settings& asked, const listener& to)
+      : to_(&to), program_(asked.cleave.parent_path() / "tsp") {
+    if (asked.time_limit > 0) last_ = clock::now() + std::chrono::seconds(asked.time_limit);
+    if (!std::filesystem::exists(program_)) throw std::runtime_error("no " + program_.string());
+    leave_jobs();
+    if (asked.goes_on) {
+      m_ = *asked.goes_on;
+      m_.interrupted = m_.out_of_time = false;
+      if (m_.whole == 0) m_.cells.clear();
+      require_same_machine();
+    } else {
+      m_.what = plan_of(asked.what, m_.missing);
+      m_.machine = apps::processor(), m_.cpus = static_cast<int>(cpus_allowed().size());
+    }
+    m_.date = today();
+    machine_.measure_capacity();
+  }
+
+  measured run() {
+    try {
+      while (m_.whole < m_.what.passes) run_pass();
+    } catch (const out_of_time&) { m_.out_of_time = true; } catch (const std::runtime_error&) {
+      if (!is_interrupted()) throw;
+      m_.interrupted = true;
+    }
+    to_->begins({1, 1, 0, ""});
+    machine_.measure_capacity();
+    if (m_.cells.empty())
+      throw std::runtime_error(m_.interrupted        ? "interrupted before anything was measured"
+                               : m_.failures.empty() ? "the time was over before anything was "
+                                                       "measured"
+                                                     : m_.failures[0].reason);
+    return so_far();
+  }
+
+private:
+  void require_same_machine() const {
+    if (m_.machine != apps::processor())
+      throw apps::usage_error(
+          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
+    if (m_.what.mpi.empty()) return;
+    if (const auto why = missing_for_jobs(m_.what.mpi); !why.empty())
+      throw apps::usage_error(fmt::format("--resume: {}: {}", m_.what.mpi, why));
+  }
+
+  bool has_failed(const cell& run) const {
+    return std::any_of(m_.failures.begin(), m_.failures.end(),
+                       [&run](const failure& f) { return f.of.is_same(run); });
+  }
+
+  // About the seconds that are left, as far as runs have been seen.
+  double left(const std::vector<cell>& all, std::size_t from) const {
+    double sum = 0, pass = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto known = took_.find(key(all[i]));
+      const double one = known == took_.end() ? 0 : known->second;
+      pass += one;
+      if (i >= from) sum += one;
+    }
+    return sum + pass * (m_.what.passes - m_.whole - 1);
+  }
+  static std::string key(const cell& c) { return fmt::format("{} {}", c.name(), c.searchers); }
+
+  // What a pass has measured counts when all of it is there: so the values of one searcher and of
+  // many, which are compared, are of the same pass.
+  void run_pass() {
+    const int pass = m_.whole + 1;
+    const auto all = runs_of(m_.what, pass);
+    std::vector<cell> found;
+    const auto keep = [&] {
+      for (const cell& c : found) add(m_.cells, c);
+    };
+    try {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const cell& run = all[i];
+        to_->begins({static_cast<int>(all.size()) * m_.whole + static_cast<int>(i),
+                     static_cast<int>(all.size()) * m_.what.passes, left(all, i),
+                     fmt::format("{}, {} searchers", run.name(), run.searchers)});
+        if (has_failed(run)) continue;
+        const auto begin = clock::now();
+        if (auto got = result_of(run, pass)) found.push_back(*std::move(got));
+        took_[key(run)] = std::chrono::duration<double>(clock::now() - begin).count();
+      }
+    } catch (...) {
+      if (m_.whole == 0) keep();  // better than nothing
+      throw;
+    }
+    keep();
+    ++m_.whole;
+    to_->keep(so_far());
+  }
+
+  std::optional<cell> result_of(const cell& run, int pass) {
+    try {
+      const auto errors = work_.path() / "err";
+      processes one;
+      one.push_back(std::make_unique<process>(command_of(run, m_.what, pass, program_), errors));
+      if (!read_all(one, last_)) throw std::runtime_error("says nothing for five minutes");
+      if (const int status = one[0]->wait().first; status != 0)
+        throw std::runtime_error(
+            fmt::format("status {}: {}", status, text_of(errors).substr(0, 300)));
+      return read_answer(run, m_.what, one[0]->said());
+    } catch (const out_of_time&) { throw; } catch (const std::exception& e) {
+      if (is_interrupted()) throw;
+      std::string reason = e.what();
+      std::replace(reason.begin(), reason.end(), '\n', ' ');
+      m_.failures.push_back({run, reason});
+      return {};
+    }
+  }
+
+  measured so_far() const {
+    measured m = m_;
+    m.beside = machine_.so_far();
+    const auto place = [](const cell& c) {
+      const auto at = [](const names& of, const std::string& name) {
+        return std::find(of.begin(), of.end(), name) - of.begin();
+      };
+      return std::tuple(c.organisation.empty() ? -1 : at(all_organisations, c.organisation),
+                        at(all_rules, c.rule), c.searchers);
+    };
+    std::sort(m.cells.begin(), m.cells.end(),
+              [&place](const cell& a, const cell& b) { return place(a) < place(b); });
+    return m;
+  }
+
+  const listener* to_;
+  std::filesystem::path program_;
+  deadline last_ = deadline::max();
+  background_watch machine_;
+  scratch work_;
+  measured m_;
+  std::map<std::string, double> took_;  // seconds of the last run of each kind
+};
+
+}  // namespace
+
+plan plan_of(const choice& asked, std::string& missing) {
+  check("--organisations", asked.organisations, all_organisations);
+  check("--rules", asked.rules, all_rules);
+  plan p;
+  p.quick = asked.quick;
+  p.mpi = mpi_of(asked, missing);
+  p.organisations = asked.organisations.empty() ? all_organisations : asked.organisations;
+  p.rules = asked.rules.empty() ? all_rules : asked.rules;
+  p.searchers = !asked.searchers.empty() ? asked.searchers
+                : asked.quick            ? std::vector{2, 4}
+                                         : std::vector{2, 4, 8, 16, 32};
+  p.searchers.push_back(1);
+  std::sort(p.searchers.begin(), p.searchers.end());
+  p.searchers.erase(std::unique(p.searchers.begin(), p.searchers.end()), p.searchers.end());
+  p.side = or_usual(asked.side, 8), p.tours = or_usual(asked.tours, 64);
+  p.changes = or_usual(asked.changes, 100'000);
+  p.passes = or_usual(asked.passes, asked.quick ? 1 : 5);
+  return p;
+}
+
+std::vector<cell> runs_of(const plan& p, int pass) {
+  std::vector<cell> all;
+  for (const int n : p.searchers) {
+    if (n == 1) {
+      all.push_back({"", "", 1, {}});
+      continue;
+    }
+    for (const auto& organisation : p.organisations) {
+      if (organisation == "apart") {
+        all.push_back({organisation, "", n, {}});
+        continue;
+      }
+      for (const auto& rule : p.rules)
+        if (rule != "remaining" || organisation == "master")
+          all.push_back({organisation, rule, n, {}});
+    }
+  }
+  if (pass % 2 == 0) std::reverse(all.begin(), all.end());
+  return all;
+}
+
+names command_of(const cell& run, const plan& p, int pass, const std::string& program) {
+  const bool processes = !p.mpi.empty() && run.searchers > 1;
+  names c;
+  if (processes) {
+    c.push_back(mpirun_of(p.mpi));
+    if (p.mpi == "openmpi") c.insert(c.end(), {"--oversubscribe", "--bind-to", "none"});
+    c.insert(c.end(), {"-n", std::to_string(run.searchers)});
+  }
+  c.insert(c.end(), {program, "--grid", std::to_string(p.side), "--tours", std::to_string(p.tours),
+                     "--failures", std::to_string(p.changes), "--seed", std::to_string(pass),
+                     "--json", "--workers", std::to_string(processes ? 1 : run.searchers)});
+  if (run.organisation == "apart" || run.searchers == 1) c.emplace_back("--apart");
+  if (run.organisation == "master") c.emplace_back("--master");
+  if (!run.rule.empty()) c.insert(c.end(), {"--send", run.rule});
+  return c;
+}
+
+measured run_study(const settings& asked, const listener& to) {
+  const until_interrupted watching;
+  return experiment(asked, to).run();
+}
+
+}  // namespace study::tours
