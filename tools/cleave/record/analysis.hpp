@@ -13,8 +13,8 @@ namespace record {
 
 using transit = cleave::detail::message_costs::cost;
 
-// From the begin of a send until its receiver can go on: what the fastest messages took whose
-// receiver waited already.
+// From the begin of a send until its receiver can go on: what all but the fastest tenth of the
+// messages took whose receiver waited already.
 transit transit_of(const job& of);
 
 // A call in three parts. It waits until `reached`, when the last one that it waits for has begun;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -122,9 +123,9 @@ int group::run() {
   const int status = run_job(options_, folder.path());
   try {
     tell(folder.path());
-  } catch (const std::runtime_error&) {
-    // What a failed program has left out is not what is wrong.
+  } catch (const std::runtime_error& e) {
     if (status == 0) throw;
+    fmt::print(stderr, "cleave: the program ended with status {}; {}\n", status, e.what());
   }
   return status;
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "travel/demangled.hpp"
@@ -61,23 +62,22 @@ std::vector<function> functions_of(const std::string& file) {
   return all;
 }
 
-// A function's name without its parameters.
+// A function's name without its parameters, those of templates, and its result.
 std::string short_name(const std::string& mangled) {
   std::string name = cleave::detail::demangled(mangled.c_str());
+  if (name.find("operator") != std::string::npos) return name;
   constexpr std::string_view nameless = "(anonymous namespace)::";
   for (std::size_t at = 0; (at = name.find(nameless, at)) != std::string::npos;)
     name.erase(at, nameless.size());
+  std::string kept;
   int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == '(' && depth == 0 && i > 0) {
-      name.resize(i);
-      break;
-    }
+  for (const char c : name) {
+    if (c == '(' && depth == 0 && !kept.empty()) break;
+    if (c == '<' || c == '{') ++depth;
+    if (depth == 0) kept += c;
+    if (c == '>' || c == '}') --depth;
   }
-  constexpr std::size_t most = 60;
-  return name.size() <= most ? name : name.substr(0, most) + "...";
+  return kept.substr(kept.rfind(' ') + 1);
 }
 
 }  // namespace
