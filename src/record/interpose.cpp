@@ -119,13 +119,13 @@ struct finalize {
 #define CLEAVE_STAND_INS(type, name) \
   CLEAVE_STAND_IN(type, MPI_##name)  \
   CLEAVE_STAND_IN(type, PMPI_##name)
-#define RECORDS(name, ...)                                             \
-  namespace cleave::record {                                           \
-  namespace {                                                          \
-  template <class Name>                                                \
+#define RECORDS(name, ...)                                                   \
+  namespace cleave::record {                                                 \
+  namespace {                                                                \
+  template <class Name>                                                      \
   using call_##name = call<decltype(PMPI_##name), Name, kinds::__VA_ARGS__>; \
-  }                                                                    \
-  }                                                                    \
+  }                                                                          \
+  }                                                                          \
   CLEAVE_STAND_INS(call_##name, name)
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 

@@ -24,10 +24,10 @@ F* real(const char* name) noexcept {
 }
 // NOLINTBEGIN(bugprone-macro-parentheses): a name to declare
 /// Calls a function of MPI that this library does not stand in for, or not at this moment.
-#define CLEAVE_REAL(name)                                                            \
-  ([]() noexcept {                                                                   \
+#define CLEAVE_REAL(name)                                                                  \
+  ([]() noexcept {                                                                         \
     static auto* const found = cleave::record::real<decltype(PMPI_##name)>("PMPI_" #name); \
-    return found;                                                                    \
+    return found;                                                                          \
   }())
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -34,8 +34,7 @@ std::vector<int> members(MPI_Group own) {
 /// The same on all ranks. (FNV-1a.)
 std::uint64_t hash_of(const std::vector<int>& ranks) {
   std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const int rank : ranks)
-    hash = (hash ^ static_cast<std::uint32_t>(rank)) * 0x100000001b3u;
+  for (const int rank : ranks) hash = (hash ^ static_cast<std::uint32_t>(rank)) * 0x100000001b3u;
   return hash;
 }
 
@@ -134,8 +133,8 @@ void recorder::completed(std::uint64_t handle, const MPI_Status& status) {
 }
 
 std::uint32_t recorder::site(const void* from, const char* function) {
-  const auto key = reinterpret_cast<std::uintptr_t>(from) ^
-                   reinterpret_cast<std::uintptr_t>(function) << 16;
+  const auto key =
+      reinterpret_cast<std::uintptr_t>(from) ^ reinterpret_cast<std::uintptr_t>(function) << 16;
   const auto [at, is_new] = sites_.try_emplace(key, static_cast<std::uint32_t>(sites_.size()));
   if (is_new) {
     Dl_info found{};

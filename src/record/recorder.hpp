@@ -32,7 +32,7 @@ struct communicator {
 
 /// A request that is not completed.
 struct open_request {
-  entry about{};                  // what is written when it starts
+  entry about{};                     // what is written when it starts
   const communicator* of = nullptr;  // of a message
   bool persistent = false;
   bool is_receive() const noexcept { return about.what == entry::kind::receive; }

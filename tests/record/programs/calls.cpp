@@ -75,8 +75,7 @@ void communicators() {
 void looks() {
   send(1, 2, 12, 2);
   if (rank == 2)
-    for (int found = 0; found == 0;)
-      MPI_Iprobe(1, 2, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    for (int found = 0; found == 0;) MPI_Iprobe(1, 2, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
   receive(2, 1, 2);
   send(1, 0, 20, 3);
   if (rank == 0) {
@@ -104,7 +103,8 @@ void persistent() {
 
 // What Fortran calls. 1 message, 32 bytes, sent after the receiver has begun.
 void other_names() {
-  if (rank == 1) usleep(1000), PMPI_Recv(buffer, 32, MPI_CHAR, 2, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1)
+    usleep(1000), PMPI_Recv(buffer, 32, MPI_CHAR, 2, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (rank == 2) PMPI_Ssend(buffer, 32, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
 }
 

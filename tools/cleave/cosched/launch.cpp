@@ -109,7 +109,8 @@ std::vector<fs::path> library_folders(const fs::path& command) {
           (command / CLEAVE_PLUGINS_FROM_COMMAND).lexically_normal()};
 }
 
-std::vector<std::string> with_library(const preloading& what, const std::vector<fs::path>& folders) {
+std::vector<std::string> with_library(const preloading& what,
+                                      const std::vector<fs::path>& folders) {
   const std::string& program = what.command.front();
   const std::string mpi = what.mpi.empty() ? mpi_of(program) : what.mpi;
   if (found_in_path(program).empty())
@@ -139,8 +140,7 @@ std::vector<std::string> with_library(const preloading& what, const std::vector<
   // Open MPI's launcher passes to other nodes only what it is told to; MPICH's passes everything.
   std::vector<std::string> passed{"-x", "LD_PRELOAD"};
   for (const std::string& variable : what.variables)
-    if (std::getenv(variable.c_str()) != nullptr)
-      passed.insert(passed.end(), {"-x", variable});
+    if (std::getenv(variable.c_str()) != nullptr) passed.insert(passed.end(), {"-x", variable});
   // If there are several programs, each has options of its own.
   for (std::size_t at = 0; at < words.size(); ++at)
     if (at == 0 || words[at] == ":") {
@@ -157,11 +157,13 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   if (what.free_spin >= 0) set("CLEAVE_COSCHED_FREE_SPIN", std::to_string(what.free_spin));
   if (what.turn >= 0) set("CLEAVE_COSCHED_TURN", std::to_string(what.turn));
   if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
-  auto words = with_library(
-      {"cosched", what.mpi, what.command,
-       {"CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
-        "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"}},
-      folders);
+  auto words =
+      with_library({"cosched",
+                    what.mpi,
+                    what.command,
+                    {"CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
+                     "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"}},
+                   folders);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -70,7 +70,8 @@ private:
     for (std::uint32_t r = 0; r < of_.ranks.size(); ++r) {
       const auto& steps = of_.ranks[r].steps;
       for (std::uint32_t i = 0; i < steps.size(); ++i)
-        order_.push_back({steps[i].begin, false, r, i}), order_.push_back({steps[i].end, true, r, i});
+        order_.push_back({steps[i].begin, false, r, i}),
+            order_.push_back({steps[i].end, true, r, i});
       order_.push_back({of_.ranks[r].end, false, r, static_cast<std::uint32_t>(steps.size())});
     }
     std::sort(order_.begin(), order_.end());
@@ -109,7 +110,7 @@ private:
   const job& of_;
   const transit by_;
   recorded_graph g_;
-  std::vector<std::vector<numbers>> numbers_;             // by rank and step
+  std::vector<std::vector<numbers>> numbers_;                  // by rank and step
   std::vector<std::vector<std::vector<std::uint32_t>>> sent_;  // data, likewise
   std::vector<moment> order_;
 };

@@ -38,8 +38,7 @@ public:
       if (e.what == kind::send)
         channels_[channel_of(at.rank, e, at.rank, static_cast<std::uint32_t>(e.peer))]
             .sends.push_back({at, &e});
-      else if (e.what == kind::collective)
-        take_collective(at, e);
+      else if (e.what == kind::collective) take_collective(at, e);
     });
     for_each_entry([&](place at, const entry& e) {
       if (e.what == kind::receive || e.what == kind::looked) receive(at, e, of);
@@ -149,7 +148,7 @@ private:
   }
 
   const std::vector<rank_calls>& all_;
-  std::vector<std::vector<std::vector<dependence>>> found_;  // by rank and call
+  std::vector<std::vector<std::vector<dependence>>> found_;                  // by rank and call
   std::vector<std::unordered_map<std::uint64_t, message_end>> completions_;  // by request
   std::map<channel_key, channel> channels_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::size_t>, std::vector<message_end>>

@@ -21,8 +21,8 @@ struct dependence {
 
 // One call. Times are microseconds since the first rank came out of MPI_Init.
 struct step {
-  std::uint32_t site = 0;              // an index into job::sites
-  std::uint32_t dependences_end = 0;   // they begin where the last step's end
+  std::uint32_t site = 0;             // an index into job::sites
+  std::uint32_t dependences_end = 0;  // they begin where the last step's end
   double begin = 0, end = 0;
 };
 
@@ -41,7 +41,7 @@ struct job {
   std::vector<site> sites;
   double end = 0;
   std::size_t calls = 0, messages = 0, collectives = 0;
-  double bytes = 0;               // of messages
+  double bytes = 0;                 // of messages
   std::size_t without_partner = 0;  // messages of which only one end is known
   std::size_t calls_of_other_threads = 0;
 };

@@ -24,8 +24,8 @@ public:
       fail("what a rank has recorded", "another file");
     for (entry e; !ended_; ++entries_) {
       if (!in_.read(reinterpret_cast<char*>(&e), sizeof e))
-        fail("the rank's MPI_Finalize", fmt::format("the file's end after {} calls",
-                                                    rank_.calls.size()));
+        fail("the rank's MPI_Finalize",
+             fmt::format("the file's end after {} calls", rank_.calls.size()));
       take(e);
     }
     expect(rank_.rank < rank_.ranks && rank_.begin <= rank_.end, "a rank's begin and end");
@@ -65,8 +65,8 @@ private:
         expect(e.number < rank_.sites.size() && last_ <= e.first && e.first <= e.second,
                "a call behind the last one");
         last_ = e.second;
-        rank_.calls.push_back({e.number, static_cast<std::uint32_t>(rank_.entries.size()), e.first,
-                               e.second});
+        rank_.calls.push_back(
+            {e.number, static_cast<std::uint32_t>(rank_.entries.size()), e.first, e.second});
         break;
       case kind::end:
         rank_.end = e.first, rank_.calls_of_other_threads = e.number;

@@ -95,8 +95,7 @@ json object_of(const report& r) {
     o["waits"].push_back(
         {{"rank", w.rank}, {"waits_for", w.waits_for}, {"seconds", seconds(w.time)}});
   for (const path_part& p : r.found.path)
-    o["path"].push_back(
-        {{"rank", p.rank}, {"what", name_of(r, p)}, {"seconds", seconds(p.time)}});
+    o["path"].push_back({{"rank", p.rank}, {"what", name_of(r, p)}, {"seconds", seconds(p.time)}});
   return o;
 }
 
@@ -133,14 +132,16 @@ void print_waits(const report& r) {
 void print(const report& r, const std::string& file) {
   const auto n = r.of.ranks.size();
   const double work = work_of(r);
-  fmt::print("recorded     {} ranks, {:.4f} s, {} calls: {} messages with {:.0f} bytes, {} "
-             "collective calls\n",
-             n, seconds(r.of.end), r.of.calls, r.of.messages, r.of.bytes, r.of.collectives);
+  fmt::print(
+      "recorded     {} ranks, {:.4f} s, {} calls: {} messages with {:.0f} bytes, {} "
+      "collective calls\n",
+      n, seconds(r.of.end), r.of.calls, r.of.messages, r.of.bytes, r.of.collectives);
   fmt::print("work         {:.4f} s: what all ranks compute\n", seconds(work));
   fmt::print("span         {:.4f} s: the longest path of what waits for each other\n", r.span);
-  fmt::print("forecast     {:.4f} s for this run, {:.4f} s over a network that costs nothing, "
-             "{:.4f} s if all ranks\n             computed the same time and nothing else\n",
-             r.forecast, r.without_messages, seconds(work) / static_cast<double>(n));
+  fmt::print(
+      "forecast     {:.4f} s for this run, {:.4f} s over a network that costs nothing, "
+      "{:.4f} s if all ranks\n             computed the same time and nothing else\n",
+      r.forecast, r.without_messages, seconds(work) / static_cast<double>(n));
   if (r.of.without_partner > 0)
     fmt::print("not matched  {} messages, of which one end alone was seen\n", r.of.without_partner);
   if (r.of.calls_of_other_threads > 0)
@@ -162,8 +163,7 @@ std::string to_json(const report& r) { return text_of(object_of(r)); }
 std::string page(const report& r) {
   json o = object_of(r);
   o["timelines"] = json::array();
-  for (std::uint32_t k = 0; k < r.of.ranks.size(); ++k)
-    o["timelines"].push_back(timeline_of(r, k));
+  for (std::uint32_t k = 0; k < r.of.ranks.size(); ++k) o["timelines"].push_back(timeline_of(r, k));
   return study::page(record_template, text_of(o));
 }
 

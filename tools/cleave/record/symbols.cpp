@@ -92,7 +92,8 @@ std::vector<std::string> names_of(const std::vector<site>& sites) {
     // An address behind a call may be behind its function.
     const std::uint64_t of = s.offset == 0 ? 0 : s.offset - 1;
     auto found = std::ranges::upper_bound(all, of, {}, &function::begin);
-    if (found != all.begin() && of < (found - 1)->begin + std::max<std::uint64_t>(1, (found - 1)->size))
+    if (found != all.begin() &&
+        of < (found - 1)->begin + std::max<std::uint64_t>(1, (found - 1)->size))
       names.push_back(fmt::format("{} in {}+{:#x}", s.function, short_name((found - 1)->name),
                                   s.offset - (found - 1)->begin));
     else
