@@ -105,10 +105,11 @@ void group::tell(const std::filesystem::path& folder) const {
   };
   r.span = 1e-6 * critical_path(g);
   r.forecast = time_of();
-  const auto messages = std::exchange(g.messages, {});
-  r.without_messages = time_of();
-  g.messages = messages;
   cleave::detail::write_recorded_graph(g, options_.file);
+  g.messages = {};
+  for (auto& s : g.subtasks)
+    if (s.name < r.names.size()) s.duration = 0;  // MPI's own work in a call
+  r.without_mpi = time_of();
   if (!options_.page.empty()) apps::save_file(options_.page, page(r));
   if (options_.json) fmt::print("{}\n", to_json(r));
   else print(r, options_.file);

@@ -84,7 +84,7 @@ json object_of(const report& r) {
   o["without_partner"] = r.of.without_partner;
   o["calls_of_other_threads"] = r.of.calls_of_other_threads;
   o["work"] = seconds(work_of(r)), o["span"] = r.span;
-  o["forecast"] = r.forecast, o["without_messages"] = r.without_messages;
+  o["forecast"] = r.forecast, o["without_mpi"] = r.without_mpi;
   o["transit"] = {{"us", r.found.by.fixed}, {"us_per_byte", r.found.by.per_byte}};
   o["shares"] = json::array(), o["waits"] = json::array(), o["path"] = json::array();
   for (const shares& s : r.found.ranks)
@@ -138,10 +138,11 @@ void print(const report& r, const std::string& file) {
       n, seconds(r.of.end), r.of.calls, r.of.messages, r.of.bytes, r.of.collectives);
   fmt::print("work         {:.4f} s: what all ranks compute\n", seconds(work));
   fmt::print("span         {:.4f} s: the longest path of what waits for each other\n", r.span);
-  fmt::print(
-      "forecast     {:.4f} s for this run, {:.4f} s over a network that costs nothing, "
-      "{:.4f} s if all ranks\n             computed the same time and nothing else\n",
-      r.forecast, r.without_messages, seconds(work) / static_cast<double>(n));
+  fmt::print("forecast     {:.4f} s: this run\n", r.forecast);
+  fmt::print("             {:.4f} s: if MPI took no time, and ranks waited for each other only\n",
+             r.without_mpi);
+  fmt::print("             {:.4f} s: if, too, all ranks computed for the same time\n",
+             seconds(work) / static_cast<double>(n));
   if (r.of.without_partner > 0)
     fmt::print("not matched  {} messages, of which one end alone was seen\n", r.of.without_partner);
   if (r.of.calls_of_other_threads > 0)

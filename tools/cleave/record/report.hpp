@@ -14,9 +14,8 @@ struct report {
   job of;
   std::vector<std::string> names;  // of the sites
   analysis found;
-  double span = 0;              // seconds
-  double without_messages = 0;  // how long the run would take over a network that costs nothing
-  double forecast = 0;          // how long `cleave plan` says that this run takes
+  // Seconds: the longest path, what `cleave plan` says of this run, and if MPI took no time.
+  double span = 0, forecast = 0, without_mpi = 0;
 };
 
 void print(const report& r, const std::string& file);
