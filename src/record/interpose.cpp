@@ -1,5 +1,6 @@
 // Stands in front of MPI's functions, under both of their names: MPI_Recv is what a program in C
 // calls, PMPI_Recv what the Fortran bindings call.
+#include <atomic>
 #include <cstdlib>
 #include <utility>
 
@@ -16,6 +17,9 @@ namespace {
 
 /// Whether this thread has begun MPI while a folder is given. Only its calls are recorded.
 constinit thread_local bool is_recorded = false;
+/// Whether some thread of this process is recorded, and the calls of the others meanwhile.
+constinit std::atomic<bool> of_process = false;
+constinit std::atomic<unsigned> calls_of_others = 0;
 /// Set while the recorded thread is in a call: MPI's own calls of itself are not recorded.
 constinit bool in_call = false;
 
@@ -32,7 +36,11 @@ template <class R, class... A, class Name, class Kind>
 struct call<R(A...), Name, Kind> {
   static R told(A... a) {
     static auto* const passed_on = real<R(A...)>(Name::text);
-    if (!is_recorded || in_call) return passed_on(a...);
+    if (!is_recorded) {
+      if (of_process.load(std::memory_order_relaxed)) ++calls_of_others;
+      return passed_on(a...);
+    }
+    if (in_call) return passed_on(a...);
     const under_way here;
     recorder& of = this_rank();
     if constexpr (requires { Kind::before(a...); }) Kind::before(a...);
@@ -63,6 +71,7 @@ void begin() {
   CLEAVE_REAL(Comm_size)(world(), &ranks);
   this_rank().begin(rank, ranks, folder);
   is_recorded = this_rank().is_recording();
+  of_process.store(is_recorded, std::memory_order_relaxed);
 }
 
 template <class Name>
@@ -91,7 +100,10 @@ template <class Name>
 struct finalize {
   static int told() {
     static auto* const passed_on = real<decltype(PMPI_Finalize)>(Name::text);
-    if (std::exchange(is_recorded, false)) this_rank().end();
+    if (std::exchange(is_recorded, false)) {
+      of_process.store(false, std::memory_order_relaxed);
+      this_rank().end(calls_of_others.load(std::memory_order_relaxed));
+    }
     return passed_on();
   }
 };

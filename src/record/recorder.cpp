@@ -54,9 +54,9 @@ void recorder::begin(int rank, int ranks, const char* folder) {
   known(world());
 }
 
-void recorder::end() {
+void recorder::end(unsigned calls_of_other_threads) {
   entry e;
-  e.what = entry::kind::end, e.first = now(), e.number = calls_of_others;
+  e.what = entry::kind::end, e.first = now(), e.number = calls_of_other_threads;
   writer_.put(e);
   writer_.close();
 }

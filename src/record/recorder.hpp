@@ -43,7 +43,7 @@ struct open_request {
 class recorder {
 public:
   void begin(int rank, int ranks, const char* folder);
-  void end();
+  void end(unsigned calls_of_other_threads);
   bool is_recording() const noexcept { return writer_.is_open(); }
   int rank() const noexcept { return rank_; }
 
@@ -66,8 +66,6 @@ public:
   void forget_request(std::uint64_t handle) { requests_.erase(handle); }
   /// Writes that a request is completed, and forgets it.
   void completed(std::uint64_t handle, const MPI_Status& status);
-
-  unsigned calls_of_others = 0;
 
 private:
   std::uint32_t site(const void* from, const char* function);

@@ -36,6 +36,7 @@ for mpi in "${mpis[@]}"; do
   is bytes 24504.0
   is collectives 12
   is without_partner 0
+  is calls_of_other_threads 3
   waits 1 0
   waits 2 0
   awk -v is="$(value forecast)" -v was="$(value seconds)" \
@@ -49,6 +50,9 @@ for mpi in "${mpis[@]}"; do
     fail "$mpi: cleave plan forecasts something else than $forecast: $(cat "$work/out")"
   refuses "cleave: --nodes: expected at most 3, as $plan is a run of 3 ranks, which are not divided, got 4" \
     cleave plan "$plan" --nodes 4
+
+  refuses "md: --plan: cleave::team_graph: $plan: expected a graph of a team, got a run of an MPI program" \
+    md 4 --steps 1 --plan "$plan"
 
   rm "$plan"
   recorded 3

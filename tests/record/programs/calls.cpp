@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -108,6 +109,11 @@ void other_names() {
   if (rank == 2) PMPI_Ssend(buffer, 32, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
 }
 
+// A call of another thread.
+void other_thread() {
+  std::thread([] { send(rank, MPI_PROC_NULL, 1, 0); }).join();
+}
+
 // 6 collective calls.
 void collectives() {
   std::vector<int> own(ranks, rank), all(3 * ranks);
@@ -125,10 +131,11 @@ void collectives() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   late_sender(), wildcards(), ring(), communicators(), looks(), persistent(), other_names();
-  collectives();
+  other_thread(), collectives();
   MPI_Finalize();
   return argc > 1 ? std::atoi(argv[1]) : 0;
 }
