@@ -28,6 +28,9 @@ recorded() {
   timeout 60 "$bin/cleave" record -o "$plan" --json "${command[@]}" >"$work/out" 2>"$work/err"
 }
 
+printf '{"cleave_network": 1, "networks": [%s, %s]}' \
+  '{"name": "cleave-openmpi", "L_us": 1, "o_us": 1, "g_us": 1, "G_us_per_byte": 1}' \
+  '{"name": "plain", "L_us": 1, "o_us": 1, "g_us": 1, "G_us_per_byte": 1}' >"$work/network.json"
 for mpi in "${mpis[@]}"; do
   [[ -e $CLEAVE_BINARY_DIR/tests/programs/record-calls-$mpi ]] || continue
   recorded || fail "$mpi: exit status $?: $(cat "$work/err")"
@@ -48,6 +51,8 @@ for mpi in "${mpis[@]}"; do
   is nodes 3
   grep -oP '"nodes":3,"workers":1,"seconds":\K[-0-9.e+]+' "$work/out" | grep -qxF "$forecast" ||
     fail "$mpi: cleave plan forecasts something else than $forecast: $(cat "$work/out")"
+  "$bin/cleave" plan "$plan" --network "$work/network.json" --json >"$work/out" || fail "$mpi: cleave plan --network"
+  grep -q '"network":"plain"' "$work/out" || fail "$mpi: messages as over another network than MPI's own: $(cat "$work/out")"
   refuses "cleave: --nodes: expected at most 3, as $plan is a run of 3 ranks, which are not divided, got 4" \
     cleave plan "$plan" --nodes 4
 
