@@ -40,6 +40,7 @@ struct call<R(A...), Name, Kind> {
       if (of_process.load(std::memory_order_relaxed)) ++calls_of_others;
       return passed_on(a...);
     }
+    if constexpr (requires { Kind::begin_any(a...); }) Kind::begin_any(a...);
     if (in_call) return passed_on(a...);
     const under_way here;
     recorder& of = this_rank();
@@ -145,3 +146,6 @@ CLEAVE_STAND_INS(init, Init)
 CLEAVE_STAND_INS(init_thread, Init_thread)
 CLEAVE_STAND_INS(finalize, Finalize)
 #include "record/calls.hpp"
+#if MPI_VERSION >= 4
+#include "record/calls_mpi4.hpp"
+#endif

@@ -28,7 +28,7 @@ auto& last(A&... all) noexcept {
   return std::get<sizeof...(A) - 1>(std::tie(all...));
 }
 
-inline std::uint64_t bytes_of(int count, MPI_Datatype type) noexcept {
+inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
   int size = 0;
   CLEAVE_REAL(Type_size)(type, &size);
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size > 0 ? size : 0);
@@ -65,16 +65,16 @@ struct plain {
 template <bool Synchronous>
 struct send : plain {
   template <class... A>
-  static void after(const void*, int count, MPI_Datatype type, int to, int tag, MPI_Comm c) {
+  static void after(const void*, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm c) {
     put_message(entry::kind::send, c, to, tag, bytes_of(count, type), Synchronous);
   }
 };
 
 struct receive : plain {
-  static void before(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*& status) {
+  static void before(void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Status*& status) {
     if (status == MPI_STATUS_IGNORE) status = &own_status;
   }
-  static void after(void*, int, MPI_Datatype, int from, int, MPI_Comm c, MPI_Status* s) {
+  static void after(void*, MPI_Count, MPI_Datatype, int from, int, MPI_Comm c, MPI_Status* s) {
     if (from != MPI_PROC_NULL) put_message(entry::kind::receive, c, s->MPI_SOURCE, s->MPI_TAG);
   }
 };
@@ -84,13 +84,13 @@ struct send_and_receive : plain {
   static void before(A&... a) {
     if (last(a...) == MPI_STATUS_IGNORE) last(a...) = &own_status;
   }
-  static void after(const void*, int count, MPI_Datatype type, int to, int tag, void*, int,
-                    MPI_Datatype, int from, int, MPI_Comm c, MPI_Status* s) {
+  static void after(const void*, MPI_Count count, MPI_Datatype type, int to, int tag, void*,
+                    MPI_Count, MPI_Datatype, int from, int, MPI_Comm c, MPI_Status* s) {
     put_message(entry::kind::send, c, to, tag, bytes_of(count, type));
     if (from != MPI_PROC_NULL) put_message(entry::kind::receive, c, s->MPI_SOURCE, s->MPI_TAG);
   }
-  static void after(void* buffer, int count, MPI_Datatype type, int to, int tag, int from, int,
-                    MPI_Comm c, MPI_Status* s) {
+  static void after(void* buffer, MPI_Count count, MPI_Datatype type, int to, int tag, int from,
+                    int, MPI_Comm c, MPI_Status* s) {
     after(buffer, count, type, to, tag, nullptr, 0, type, from, 0, c, s);
   }
 };
@@ -98,7 +98,7 @@ struct send_and_receive : plain {
 /// Starts a request, or makes a persistent one.
 template <entry::kind What, bool Persistent = false, bool Synchronous = false>
 struct starts : plain {
-  static void after(const void*, int count, MPI_Datatype type, int peer, int tag, MPI_Comm c,
+  static void after(const void*, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm c,
                     const MPI_Request* request) {
     if (peer == MPI_PROC_NULL) return;
     open_request r = message(What, c, peer, tag, bytes_of(count, type));
@@ -236,7 +236,7 @@ template <std::size_t Count, std::size_t Type, class... A>
 std::uint64_t bytes_to_each(const communicator& c, const A&... a) {
   if constexpr (Type == 0) return 0;  // a barrier
   else if constexpr (std::is_same_v<std::decay_t<decltype(argument<Type>(a...))>, MPI_Datatype>) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(argument<Count>(a...))>, int>) {
+    if constexpr (std::is_integral_v<std::decay_t<decltype(argument<Count>(a...))>>) {
       return bytes_of(argument<Count>(a...), argument<Type>(a...));
     } else {
       std::uint64_t sum = 0;
@@ -301,8 +301,10 @@ struct divides : makes {
     makes::after(a...);
   }
 };
+/// A library may free a communicator of its own within the call that frees another, so this is told
+/// of all of them.
 struct frees : plain {
-  static void before(MPI_Comm*& ranks) { this_rank().freed(*ranks); }
+  static void begin_any(const MPI_Comm* ranks) { this_rank().freed(*ranks); }
 };
 
 }  // namespace kinds

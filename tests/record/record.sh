@@ -35,9 +35,9 @@ for mpi in "${mpis[@]}"; do
   [[ -e $CLEAVE_BINARY_DIR/tests/programs/record-calls-$mpi ]] || continue
   recorded || fail "$mpi: exit status $?: $(cat "$work/err")"
   is ranks 3
-  is messages 17
-  is bytes 24504.0
-  is collectives 12
+  is messages 20
+  is bytes 24568.0
+  is collectives 18
   is without_partner 0
   is calls_of_other_threads 3
   waits 1 0

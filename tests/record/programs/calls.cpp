@@ -72,6 +72,24 @@ void communicators() {
   MPI_Comm_free(&half);
 }
 
+int free_kept(MPI_Comm, int, void* kept, void*) {
+  return MPI_Comm_free(static_cast<MPI_Comm*>(kept));
+}
+
+// A communicator is freed within the call that frees another one; then others get their handles. 2
+// messages, 16 bytes, 6 collective calls.
+void kept_communicator() {
+  MPI_Comm kept, keeper, later[2];
+  int key;
+  MPI_Comm_dup(MPI_COMM_SELF, &kept);  // three times
+  MPI_Comm_dup(MPI_COMM_WORLD, &keeper);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_kept, &key, nullptr);
+  MPI_Comm_set_attr(keeper, key, &kept);
+  MPI_Comm_free(&keeper);
+  for (MPI_Comm& c : later) MPI_Comm_dup(MPI_COMM_WORLD, &c);
+  for (MPI_Comm& c : later) send(0, 1, 8, 12, c), receive(1, 0, 12, c), MPI_Comm_free(&c);
+}
+
 // 3 messages, 56 bytes.
 void looks() {
   send(1, 2, 12, 2);
@@ -90,6 +108,17 @@ void looks() {
     MPI_Irecv(buffer, 24, MPI_CHAR, 0, 4, MPI_COMM_WORLD, &r);
     for (int done = 0; done == 0;) MPI_Test(&r, &done, MPI_STATUS_IGNORE);
   }
+}
+
+// 1 message, 48 bytes, with a large count where MPI has them.
+void large_counts() {
+#if MPI_VERSION >= 4
+  if (rank == 2) MPI_Send_c(buffer, 48, MPI_CHAR, 0, 11, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Recv_c(buffer, 48, MPI_CHAR, 2, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#else
+  send(2, 0, 48, 11);
+  receive(0, 2, 11);
+#endif
 }
 
 // 3 messages, 12 bytes.
@@ -135,7 +164,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   late_sender(), wildcards(), ring(), communicators(), looks(), persistent(), other_names();
-  other_thread(), collectives();
+  kept_communicator(), large_counts(), other_thread(), collectives();
   MPI_Finalize();
   return argc > 1 ? std::atoi(argv[1]) : 0;
 }
