@@ -69,6 +69,9 @@ std::vector<std::byte> distribution::read_plan() const {
       w.put(static_cast<std::uint8_t>(plan_kind::recorded));
     } else {
       const recorded_graph g = read_recorded_graph(planning_.file);
+      if (g.of_ranks)
+        throw std::runtime_error(planning_.file +
+                                 ": expected a graph of a team, got a run of an MPI program");
       const machine_model on{size(), graph_.owner->of.size(), g.messages};
       const placement_plan plan(g, best_schedule(g, on));
       w.put(static_cast<std::uint8_t>(plan_kind::followed));

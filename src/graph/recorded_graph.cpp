@@ -15,12 +15,12 @@
 namespace cleave::detail {
 namespace {
 
-constexpr std::string_view title = "cleave plan 1\n";
+constexpr std::string_view title = "cleave plan 1\n", title_of_ranks = "cleave plan 2\n";
 
 }  // namespace
 
 void recorded_graph::put(byte_writer& w) const {
-  w.raw(title.data(), title.size());
+  w.raw((of_ranks ? title_of_ranks : title).data(), title.size());
   w.put<std::uint32_t>(nodes), w.put<std::uint32_t>(workers);
   for (const auto& c : {messages.sending, messages.transit, messages.receiving})
     w.put(c.fixed), w.put(c.per_byte);
@@ -42,7 +42,9 @@ void recorded_graph::put(byte_writer& w) const {
 void recorded_graph::get(byte_reader& r) {
   *this = {};
   const auto begins = r.raw(std::min(title.size(), r.left()));
-  if (!std::ranges::equal(begins, std::as_bytes(std::span(title)))) r.fail("a recorded graph");
+  of_ranks = std::ranges::equal(begins, std::as_bytes(std::span(title_of_ranks)));
+  if (!of_ranks && !std::ranges::equal(begins, std::as_bytes(std::span(title))))
+    r.fail("a recorded graph");
   nodes = r.get<std::uint32_t>(), workers = r.get<std::uint32_t>();
   const auto check = [&r](bool holds, const char* expected) {
     if (!holds) r.fail(expected);

@@ -42,6 +42,7 @@ struct recorded_graph {
   };
 
   unsigned nodes = 1, workers = 1;  // the nodes that ran it, and the workers on each
+  bool of_ranks = false;  // an MPI program: a node is a rank, and each subtask stays on its own
   message_costs messages;
   std::vector<std::string> names;
   std::vector<subtask> subtasks;

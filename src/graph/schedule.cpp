@@ -1,5 +1,6 @@
 #include "graph/schedule.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -7,6 +8,14 @@ namespace cleave::detail {
 
 schedule best_schedule(const recorded_graph& g, const machine_model& on) {
   schedule best;
+  if (g.of_ranks) {
+    // Neighbouring ranks share a node where there are fewer nodes.
+    const std::uint64_t nodes = std::min(on.nodes, g.nodes);
+    for (const auto& s : g.subtasks)
+      best.ranks.push_back(static_cast<std::uint32_t>(s.ran_on * nodes / g.nodes));
+    best.time = simulated(g, on, best.ranks);
+    return best;
+  }
   best.time = std::numeric_limits<double>::max();
   const auto consider = [&](schedule::method by, std::vector<std::uint32_t> ranks) {
     const double time = simulated(g, on, ranks);

@@ -46,7 +46,8 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
 /// then improved. (Kernighan and Lin, 1970; Fiduccia and Mattheyses, 1982.)
 std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
 
-/// The schedule, on all nodes or on fewer, that the model says is the fastest of those above.
+/// The schedule, on all nodes or on fewer, that the model says is the fastest of those above. The
+/// subtasks of a rank of an MPI program stay together, and further nodes stay empty.
 schedule best_schedule(const recorded_graph& g, const machine_model& on);
 
 }  // namespace cleave::detail

@@ -379,6 +379,25 @@ TEST(file, has_all_of_a_graph) {
   }
 }
 
+TEST(ranks, of_an_mpi_program_are_not_divided) {
+  auto g = random_graph(3);
+  g.of_ranks = true, g.nodes = 4;
+  for (std::size_t i = 0; i < g.subtasks.size(); ++i) g.subtasks[i].ran_on = i % 4;
+  const auto all = bytes_of(g);
+  recorded_graph again;
+  byte_reader r(all);
+  again.get(r);
+  EXPECT_TRUE(again.of_ranks);
+  EXPECT_EQ(bytes_of(again), all);
+  const auto on_two = best_schedule(again, machine(2, 1, 1, 1)).ranks,
+             on_eight = best_schedule(again, machine(8, 1, 1, 1)).ranks;
+  ASSERT_EQ(on_two.size(), g.subtasks.size());
+  for (std::size_t i = 0; i < g.subtasks.size(); ++i) {
+    EXPECT_EQ(on_two[i], i % 4 / 2) << i;
+    EXPECT_EQ(on_eight[i], i % 4) << i;
+  }
+}
+
 TEST(file, that_is_cut_short_or_changed_is_refused_or_a_graph) {
   const auto whole = bytes_of(random_graph(11));
   for (std::size_t n = 0; n < whole.size(); ++n) {

@@ -29,6 +29,10 @@ namespace plan {
 // `cleave plan`: what a recorded graph tells, and how long it would take on other machines
 std::unique_ptr<apps::command_group> commands(apps::command_line& program);
 }  // namespace plan
+namespace record {
+// `cleave record`: runs an MPI program and tells who has waited for whom
+std::unique_ptr<apps::command_group> commands(apps::command_line& program);
+}  // namespace record
 namespace relay {
 // `cleave relay`, `invite` and `revoke`
 std::unique_ptr<apps::command_group> commands(apps::command_line& program);

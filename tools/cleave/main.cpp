@@ -1,6 +1,7 @@
 // cleave: the command. `cleave study` compares task systems, `cleave cosched` starts an MPI job,
-// `cleave gang` gives jobs turns, `cleave relay` joins machines and sites, `cleave plan` reads what
-// graphs have recorded, `cleave tascell` translates Tascell programs.
+// `cleave gang` gives jobs turns, `cleave relay` joins machines and sites, `cleave record` tells
+// who waits for whom in an MPI program, `cleave plan` reads what it and graphs have recorded,
+// `cleave tascell` translates Tascell programs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -269,8 +270,8 @@ int run(int argc, char** argv) {
   start.option_choice("--mpi", job.mpi, {"openmpi", "mpich"},
                       "Whose MPI it is (default: as the launcher's name tells)");
   start.rest("mpirun ...", job.command);
-  const std::array others{gang::commands(line), relay::commands(line), sites::commands(line),
-                          plan::commands(line), tascell::commands(line)};
+  const std::array others{gang::commands(line), relay::commands(line),  sites::commands(line),
+                          plan::commands(line), record::commands(line), tascell::commands(line)};
   line.parse(argc, argv);
   for (const auto& group : others)
     if (group->given()) return group->run();

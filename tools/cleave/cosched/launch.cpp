@@ -109,7 +109,8 @@ std::vector<fs::path> library_folders(const fs::path& command) {
           (command / CLEAVE_PLUGINS_FROM_COMMAND).lexically_normal()};
 }
 
-void launch(const job& what, const std::vector<fs::path>& folders) {
+std::vector<std::string> with_library(const preloading& what,
+                                      const std::vector<fs::path>& folders) {
   const std::string& program = what.command.front();
   const std::string mpi = what.mpi.empty() ? mpi_of(program) : what.mpi;
   if (found_in_path(program).empty())
@@ -117,7 +118,7 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   if (mpi.empty())
     throw apps::usage_error(fmt::format(
         "COMMAND: '{}' does not tell its MPI: give --mpi openmpi or --mpi mpich", program));
-  const std::string name = "libcleave-cosched-" + mpi + ".so";
+  const std::string name = "libcleave-" + what.library + "-" + mpi + ".so";
   const auto has = [&](const fs::path& folder) { return fs::exists(folder / name); };
   const auto found = std::find_if(folders.begin(), folders.end(), has);
   if (found == folders.end())
@@ -134,32 +135,41 @@ void launch(const job& what, const std::vector<fs::path>& folders) {
   const char* const others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
   set("LD_PRELOAD", library.string() + (alone ? "" : std::string(":") + others));
+  std::vector<std::string> words = what.command;
+  if (!is_orterun(program)) return words;
+  // Open MPI's launcher passes to other nodes only what it is told to; MPICH's passes everything.
+  std::vector<std::string> passed{"-x", "LD_PRELOAD"};
+  for (const std::string& variable : what.variables)
+    if (std::getenv(variable.c_str()) != nullptr) passed.insert(passed.end(), {"-x", variable});
+  // If there are several programs, each has options of its own.
+  for (std::size_t at = 0; at < words.size(); ++at)
+    if (at == 0 || words[at] == ":") {
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, passed.begin(),
+                   passed.end());
+      at += passed.size();
+    }
+  return words;
+}
+
+void launch(const job& what, const std::vector<fs::path>& folders) {
   if (!what.policy.empty()) set("CLEAVE_COSCHED_POLICY", what.policy);
   if (what.spin >= 0) set("CLEAVE_COSCHED_SPIN", std::to_string(what.spin));
   if (what.free_spin >= 0) set("CLEAVE_COSCHED_FREE_SPIN", std::to_string(what.free_spin));
   if (what.turn >= 0) set("CLEAVE_COSCHED_TURN", std::to_string(what.turn));
   if (!what.report.empty()) set("CLEAVE_COSCHED_REPORT", what.report);
-  std::vector<std::string> words = what.command;
-  if (is_orterun(program)) {
-    // Open MPI's launcher passes to other nodes only what it is told to; MPICH's passes everything.
-    std::vector<std::string> passed;
-    for (const char* variable :
-         {"LD_PRELOAD", "CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
-          "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"})
-      if (std::getenv(variable) != nullptr) passed.insert(passed.end(), {"-x", variable});
-    // If there are several programs, each has options of its own.
-    for (std::size_t at = 0; at < words.size(); ++at)
-      if (at == 0 || words[at] == ":") {
-        words.insert(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, passed.begin(),
-                     passed.end());
-        at += passed.size();
-      }
-  }
+  auto words =
+      with_library({"cosched",
+                    what.mpi,
+                    what.command,
+                    {"CLEAVE_COSCHED_POLICY", "CLEAVE_COSCHED_SPIN", "CLEAVE_COSCHED_FREE_SPIN",
+                     "CLEAVE_COSCHED_TURN", "CLEAVE_COSCHED_REPORT"}},
+                   folders);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
-  throw apps::usage_error(fmt::format("COMMAND: '{}': {}", program, std::strerror(errno)));
+  throw apps::usage_error(
+      fmt::format("COMMAND: '{}': {}", what.command.front(), std::strerror(errno)));
 }
 
 }  // namespace cosched

@@ -71,8 +71,9 @@ struct summary {
 };
 
 void print(const summary& s) {
-  fmt::print("recorded     {} subtasks, {} data, on {} nodes of {} workers\n", s.g.subtasks.size(),
-             s.g.bytes.size(), s.g.nodes, s.g.workers);
+  fmt::print("recorded     {} subtasks, {} data, on {}\n", s.g.subtasks.size(), s.g.bytes.size(),
+             s.g.of_ranks ? fmt::format("{} MPI ranks", s.g.nodes)
+                          : fmt::format("{} nodes of {} workers", s.g.nodes, s.g.workers));
   fmt::print("work         {:.4f} s\n", seconds(s.work));
   fmt::print("span         {:.4f} s: the longest path of subtasks that wait for each other\n",
              seconds(s.span));
@@ -132,14 +133,16 @@ struct parts {
   explicit parts(apps::command_line& program)
       : line(program, "plan",
              "Tell what is in a recorded graph, and how long it would take on more nodes") {
-    line.text("FILE", file, "what team_graph has recorded (docs/graphs.md)");
-    line.option_numbers("--nodes", nodes, 1, 4096, "How many (default: 1, 2, 4, 8, 16)");
+    line.text("FILE", file, "what team_graph or `cleave record` has recorded");
+    line.option_numbers("--nodes", nodes, 1, 4096,
+                        "How many (default: 1, 2, 4, 8, 16; of an MPI program up to its ranks)");
     line.option_number("--workers", workers, 1, 4096,
                        "On each of them (default: as when it was recorded)");
     line.option("--network", "FILE", network,
                 "Messages as over this network: the network.json of `cleave study net`");
     line.option("--transport", "NAME", transport,
-                "Which of its networks (default: the first of Cleave's transports)");
+                "Which of its networks (default: the first of Cleave's transports; of an MPI "
+                "program the first of plain MPI)");
     line.flag("--json", json, "Print one JSON object instead of tables");
   }
 };
@@ -155,11 +158,13 @@ private:
 };
 
 // The network of that name; without a name, one that tasks would go over.
-study::networks::known_network network_of(const std::string& file, const std::string& name) {
+// MPI's own where an MPI program was recorded.
+study::networks::known_network network_of(const std::string& file, const std::string& name,
+                                          bool of_mpi) {
   const auto found = study::networks::read_network_file(file);
   std::vector<std::string> names;
   for (const auto& n : found.networks) {
-    if (name.empty() ? n.name.starts_with("cleave-") : n.name == name) return n;
+    if (name.empty() ? n.name.starts_with("cleave-") != of_mpi : n.name == name) return n;
     names.push_back(n.name);
   }
   if (name.empty()) return found.networks[0];
@@ -170,10 +175,20 @@ study::networks::known_network network_of(const std::string& file, const std::st
 // What a worker does with a value stays as it was recorded. Between the nodes' memories a message
 // takes half of LogGP's round trip.
 void take_network(summary& s, const std::string& file, const std::string& name) {
-  const auto network = network_of(file, name);
+  const auto network = network_of(file, name, s.g.of_ranks);
   s.network = network.name;
   s.g.messages.transit = {1e6 * (network.is.latency + 2 * network.is.overhead),
                           1e6 * network.is.gap_per_byte};
+}
+
+std::vector<int> usual_nodes(const recorded_graph& g) {
+  std::vector<int> nodes{1, 2, 4, 8, 16};
+  if (g.of_ranks) {
+    const auto ranks = static_cast<int>(g.nodes);
+    std::erase_if(nodes, [&](int n) { return n >= ranks; });
+    nodes.push_back(ranks);
+  }
+  return nodes;
 }
 
 int group::run() {
@@ -188,8 +203,12 @@ int group::run() {
   for (const kind& k : s.kinds) s.work += k.time;
   s.span = critical_path(s.g);
   auto nodes = parts_.nodes;
-  if (nodes.empty()) nodes = {1, 2, 4, 8, 16};
+  if (nodes.empty()) nodes = usual_nodes(s.g);
   for (const int n : nodes) {
+    if (s.g.of_ranks && static_cast<unsigned>(n) > s.g.nodes)
+      throw apps::usage_error(fmt::format(
+          "--nodes: expected at most {}, as {} is a run of {} ranks, which are not divided, got {}",
+          s.g.nodes, parts_.file, s.g.nodes, n));
     const unsigned workers =
         parts_.workers != 0 ? static_cast<unsigned>(parts_.workers) : s.g.workers;
     forecast f{{static_cast<unsigned>(n), workers, s.g.messages}, {}, 0};
