@@ -30,7 +30,8 @@ inline int suitable_block(int n) {
   return std::clamp(a_sixteenth, 2 * tile_size, 8 * tile_size);
 }
 
-// Blocks are dealt to the nodes like the fields of a chessboard, so all have work to the end.
+// Blocks are dealt to a chessboard of nodes, in each direction there and back again: 0 1 2 2 1 0 0
+// 1 ... So all nodes have as much work, and have some to the end.
 class blocked_matrix {
 public:
   using datum = cleave::datum<block>;
@@ -41,12 +42,11 @@ public:
     auto rows_of_nodes = static_cast<unsigned>(std::sqrt(nodes));
     while (nodes % rows_of_nodes != 0) --rows_of_nodes;
     const unsigned columns_of_nodes = nodes / rows_of_nodes;
-    for (int i = 0; i < count_; i++)
-      for (int j = 0; j < count_; j++) {
-        blocks_.push_back(g.make<block>());
-        g.set_home(blocks_.back(), static_cast<unsigned>(i) % rows_of_nodes * columns_of_nodes +
-                                       static_cast<unsigned>(j) % columns_of_nodes);
-      }
+    for_all([&](int i, int j) {
+      blocks_.push_back(g.make<block>());
+      g.set_home(blocks_.back(), there_and_back(i, rows_of_nodes) * columns_of_nodes +
+                                     there_and_back(j, columns_of_nodes));
+    });
   }
 
   int count() const { return count_; }  // blocks in a row
@@ -86,6 +86,10 @@ public:
   }
 
 private:
+  static unsigned there_and_back(int i, unsigned end) {
+    const unsigned at = static_cast<unsigned>(i) % (2 * end);
+    return std::min(at, 2 * end - 1 - at);
+  }
   int size(int i) const { return std::min(of_block_, rows_ - i * of_block_); }
   template <class Visit>
   void for_all(const Visit& visit) const {

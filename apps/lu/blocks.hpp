@@ -23,15 +23,21 @@ inline void decompose(const blocked_matrix& a, cleave::team_graph& g) {
   const auto subtract = [](const block& l, const block& u, block& m) {
     sequential::subtract(m.whole(), l.whole(), u.whole(), m.rows, m.columns, l.columns);
   };
-  for (int n = a.count(), k = 0; k < n; k++) {
+  const int n = a.count();
+  const auto run_panel = [&](int k) {
     g.run("factor", factor, inout(a(k, k)));
     for (int i = k + 1; i < n; i++) g.run("upper", solve_upper, in(a(k, k)), inout(a(i, k)));
+  };
+  // All wait for the next panel, so it is the first to be computed.
+  g.earliest_first();
+  if (n > 0) run_panel(0);
+  for (int k = 0; k < n; k++)
     for (int j = k + 1; j < n; j++) {
       g.run("lower", solve_lower, in(a(k, k)), inout(a(k, j)));
       for (int i = k + 1; i < n; i++)
         g.run("subtract", subtract, in(a(i, k)), in(a(k, j)), inout(a(i, j)));
+      if (j == k + 1) run_panel(j);
     }
-  }
 }
 
 struct problem {
