@@ -23,15 +23,21 @@ inline void decompose(const blocked_matrix& a, cleave::team_graph& g) {
   const auto subtract = [](const block& left, const block& right, block& m) {
     sequential::subtract(m.whole(), left.whole(), right.whole(), m.rows, m.columns, left.rows);
   };
-  for (int n = a.count(), k = 0; k < n; k++) {
+  const int n = a.count();
+  const auto run_row = [&](int k) {
     g.run("factor", factor, inout(a(k, k)));
     for (int j = k + 1; j < n; j++) g.run("solve", solve, in(a(k, k)), inout(a(k, j)));
+  };
+  // All wait for the next row, so it is the first to be computed.
+  g.earliest_first();
+  if (n > 0) run_row(0);
+  for (int k = 0; k < n; k++)
     for (int i = k + 1; i < n; i++) {
       g.run("square", subtract_square, in(a(k, i)), inout(a(i, i)));
       for (int j = i + 1; j < n; j++)
         g.run("subtract", subtract, in(a(k, i)), in(a(k, j)), inout(a(i, j)));
+      if (i == k + 1) run_row(i);
     }
-  }
 }
 
 struct problem {

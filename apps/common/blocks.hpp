@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cleave/cleave.hpp>
-#include <cmath>
 #include <cstddef>
 #include <tuple>
 #include <vector>
 
+#include "board.hpp"
 #include "tiled_matrix.hpp"
 
 namespace apps {
@@ -30,8 +30,6 @@ inline int suitable_block(int n) {
   return std::clamp(a_sixteenth, 2 * tile_size, 8 * tile_size);
 }
 
-// Blocks are dealt to a chessboard of nodes, in each direction there and back again: 0 1 2 2 1 0 0
-// 1 ... So all nodes have as much work, and have some to the end.
 class blocked_matrix {
 public:
   using datum = cleave::datum<block>;
@@ -39,13 +37,10 @@ public:
   // `rows` of tiles are divided into blocks of `of_block` rows; the last ones may have fewer.
   blocked_matrix(int rows, int of_block, cleave::team_graph& g, unsigned nodes)
       : rows_(rows), of_block_(of_block), count_((rows + of_block - 1) / of_block), graph_(g) {
-    auto rows_of_nodes = static_cast<unsigned>(std::sqrt(nodes));
-    while (nodes % rows_of_nodes != 0) --rows_of_nodes;
-    const unsigned columns_of_nodes = nodes / rows_of_nodes;
+    const board of_nodes(nodes);
     for_all([&](int i, int j) {
       blocks_.push_back(g.make<block>());
-      g.set_home(blocks_.back(), there_and_back(i, rows_of_nodes) * columns_of_nodes +
-                                     there_and_back(j, columns_of_nodes));
+      g.set_home(blocks_.back(), of_nodes.node(i, j, count_));
     });
   }
 
@@ -86,10 +81,6 @@ public:
   }
 
 private:
-  static unsigned there_and_back(int i, unsigned end) {
-    const unsigned at = static_cast<unsigned>(i) % (2 * end);
-    return std::min(at, 2 * end - 1 - at);
-  }
   int size(int i) const { return std::min(of_block_, rows_ - i * of_block_); }
   template <class Visit>
   void for_all(const Visit& visit) const {
