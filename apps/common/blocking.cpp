@@ -7,7 +7,7 @@ namespace apps {
 
 void add_blocking_options(driver& app, blocking& how) {
   app.option_number("--block", how.rows, tile_size, 32'000,
-                    "Rows and columns of a block, a multiple of 32 (default: a sixteenth of N, but "
+                    "Rows and columns of a block, a multiple of 32 (default: a tenth of N, but "
                     "64 to 256)");
   add_plan_option(app, how.plan);
 }

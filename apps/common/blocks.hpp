@@ -22,12 +22,12 @@ struct block {
   const_tiles whole() const { return {of.data(), columns}; }
 };
 
-// The rows of a block: a multiple of tile_size. A matrix of n rows has 16 x 16 blocks, so that
-// all nodes have work to the end; but a product of two takes no less than some 30 us, and the three
-// that it reads and writes fit into a second-level cache.
+// The rows of a block, a multiple of tile_size, if nobody says. A matrix of n rows has ten by ten
+// blocks, so that nodes have work to the end; a product of two takes no less than some 30 us, and
+// the three that it reads and writes fit into a second-level cache.
 inline int suitable_block(int n) {
-  const int a_sixteenth = (n / 16 + tile_size - 1) / tile_size * tile_size;
-  return std::clamp(a_sixteenth, 2 * tile_size, 8 * tile_size);
+  const int tenth = (n / 10 + tile_size - 1) / tile_size * tile_size;
+  return std::clamp(tenth, 2 * tile_size, 8 * tile_size);
 }
 
 class blocked_matrix {

@@ -15,6 +15,8 @@ struct diagonally_dominant {
   }
 };
 
+inline tiled_matrix matrix(int n) { return matrix_of(n, diagonally_dominant{n}); }
+
 // |L (U x) - A x| / |A x| for a random vector x: 1e-14 or less when the decomposition is
 // right.
 inline double residual(const tiled_matrix& lu, const tiled_matrix& a) {

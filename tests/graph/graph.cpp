@@ -170,6 +170,7 @@ TEST(graph, earliest_first_begins_the_earliest_that_is_ready) {
 TEST(graph, without_a_runtime_run_is_the_call) {
   const random_program p{1};
   EXPECT_EQ(p.by_graph(), p.by_calls());
+  EXPECT_EQ(p.by_graph(true), p.by_calls());
   graph g;
   auto n = g.make(0);
   g.run([](int& v) { v = 7; }, out(n));
