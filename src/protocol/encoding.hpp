@@ -42,7 +42,7 @@ class reader {
 public:
   explicit reader(std::span<const std::byte> in) : rest_(in) {}
   /// The last string takes the message's memory, if it is most of the message.
-  explicit reader(bytes&& in) : rest_(in), whole_(&in) {}
+  explicit reader(bytes* in) : rest_(*in), whole_(in) {}
 
   std::uint8_t byte() {
     if (rest_.empty()) return fail("ends too early");

@@ -190,6 +190,6 @@ const char* read(reader r, message& m) {
 }  // namespace
 
 const char* decode(std::span<const std::byte> in, message& m) { return read(reader(in), m); }
-const char* decode(bytes&& in, message& m) { return read(reader(std::move(in)), m); }
+const char* decode(bytes&& in, message& m) { return read(reader(&in), m); }
 
 }  // namespace cleave::net
