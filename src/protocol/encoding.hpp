@@ -70,8 +70,10 @@ public:
     if (size > rest_.size()) return fail("string longer than the message"), bytes{};
     if (size == rest_.size() && whole_ != nullptr && size > whole_->size() / 2) {
       whole_->erase(whole_->begin(), whole_->end() - static_cast<std::ptrdiff_t>(size));
+      bytes value;
+      value.swap(*std::exchange(whole_, nullptr));
       rest_ = {};
-      return std::move(*std::exchange(whole_, nullptr));
+      return value;
     }
     bytes value(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(size));
     rest_ = rest_.subspan(static_cast<std::size_t>(size));
