@@ -31,7 +31,7 @@ template <class Problem, class Plain, class Sequential>
 void expect_same(const Plain& plain, const Sequential& sequential, bool upper) {
   apps::random_numbers next(11);
   const auto below = [&](int end) { return static_cast<int>(next() % static_cast<unsigned>(end)); };
-  for (int round = 0; round < 40; round++) {
+  for (int round = 0; round < 24; round++) {
     const int n = 1 + below(round < 5 ? 32 : 330), rows = apps::tile_size * (1 + below(5));
     const tiled_matrix matrix = apps::matrix_of(n, Problem::element(n));
     tiled_matrix expected = matrix, by_definition = matrix;
