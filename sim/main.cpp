@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/decomposition.hpp"
 #include "sim/faults.hpp"
 #include "sim/programs.hpp"
 #include "sim/scale.hpp"
@@ -42,6 +43,13 @@ struct node_options {
   int further_in = 1, further_in_for_waiting = 5, loops = 8, left = 8, node = 60, line = 100,
       answer = 200;
   int linger = 200, press = 20'000, seed = 1;
+  bool json = false;
+};
+
+struct lu_options {
+  int rows = 0, block = 128, seconds = 5645;
+  std::vector<int> workers = {4, 16, 64, 256};
+  std::string sites = "four";
   bool json = false;
 };
 
@@ -102,15 +110,19 @@ std::vector<std::string> with_numbers(const std::vector<std::string>& names) {
   return all;
 }
 
-std::vector<sim::scale_run> runs_of(const scale_options& o) {
+sim::layout::kind sites_named(const std::string& name) {
   static constexpr std::string_view sites[] = {"four", "grown", "many", "three", "one"};
+  return static_cast<sim::layout::kind>(index_of("--sites", name, sites));
+}
+
+std::vector<sim::scale_run> runs_of(const scale_options& o) {
   std::vector<std::string> wanted = with_numbers(o.strategies);
   if (wanted.empty()) wanted = sim::asking_names();
   std::vector<sim::scale_run> runs;
   for (const std::string& name : wanted) {
     for (const int workers : o.workers) {
       sim::scale_run run;
-      run.where.what = static_cast<sim::layout::kind>(index_of("--sites", o.sites, sites));
+      run.where.what = sites_named(o.sites);
       run.where.workers = static_cast<unsigned>(workers);
       run.where.node_workers = static_cast<unsigned>(o.node_workers);
       run.whom = sim::read_asking(name);
@@ -245,6 +257,30 @@ int run_node(const node_options& o) {
   return 0;
 }
 
+int run_lu(const lu_options& o) {
+  nlohmann::json all = {{"rows", o.rows},
+                        {"block", o.block},
+                        {"sites", o.sites},
+                        {"one_worker", o.seconds},
+                        {"runs", nlohmann::json::array()}};
+  std::string table = fmt::format("{:>7} {:>9} {:>9} {:>10} {:>9} {:>17}\n", "workers", "seconds",
+                                  "speedup", "efficiency", "subtasks", "MB between sites");
+  for (const int workers : o.workers) {
+    sim::decomposition_run run{{sites_named(o.sites)}, o.rows, o.block, 1.0 * o.seconds};
+    run.where.workers = static_cast<unsigned>(workers);
+    const auto r = sim::run_decomposition(run);
+    all["runs"].push_back({{"workers", workers},
+                           {"seconds", r.seconds},
+                           {"speedup", r.speedup},
+                           {"subtasks", r.subtasks},
+                           {"megabytes", r.megabytes}});
+    table += fmt::format("{:>7} {:>9.2f} {:>9.1f} {:>8.1f} % {:>9} {:>17.0f}\n", workers, r.seconds,
+                         r.speedup, 100 * r.speedup / workers, r.subtasks, r.megabytes);
+  }
+  fmt::print("{}", o.json ? all.dump() + "\n" : table);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -317,10 +353,20 @@ int main(int argc, char** argv) try {
                      "ns until a request asks all (default: 20000)");
   node.option_number("--seed", n.seed, 0, 1'000'000'000, "Of what is random (default: 1)");
   node.flag("--json", n.json, "Prints one JSON object");
+  apps::command_line lu(line, "lu", "The graph of `lu N --graph`, at sites");
+  lu_options d;
+  lu.number("N", d.rows, 1, 100'000, "Rows of the matrix");
+  lu.option_number("--block", d.block, 16, 100'000, "Rows of a block (default: 128)");
+  lu.option_numbers("--workers", d.workers, 1, 65'536, "How many (default: 4, 16, 64, 256)");
+  lu.option("--sites", "NAME", d.sites, "four, grown, many, three or one (default: four)");
+  lu.option_number("--seconds", d.seconds, 1, 1'000'000'000,
+                   "What one worker takes (default: 5645)");
+  lu.flag("--json", d.json, "Prints one JSON object");
   line.parse(argc, argv);
   const std::string command = argc > 1 ? argv[1] : "";
   const int status = command == "scale"  ? run_scale(s)
                      : command == "node" ? run_node(n)
+                     : command == "lu"   ? run_lu(d)
                                          : run_faults(f);
   apps::flush_output();
   return status;

@@ -7,14 +7,7 @@
 #include "sim/relays.hpp"
 
 namespace sim {
-namespace {
 
-struct place {
-  unsigned site = 0;
-  unsigned workers = 0;
-};
-
-/// The nodes: at most so many workers each, sites as even as can be.
 std::vector<place> nodes_of(const layout& l) {
   std::vector<place> nodes;
   const bool many = l.what == layout::kind::many;
@@ -31,13 +24,6 @@ std::vector<place> nodes_of(const layout& l) {
   return nodes;
 }
 
-/// The way from the first site, to which all others are connected: milliseconds for both ways, and
-/// megabits a second.
-struct connection {
-  double round_trip = 0;
-  double megabits = 0;
-};
-
 connection to_hub(const layout& l, unsigned site) {
   // Table 2: chiba itself, kobe, keio, kyushu.
   static constexpr connection paper[] = {{0, 0}, {17.7, 570}, {7.77, 94.5}, {26.7, 113}};
@@ -46,6 +32,8 @@ connection to_hub(const layout& l, unsigned site) {
   if (l.what != layout::kind::many) return paper[site];
   return site == 0 ? connection{} : connection{5 + (site * 37 % 64) * 25.0 / 64, 100};
 }
+
+namespace {
 
 link between(const layout& l, unsigned a, unsigned b) {
   // Within a site a message takes the time of a switch, and the relay's own.

@@ -25,6 +25,22 @@ struct layout {
   unsigned node_workers = 0;  ///< workers of a node at most; 0: 16 at many sites, 1 at one, else 8
 };
 
+/// A node: where it is, and how many workers it has.
+struct place {
+  unsigned site = 0;
+  unsigned workers = 0;
+};
+/// The nodes, site by site: at most so many workers each, sites as even as can be.
+std::vector<place> nodes_of(const layout& l);
+
+/// The way from the first site, to which all others are connected: milliseconds for both ways, and
+/// megabits a second; 0: no limit.
+struct connection {
+  double round_trip = 0;
+  double megabits = 0;
+};
+connection to_hub(const layout& l, unsigned site);
+
 /// Whom a simulated node asks: as real nodes do, or whom one of the paper's servers chooses.
 struct asking {
   net::preference node;  ///< strategy::relay: the servers choose

@@ -11,20 +11,20 @@ public:
   explicit random_numbers(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t operator()() {
-    std::uint64_t z = state_ += step;
+    std::uint64_t z = state_ += increment;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
 
-  // Leaves out so many.
-  void skip(std::uint64_t numbers) { state_ += numbers * step; }
+  // As if it had been called so often.
+  void skip(std::uint64_t calls) { state_ += calls * increment; }
 
   // Uniform in [0, 1).
   double fraction() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
 
 private:
-  static constexpr std::uint64_t step = 0x9e3779b97f4a7c15;
+  static constexpr std::uint64_t increment = 0x9e3779b97f4a7c15;
   std::uint64_t state_;
 };
 

@@ -29,6 +29,17 @@ struct tiles {
   tiles part(int row, int column) const { return {first + row * stride + column, stride}; }
 };
 
+// A rectangle of tiles that is only read.
+struct const_tiles {
+  const tile* first;
+  std::ptrdiff_t stride;
+
+  const_tiles(const tile* begin, std::ptrdiff_t row) : first(begin), stride(row) {}
+  const_tiles(tiles t) : first(t.first), stride(t.stride) {}
+  const tile& operator*() const { return *first; }
+  const_tiles part(int row, int column) const { return {first + row * stride + column, stride}; }
+};
+
 class tiled_matrix {
 public:
   // All zero, also in what is added to fill the last tiles.
@@ -56,6 +67,26 @@ private:
   int n_, count_;
   std::vector<tile> tiles_;
 };
+
+// Fills a tile that has so many rows and columns of tiles before it. element(i, j) is a number of
+// the n x n matrix; the rows and columns that fill the last tiles are those of the identity.
+template <class Element>
+void fill(tile& t, int rows_before, int columns_before, int n, const Element& element) {
+  for (int r = 0; r < tile_size; r++)
+    for (int c = 0; c < tile_size; c++) {
+      const int i = rows_before * tile_size + r, j = columns_before * tile_size + c;
+      const double identity = i == j ? 1 : 0;
+      t.at[r][c] = i < n && j < n ? element(i, j) : identity;
+    }
+}
+
+template <class Element>
+tiled_matrix matrix_of(int n, const Element& element) {
+  tiled_matrix a(n);
+  for (int i = 0; i < a.count(); i++)
+    for (int j = 0; j < a.count(); j++) fill(*a.whole().part(i, j), i, j, n, element);
+  return a;
+}
 
 // Values in [-1, 1).
 inline std::vector<double> random_vector(int n, std::uint64_t seed) {

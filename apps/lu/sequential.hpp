@@ -8,7 +8,7 @@
 namespace apps::lu::sequential {
 
 // c -= a b, where c is rows x columns and a is rows x depth: the largest of the three is halved.
-inline void subtract(tiles c, tiles a, tiles b, int rows, int columns, int depth) {
+inline void subtract(tiles c, const_tiles a, const_tiles b, int rows, int columns, int depth) {
   if (rows == 1 && columns == 1 && depth == 1) return add_product<-1>(*c, *a, *b);
   if (rows >= columns && rows >= depth) {
     int half = rows / 2;
@@ -26,7 +26,7 @@ inline void subtract(tiles c, tiles a, tiles b, int rows, int columns, int depth
 }
 
 // Solves L X = M for X, in the place of M, which is rows x columns.
-inline void lower_solve(tiles m, tiles l, int rows, int columns) {
+inline void lower_solve(tiles m, const_tiles l, int rows, int columns) {
   if (rows == 1 && columns == 1) return lu::lower_solve(*m, *l);
   if (columns >= rows) {
     int half = columns / 2;
@@ -41,7 +41,7 @@ inline void lower_solve(tiles m, tiles l, int rows, int columns) {
 }
 
 // Solves X U = M for X, in the place of M, which is rows x columns.
-inline void upper_solve(tiles m, tiles u, int rows, int columns) {
+inline void upper_solve(tiles m, const_tiles u, int rows, int columns) {
   if (rows == 1 && columns == 1) return lu::upper_solve(*m, *u);
   if (rows >= columns) {
     int half = rows / 2;

@@ -1,28 +1,28 @@
 #include "trial.hpp"
 
-#include <memory>
-
-#include "../common/measure.hpp"
+#include "blocks.hpp"
 #include "lu.hpp"
-#include "problem.hpp"
 #include "sequential.hpp"
 
 namespace apps::lu {
+namespace {
+
+using blocked::problem;
+
+auto sequentially(int n) {
+  return decompose_in_place<problem>(n, [](auto& a) { sequential::decompose(a); });
+}
+
+}  // namespace
 
 trial trial_of(int n) {
-  auto a = std::make_shared<const tiled_matrix>(diagonally_dominant(n));
-  auto on_a_copy = [a](auto decompose) {
-    return [=](stopwatch& time) {
-      tiled_matrix copy = *a;
-      time.restart();
-      decompose(copy);
-      time.stop();
-      return residual(copy, *a);
-    };
-  };
-  return make_trial(on_a_copy([](auto& copy) { sequential::decompose(copy); }),
-                    on_a_copy([](auto& copy) { parallel::decompose(copy); }),
-                    [](double error) { return small_error(error); });
+  return make_trial(sequentially(n),
+                    decompose_in_place<problem>(n, [](auto& a) { parallel::decompose(a); }),
+                    report);
+}
+
+trial trial_by_blocks(int n, const blocking& how) {
+  return make_team_trial(sequentially(n), decomposition_by_blocks<problem>{n, how}, report);
 }
 
 }  // namespace apps::lu

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cleave/runtime.hpp>
-#include <cleave/team.hpp>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "../common/driver.hpp"
+#include "../common/planned.hpp"
 #include "../lammps/system.hpp"
 #include "../lammps/trajectory.hpp"
 #include "data_file.hpp"
@@ -33,15 +31,6 @@ apps::lammps::system system_of(const std::string& settings_file, const std::stri
   auto data = apps::lammps::read_data_file(data_file, how);
   if (!copies.empty()) apps::lammps::replicate(data, {copies[0], copies[1], copies[2]});
   return apps::lammps::make_system(how, data);
-}
-
-// Runs it. Returns the exit status.
-int run(apps::driver& app, const apps::trial& once, const std::string& plan) try {
-  const int status = app.run(once);
-  const bool plans = !plan.empty() && !app.is_given("--sequential") && cleave::is_first_node();
-  return status == 0 && plans && !std::filesystem::exists(plan) ? 1 : status;  // said already
-} catch (const cleave::plan_error& e) {
-  throw apps::usage_error(std::string("--plan: ") + e.what());
 }
 
 }  // namespace
@@ -81,8 +70,7 @@ int main(int argc, char** argv) try {
   app.flag("--progress", how.told.progress, "Tell that on standard error while it is computed");
   app.flag("--synchronous", how.synchronous,
            "Compute in bulk-synchronous steps: all blocks compute, then all tell their neighbours");
-  app.option("--plan", "FILE", how.plan,
-             "Record the run in that file; if it is there, run the subtasks where it says is best");
+  apps::add_plan_option(app, how.plan);
   app.parse(argc, argv);
   if (!copies.empty() && (copies.size() != 3 || settings.empty()))
     throw apps::usage_error("--replicate: expected three numbers, and --settings");
@@ -93,9 +81,10 @@ int main(int argc, char** argv) try {
   if (!how.told.trajectory.empty()) apps::lammps::trajectory::require_good(how.told.trajectory);
   how.every = how.every != 0 ? how.every : std::max(how.steps, 1);
   if (!settings.empty())
-    return run(app, molecules_trial_of(system_of(settings, start, copies), how), how.plan);
+    return apps::run_planned(app, molecules_trial_of(system_of(settings, start, copies), how),
+                             how.plan);
   melt atoms = start_of(start);
-  if (to.empty()) return run(app, trial_of(std::move(atoms), how), how.plan);
+  if (to.empty()) return apps::run_planned(app, trial_of(std::move(atoms), how), how.plan);
   if (cleave::is_first_node()) write_data_file(atoms, to);
   return 0;
 } catch (...) { return apps::failed("md"); }

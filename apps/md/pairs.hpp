@@ -111,7 +111,7 @@ template <bool Counts>
 energies add_forces(const melt& /*system*/, const pair_list& pairs, std::span<const vec3> position,
                     std::span<vec3> force) {
   energies sum;
-  add_near_pairs(pairs, cutoff * cutoff, position, force, [&sum](std::size_t, near_pairs& near) {
+  add_near_pairs(pairs, cutoff * cutoff, position, force, [&](std::size_t, near_pairs& near) {
     for (std::size_t m = 0; m < near.count; m++) {
       const double inverse = 1 / near.square[m], inverse6 = inverse * inverse * inverse;
       near.strength[m] = 48 * inverse * inverse6 * (inverse6 - 0.5);

@@ -287,6 +287,15 @@ public:
     return finish();
   }
 
+  /// From now on, of the subtasks that can begin on a node, the earliest in program order begins
+  /// first; else the newest does, whose data are in a cache. So the program says what is urgent by
+  /// when it says it: the longest path of subtasks that wait for each other. Throws
+  /// std::logic_error as run() does.
+  void earliest_first() {
+    require_owner();
+    order_ready();
+  }
+
   /// Drops the subtasks not begun and makes the others unwind at their next poll. Any thread.
   void cancel() noexcept { cancel_all(); }
 

@@ -183,6 +183,10 @@ void help(group_scope& g, std::int64_t if_more) noexcept {
 
 bool help(group_scope& g) noexcept { return here.self != nullptr && here.self->help(g); }
 
+unsigned workers_of(const group_scope& g) noexcept {
+  return g.owner != nullptr ? g.owner->of.size() : 1;
+}
+
 bool is_mine(const group_scope& g) noexcept {
   return g.thread == &here && (here.current == nullptr || !is_within(here.current, &g, g.depth));
 }

@@ -167,6 +167,7 @@ subtask::~subtask() {
   if (completed_) return;
   if (locked_) graph().unlock(*this);
   graph().drop(in_graph().successors.exchange(vertex::done(), std::memory_order_acq_rel));
+  if (in_turn_) graph().end_turn();
 }
 
 void subtask::execute() noexcept {
@@ -299,7 +300,7 @@ void graph_scope::are_met(subtask& s, std::uint32_t met) {
 /// Starts a subtask that is ready and has the locks that it needs.
 void graph_scope::start(subtask& s) {
   switch (s.kind_) {
-    case subtask::kind::call: return spawn(s);
+    case subtask::kind::call: return order_ != nullptr ? start_in_order(s) : spawn(s);
     case subtask::kind::receive: return make_ready(s);
     case subtask::kind::send:
       if (!detail::stopped(this)) s.execute();
@@ -377,6 +378,7 @@ void graph_scope::complete(subtask& s) noexcept {
       if (lock(next)) start_or_keep(next);
     }
   }
+  if (s.in_turn_) end_turn();
   // A subtask that sends or joins does not flush: others that send may come after the same one.
   if (nodes != nullptr && (s.kind_ == subtask::kind::call || s.kind_ == subtask::kind::receive))
     nodes->flush();

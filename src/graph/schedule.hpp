@@ -9,10 +9,22 @@
 /// anything; all nodes would come to the same, but one decides and tells the others.
 namespace cleave::detail {
 
+/// The ways between nodes, where they are not alike.
+class network {
+public:
+  /// When a message is there that leaves node `from` at a time: in microseconds. Calls come nearly
+  /// in the order of that time.
+  virtual double arrives(unsigned from, unsigned to, double bytes, double at) = 0;
+
+protected:
+  ~network() = default;
+};
+
 /// The machine that a graph is to run on.
 struct machine_model {
   unsigned nodes = 1, workers = 1;  // nodes, and workers on each
   message_costs messages;
+  network* between = nullptr;  // for simulated(), in the place of messages.transit; null: none
 };
 
 struct schedule {

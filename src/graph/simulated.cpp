@@ -128,10 +128,14 @@ private:
     for (std::size_t k = first; k < transfers_.size(); ++k) {
       const double bytes = bytes_of(g_, transfers_[k].datum);
       at += on_.messages.sending.of(bytes);
-      events_.push(
-          {at + on_.messages.transit.of(bytes), event::value_comes, static_cast<std::uint32_t>(k)});
+      events_.push({arrives(ranks_[done[0]], transfers_[k].to, bytes, at), event::value_comes,
+                    static_cast<std::uint32_t>(k)});
     }
     return at;
+  }
+  double arrives(std::uint32_t from, std::uint32_t to, double bytes, double at) const {
+    return on_.between != nullptr ? on_.between->arrives(from, to, bytes, at)
+                                  : at + on_.messages.transit.of(bytes);
   }
   transfer& transfer_to(std::uint32_t rank, std::uint32_t datum, std::size_t first) {
     for (std::size_t k = first; k < transfers_.size(); ++k)

@@ -197,7 +197,7 @@ void driver::hear(instant at) {
       continue;
     }
     message m;
-    if (const char* wrong = decode(arrived->message, m)) {
+    if (const char* wrong = decode(std::move(arrived->message), m)) {
       parts_->out.say("a message from " + parts_->out.name(arrived->from) +
                       " is malformed: " + wrong);
       continue;

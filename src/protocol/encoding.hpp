@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "transport/transport.hpp"
@@ -40,6 +41,8 @@ private:
 class reader {
 public:
   explicit reader(std::span<const std::byte> in) : rest_(in) {}
+  /// The last string takes the message's memory, if it is most of the message.
+  explicit reader(bytes* in) : rest_(*in), whole_(in) {}
 
   std::uint8_t byte() {
     if (rest_.empty()) return fail("ends too early");
@@ -65,6 +68,13 @@ public:
   bytes string() {
     const std::uint64_t size = number();
     if (size > rest_.size()) return fail("string longer than the message"), bytes{};
+    if (size == rest_.size() && whole_ != nullptr && size > whole_->size() / 2) {
+      whole_->erase(whole_->begin(), whole_->end() - static_cast<std::ptrdiff_t>(size));
+      bytes value;
+      value.swap(*std::exchange(whole_, nullptr));
+      rest_ = {};
+      return value;
+    }
     bytes value(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(size));
     rest_ = rest_.subspan(static_cast<std::size_t>(size));
     return value;
@@ -91,6 +101,7 @@ public:
 
 private:
   std::span<const std::byte> rest_;
+  bytes* whole_ = nullptr;  // the message, if it is the reader's; null: it is not, or was taken
   const char* error_ = nullptr;
 };
 

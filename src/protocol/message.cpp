@@ -218,8 +218,9 @@ bytes encode(const message& m) {
   return out;
 }
 
-const char* decode(std::span<const std::byte> in, message& m) {
-  reader r(in);
+namespace {
+
+const char* read(reader r, message& m) {
   m.version = r.byte();
   const std::size_t kind = r.byte();
   m.program = r.fixed(), m.from = r.fixed(), m.to = r.fixed();
@@ -234,5 +235,10 @@ const char* decode(std::span<const std::byte> in, message& m) {
   r.end();
   return r.failed();
 }
+
+}  // namespace
+
+const char* decode(std::span<const std::byte> in, message& m) { return read(reader(in), m); }
+const char* decode(bytes&& in, message& m) { return read(reader(&in), m); }
 
 }  // namespace cleave::net

@@ -285,5 +285,7 @@ bytes encode(const message& m);
 /// message of another version is a `reject` without a reason, or else a `leave`.
 /// Throws nothing but bad_alloc, and allocates no more than a few times the message's length.
 const char* decode(std::span<const std::byte> in, message& m);
+/// The same; most of the message may become a field of `m`, without a copy.
+const char* decode(bytes&& in, message& m);
 
 }  // namespace cleave::net

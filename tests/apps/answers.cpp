@@ -77,6 +77,7 @@ TEST(compare, finds_what_is_equal_at_the_border_of_every_part) {
 
 TEST(gravity, is_right) { expect_right(apps::gravity::trial_of(8)); }
 TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
+TEST(lu, by_blocks_is_right) { expect_right(apps::lu::trial_by_blocks(300, {.rows = 64}), false); }
 TEST(cholesky, is_right) { expect_right(apps::cholesky::trial_of(300), false); }
 TEST(md, is_right) {
   expect_right(apps::md::trial_of(apps::md::lattice(5), {.steps = 25, .every = 25, .blocks = 2}),

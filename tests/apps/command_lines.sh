@@ -10,6 +10,11 @@ refuses "queens: N: expected a whole number from 1 to 32, got '8.5'" queens 8.5
 refuses "queens: N: expected a whole number from 1 to 32, got '99999999999'" queens 99999999999
 refuses "queens: N: expected a whole number from 1 to 32, got nothing" queens
 refuses "queens: unexpected argument '9' (see --help)" queens 8 9
+refuses "lu: --block: expected with --graph, got without" lu 8 --block 64
+refuses "lu: --plan: expected with --graph, got without" lu 8 --plan lu.plan
+refuses "lu: --block: expected a multiple of 32, got '65'" lu 8 --graph --block 65
+refuses "cholesky: --block: expected a whole number from 32 to 32000, got '0'" cholesky 8 --block 0
+refuses "cholesky: --plan: cleave::team_graph: $work: cannot be written: Is a directory" cholesky 8 --plan "$work"
 refuses "sort: --dealt: expected a whole number from 1 to 1000, got '1001'" sort 8 --dealt 1001
 refuses "sort: --samples: expected a whole number from 1 to 64, got '65'" sort 8 --samples 65
 refuses "sort: --samples: expected without --dealt, got both" sort 8 --dealt 2 --samples 2

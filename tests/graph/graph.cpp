@@ -88,8 +88,9 @@ struct random_program {
   }
 
   // A datum that is read and written by one subtask is read first, as there.
-  std::vector<value> by_graph() const {
+  std::vector<value> by_graph(bool in_order = false) const {
     graph g;
+    if (in_order) g.earliest_first();
     std::vector<datum<value>> v;
     for (int i = 0; i < data; ++i) v.push_back(g.make<value>(0));
     for (int i = 0; i < subtasks; ++i) {
@@ -129,13 +130,47 @@ struct random_program {
 TEST_P(graph_with, random_programs) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const random_program p{seed};
-    rt.run([&] { EXPECT_EQ(p.by_graph(), p.by_calls()) << "seed " << seed; });
+    rt.run([&] { EXPECT_EQ(p.by_graph(seed % 2 == 1), p.by_calls()) << "seed " << seed; });
+  }
+}
+
+// One worker begins the earliest of those whose predecessors are done, whatever became ready last.
+TEST(graph, earliest_first_begins_the_earliest_that_is_ready) {
+  constexpr int subtasks = 200;
+  runtime alone(options{.workers = 1});
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<std::vector<int>> before(subtasks);  // also in numbers of subtasks
+    std::vector<int> begun;
+    alone.run([&] {
+      graph g;
+      g.earliest_first();
+      auto gate = g.make(0);
+      std::vector<subtask> made;
+      g.run([](int&) {}, inout(gate));
+      for (int i = 0; i < subtasks; ++i) {
+        for (int k = 0; k < 3 && i > 0; ++k)
+          before[i].push_back(static_cast<int>(random_at(seed * 10'000 + i * 4 + k) % i));
+        const auto earlier = [&](int k) { return i > 0 ? made[before[i][k]] : subtask(); };
+        made.push_back(g.run([&, i](const int&) { begun.push_back(i); }, in(gate),
+                             after(earlier(0)), after(earlier(1)), after(earlier(2))));
+      }
+      EXPECT_TRUE(g.wait());
+    });
+    std::vector<bool> done(subtasks);
+    ASSERT_EQ(begun.size(), std::size_t{subtasks});
+    for (const int next : begun) {
+      for (int i = 0; i < next; ++i)
+        ASSERT_TRUE(done[i] || !std::ranges::all_of(before[i], [&](int b) { return done[b]; }))
+            << next << " begins before " << i;
+      done[next] = true;
+    }
   }
 }
 
 TEST(graph, without_a_runtime_run_is_the_call) {
   const random_program p{1};
   EXPECT_EQ(p.by_graph(), p.by_calls());
+  EXPECT_EQ(p.by_graph(true), p.by_calls());
   graph g;
   auto n = g.make(0);
   g.run([](int& v) { v = 7; }, out(n));
@@ -462,6 +497,7 @@ TEST_P(graph_with, the_exception_is_the_one_of_the_program_by_calls) {
   for (int round = 0; round < 20; ++round)
     rt.run([round] {
       graph g;
+      if (round % 2 == 1) g.earliest_first();
       auto a = g.make(0), b = g.make(0);
       std::atomic<int> before{0};
       for (int i = 0; i < 100; ++i) {
@@ -484,22 +520,24 @@ TEST_P(graph_with, the_exception_is_the_one_of_the_program_by_calls) {
 
 TEST_P(graph_with, cancelled_it_drops_what_has_not_begun) {
   const auto held = std::make_shared<int>(1);
-  rt.run([&] {
-    std::atomic<int> ran{0};
-    graph g;
-    auto a = g.make(held), b = g.make(held);
-    for (int i = 0; i < 20'000; ++i) {
-      g.run(
-          [&, held](std::shared_ptr<int>&) {
-            if (++ran == 5) g.cancel();
-          },
-          inout(a));
-      g.run([&, held](std::shared_ptr<int>&, const std::shared_ptr<int>&) { ++ran; }, add(b),
-            in(a));
-    }
-    EXPECT_FALSE(g.wait());
-    EXPECT_LT(ran, 40'000);
-  });
+  for (const bool ordered : {false, true})
+    rt.run([&] {
+      std::atomic<int> ran{0};
+      graph g;
+      if (ordered) g.earliest_first();
+      auto a = g.make(held), b = g.make(held);
+      for (int i = 0; i < 20'000; ++i) {
+        g.run(
+            [&, held](std::shared_ptr<int>&) {
+              if (++ran == 5) g.cancel();
+            },
+            inout(a));
+        g.run([&, held](std::shared_ptr<int>&, const std::shared_ptr<int>&) { ++ran; }, add(b),
+              in(a));
+      }
+      EXPECT_FALSE(g.wait());
+      EXPECT_LT(ran, 40'000);
+    });
   EXPECT_EQ(held.use_count(), 1) << "something was not freed";
 }
 
@@ -534,6 +572,7 @@ TEST_P(graph_with, cancelled_before_it_runs_a_long_chain_is_dropped) {
 TEST_P(graph_with, all_that_comes_after_what_is_dropped_is_freed) {
   const auto held = std::make_shared<int>(1);
   const auto make = [&](graph& g, int readers) {
+    if (readers % 2 == 1) g.earliest_first();
     auto x = g.make(0), y = g.make(0);
     const auto one = [&](auto... uses) { g.run([held](auto&&...) {}, uses...); };
     one(inout(x));

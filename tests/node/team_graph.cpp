@@ -69,6 +69,7 @@ struct random_lists {
   }
   std::vector<value> run(team& all) const {
     team_graph g(all);
+    if (seed % 2 == 1) g.earliest_first();
     std::vector<datum<value>> v;
     for (std::size_t k = 0; k < data; ++k) v.push_back(g.make<value>(0));
     g.set_home(v[0], all.size() - 1);

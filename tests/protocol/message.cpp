@@ -134,6 +134,28 @@ TEST(Message, BelievesNoLength) {
   EXPECT_STREQ(decode(b, back), "list longer than the message");
 }
 
+// Whether the message may be taken apart changes nothing but where its last field is.
+TEST(Message, IsTheSameWhenItIsTakenApart) {
+  for (const message& m : samples()) {
+    const bytes whole = encode(m);
+    for (std::size_t n = 0; n <= whole.size(); ++n) {
+      message read, taken;
+      const char* const wrong = decode(std::span(whole).first(n), read);
+      bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
+      EXPECT_STREQ(decode(std::move(part), taken), wrong);
+      if (wrong == nullptr) { EXPECT_EQ(taken, read) << name(m.body); }
+    }
+  }
+  message back;
+  bytes large = encode({1, 2, 3, team_data{4, {bytes(10'000, std::byte{7})}}});
+  const std::byte* const at = large.data();
+  ASSERT_EQ(decode(std::move(large), back), nullptr);
+  const auto& parts = std::get<team_data>(back.body).parts;
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0], bytes(10'000, std::byte{7}));
+  EXPECT_EQ(parts[0].data(), at) << "a copy was made";
+}
+
 // Whatever comes: an error, or a message that is the same when it is sent on.
 TEST(Message, SurvivesGarbage) {
   random_numbers random(1);

@@ -153,6 +153,39 @@ TEST(archive, long_arrays_come_in_pieces) {
   EXPECT_EQ(put(long_one).size(), 8 + 8 * long_one.size());
 }
 
+struct alignas(32) square {
+  double at[2][2] = {};
+  auto fields() { return std::tie(at); }
+  bool operator==(const square&) const = default;
+};
+struct labelled {
+  std::int32_t label = 0, at[3] = {};
+  bool operator==(const labelled&) const = default;
+};
+struct half {
+  double sent[2] = {}, kept[2] = {};
+  auto fields() { return std::tie(sent); }
+};
+struct flags {
+  bool at[4] = {};
+  auto fields() { return std::tie(at); }
+};
+
+TEST(archive, arrays_in_structs_are_arrays) {
+  const std::vector<square> squares{{{{1, 2}, {3, 4}}}, {{{5, 6}, {7, 8}}}};
+  expect_same(squares);
+  EXPECT_EQ(put(squares).size(), 8 + 8 * sizeof(double));
+  expect_same(std::vector<labelled>{{1, {2, 3, 4}}, {5, {6, 7, 8}}});
+  const auto halves = get<std::vector<half>>(put(std::vector<half>{{{1, 2}, {3, 4}}}));
+  EXPECT_EQ(halves[0].sent[1], 2);
+  EXPECT_EQ(halves[0].kept[1], 0);
+  EXPECT_THROW(get<std::vector<flags>>(bytes{
+                   std::byte{1}, {}, {}, {}, {}, {}, {}, {}, std::byte{1}, {}, {}, std::byte{2}}),
+               malformed);
+  bytes most = put(std::uint64_t{1} << 60);
+  EXPECT_THROW(get<std::vector<square>>(most), malformed);
+}
+
 struct pointed {
   int* to;
 };
@@ -165,6 +198,8 @@ private:
 };
 
 static_assert(cleave::detail::row_of_numbers<place> && !cleave::detail::row_of_numbers<point>);
+static_assert(cleave::detail::row_of_numbers<square> && cleave::detail::row_of_numbers<labelled>);
+static_assert(!cleave::detail::row_of_numbers<half> && !cleave::detail::row_of_numbers<flags>);
 static_assert(can_travel<std::vector<place>>() && can_travel<aggregate>() &&
               can_travel<tree_node>() && can_travel<with_serialize>());
 static_assert(can_travel<std::map<std::string, std::vector<std::optional<point>>>>());

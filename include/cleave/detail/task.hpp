@@ -228,6 +228,8 @@ void wait(group_scope& g) noexcept;
 void help(group_scope& g, std::int64_t if_more) noexcept;
 /// Runs a task of the group that is ready, on whichever worker. Returns false if there is none.
 bool help(group_scope& g) noexcept;
+/// How many workers run tasks of the group.
+unsigned workers_of(const group_scope& g) noexcept;
 /// Whether the calling thread made the group, and is not in a task of it.
 bool is_mine(const group_scope& g) noexcept;
 

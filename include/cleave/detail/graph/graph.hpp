@@ -202,6 +202,7 @@ protected:
 private:
   friend class graph_scope;
   friend class distribution;
+  friend class ready_order;
   class joining;
   graph_scope& graph() const noexcept;
   std::span<datum_uses* const> adds_to() const noexcept { return {adds_to_.get(), adds_}; }
@@ -214,7 +215,32 @@ private:
   subtask* next_ = nullptr;  // the next one that waits for the same datum
   bool locked_ = false;      // the subtask has the locks of all that it adds to
   bool completed_ = false;   // the subtasks after it have been told
+  bool in_turn_ = false;     // ready_order has given it to the workers
   kind kind_ = kind::call;
+};
+
+/// The ready subtasks of a graph whose earliest is to begin first. Only as many as there are
+/// workers are in their deques, or run: they are in turn. Whoever ends one puts the earliest of the
+/// others in its place.
+///
+/// The invariant: others wait only while `workers` are in turn. So something of the graph is
+/// pending as long as any is ready.
+class ready_order {
+public:
+  explicit ready_order(unsigned workers) noexcept : workers_(workers) {}
+  /// Adds one that is ready. Returns the subtask that is in turn from now on, or null. Throws
+  /// std::bad_alloc; then nothing has changed.
+  subtask* add(subtask& s);
+  /// One that was in turn has ended, or was dropped. Returns the one in its place, or null.
+  subtask* take_next() noexcept;
+
+private:
+  subtask* earliest() noexcept;
+
+  const unsigned workers_;
+  std::mutex mutex_;
+  std::vector<subtask*> waiting_;  // a heap, with that mutex
+  unsigned in_turn_ = 0;           // with that mutex
 };
 
 /// What a graph is without the types of its data.
@@ -237,6 +263,8 @@ protected:
   void end(bool unwinds) noexcept;
   /// Cancels the graph, on all nodes if it has several. Any thread may call it.
   void cancel_all() noexcept;
+  /// Owner only. From now on the earliest subtask that is ready begins first.
+  void order_ready();
 
   // These serve a graph of a team; with one member they do nothing. Only the owner calls them.
 
@@ -276,11 +304,14 @@ private:
   void unlock(subtask& s) noexcept;
   void complete(subtask& s) noexcept;
   void drop(edge* first) noexcept;
+  void start_in_order(subtask& s);
+  void end_turn() noexcept;
 
-  std::uint64_t made_ = 0;       // the last number
-  std::uint64_t links_ = 0;      // calls of link()
-  std::vector<vertex*> before_;  // what the subtask that is being made must come after
-  std::mutex locks_mutex_;       // guards the locks of data to which subtasks add
+  std::uint64_t made_ = 0;              // the last number
+  std::uint64_t links_ = 0;             // calls of link()
+  std::vector<vertex*> before_;         // what the subtask that is being made must come after
+  std::mutex locks_mutex_;              // guards the locks of data to which subtasks add
+  std::unique_ptr<ready_order> order_;  // null: the newest subtask that is ready begins first
 };
 
 }  // namespace cleave::detail

@@ -127,24 +127,31 @@ template <class T>
 concept has_fields = std::is_class_v<T> && !travels_itself<T> && !known_to_cereal<T> &&
                      (names_fields<T> || plain_aggregate<T>);
 
+/// The type of all numbers in fields that are numbers, or arrays of them; else void.
 template <class Fields>
 struct common_number {
   using type = void;
+  static constexpr std::size_t bytes = 0;
 };
 template <class First, class... Rest>
 struct common_number<std::tuple<First&, Rest&...>> {
-  using type = std::conditional_t<(std::is_same_v<First, Rest> && ...), First, void>;
+  using one = std::remove_all_extents_t<First>;
+  using type =
+      std::conditional_t<(std::is_same_v<one, std::remove_all_extents_t<Rest>> && ...), one, void>;
+  static constexpr std::size_t bytes = (sizeof(First) + ... + sizeof(Rest));
 };
 
 /// A struct of numbers of one type, without gaps: a point. Many of them are an array of numbers.
+/// What names its fields may leave some out or name others; but one array as large as the struct is
+/// the struct.
 template <class T>
-concept row_of_numbers = has_fields<T> && !names_fields<T> && std::is_trivially_copyable_v<T> &&
-                         std::is_standard_layout_v<T> && requires(T & t) {
+concept row_of_numbers = has_fields<T> && std::is_trivially_copyable_v<T> &&
+    std::is_standard_layout_v<T> && requires(T& t) {
   typename common_number<decltype(fields_of(t))>::type;
   requires number<typename common_number<decltype(fields_of(t))>::type>;
   requires !std::is_same_v<typename common_number<decltype(fields_of(t))>::type, bool>;
-  requires sizeof(T) == std::tuple_size_v<decltype(fields_of(t))> *
-                            sizeof(typename common_number<decltype(fields_of(t))>::type);
+  requires sizeof(T) == common_number<decltype(fields_of(t))>::bytes;
+  requires !names_fields<T> || std::tuple_size_v<decltype(fields_of(t))> == 1;
 };
 template <row_of_numbers T>
 using number_of = typename common_number<decltype(fields_of(std::declval<T&>()))>::type;

@@ -1,0 +1,61 @@
+#include <cleave/detail/graph/graph.hpp>
+
+#include <algorithm>
+
+namespace cleave::detail {
+
+namespace {
+/// Puts the earliest subtask on top of a heap.
+constexpr auto is_later = [](subtask* a, subtask* b) noexcept {
+  return a->in_graph().number > b->in_graph().number;
+};
+}  // namespace
+
+subtask* ready_order::add(subtask& s) {
+  const std::lock_guard guard(mutex_);
+  waiting_.push_back(&s);
+  std::ranges::push_heap(waiting_, is_later);
+  if (in_turn_ == workers_) return nullptr;
+  ++in_turn_;
+  return earliest();
+}
+
+subtask* ready_order::take_next() noexcept {
+  const std::lock_guard guard(mutex_);
+  if (!waiting_.empty()) return earliest();
+  --in_turn_;
+  return nullptr;
+}
+
+/// Called with the mutex, if one waits.
+subtask* ready_order::earliest() noexcept {
+  std::ranges::pop_heap(waiting_, is_later);
+  subtask* const s = waiting_.back();
+  waiting_.pop_back();
+  s->in_turn_ = true;
+  return s;
+}
+
+void graph_scope::order_ready() {
+  if (order_ == nullptr) order_ = std::make_unique<ready_order>(workers_of(*this));
+}
+
+void graph_scope::start_in_order(subtask& s) {
+  std::unique_ptr<subtask> owned(&s);
+  subtask* const next = order_->add(s);
+  static_cast<void>(owned.release());  // the order owns it
+  if (next != nullptr) spawn(*next);
+}
+
+void graph_scope::end_turn() noexcept {
+  if (subtask* const next = order_->take_next(); next != nullptr) {
+    const std::uint64_t number = next->in_graph().number;
+    try {
+      spawn(*next);
+    } catch (const cancelled&) {
+      // wait() tells.
+    } catch (...) { keep(number, std::current_exception()); }
+  }
+}
+
+}  // namespace cleave::detail
