@@ -189,7 +189,7 @@ public:
     const auto [part_of_it, place] = place_of(n_ / 2, f.after);
     auto middle = g_.make<std::uint32_t>(0U);
     g_.run(
-        "middle", [place = place](const part& p, std::uint32_t& m) { m = p.values.at(place); },
+        "middle", [at = place](const part& p, std::uint32_t& m) { m = p.values.at(at); },
         cleave::in(parts_[part_of_it]), cleave::out(middle),
         cleave::on(rank(static_cast<int>(part_of_it))));
     g_.bring(middle, 0);

@@ -32,7 +32,7 @@ printf '{"cleave_network": 1, "networks": [%s, %s]}' \
   '{"name": "cleave-openmpi", "L_us": 1, "o_us": 1, "g_us": 1, "G_us_per_byte": 1}' \
   '{"name": "plain", "L_us": 1, "o_us": 1, "g_us": 1, "G_us_per_byte": 1}' >"$work/network.json"
 for mpi in "${mpis[@]}"; do
-  [[ -e $CLEAVE_BINARY_DIR/tests/programs/record-calls-$mpi ]] || continue
+  [[ -e $CLEAVE_BINARY_DIR/tests/programs/record-calls-$mpi ]] || { fail "$mpi: record-calls-$mpi is not built"; continue; }
   recorded || fail "$mpi: exit status $?: $(cat "$work/err")"
   is ranks 3
   is messages 20
