@@ -296,7 +296,8 @@ std::string after(std::uint64_t seed, mutation planted = mutation::none) {
 }
 
 TEST(gathering, nothing_is_lost_and_nothing_comes_twice) {
-  for (std::uint64_t seed = 1; seed <= 4 * few; ++seed) EXPECT_EQ(after(seed), "") << "seed " << seed;
+  for (std::uint64_t seed = 1; seed <= 4 * few; ++seed)
+    EXPECT_EQ(after(seed), "") << "seed " << seed;
 }
 
 TEST(gathering, broken_rules_are_found) {
@@ -307,7 +308,8 @@ TEST(gathering, broken_rules_are_found) {
     {
       testing::ScopedFakeTestPartResultReporter instead(
           testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &ignored);
-      for (std::uint64_t seed = 1; seed <= 2 * few; ++seed) found += after(seed, rule) != "" ? 1 : 0;
+      for (std::uint64_t seed = 1; seed <= 2 * few; ++seed)
+        found += after(seed, rule) != "" ? 1 : 0;
     }
     EXPECT_GT(found + ignored.size(), 0) << static_cast<int>(rule);
   }
