@@ -56,11 +56,10 @@ bool gathered_exchange::has(const gathered_name& name) const {
 
 void gathered_exchange::arrived(const gathered_name& name, std::uint64_t version,
                                 const std::vector<ordered_update>& updates) {
-  const address home = name.maker == 0 ? 0 : name.maker - 1;
   std::vector<detail::arrived_update> all;
   all.reserve(updates.size());
   for (const ordered_update& u : updates)
-    all.push_back({u.from == out_.self().self, u.from == home, u.number, u.update});
+    all.push_back({u.from == out_.self().self, u.from == name.home(), u.number, u.update});
   here_known().arrived(core_name(name), version, std::move(all));
   tell_waiting();
 }

@@ -5,24 +5,13 @@
 
 namespace cleave::net {
 
-namespace {
-constexpr address first_node = 0;
-}
-
-address gathering::home_of(const gathered_name& name) const {
-  return name.maker == 0 ? first_node : name.maker - 1;
-}
-
 // ---- who makes updates
 
 void gathering::updated(instant now, const gathered_name& name, std::vector<bytes> updates) {
   made_ += updates.size();
-  const address home = home_of(name);
-  if (home == all_.self.self) {
-    const auto known = orders_[name].taken.find(home);
-    const std::uint64_t before = known == orders_[name].taken.end() ? 0 : known->second;
-    return put_in_order(name, home, before + 1, updates);
-  }
+  const address self = all_.self.self;
+  if (name.home() == self)
+    return put_in_order(name, self, orders_[name].taken_of(self) + 1, updates);
   own_updates& u = sent_[name];
   if (u.over) return;
   const std::size_t from = u.updates.size();
@@ -36,7 +25,7 @@ void gathering::updated(instant now, const gathered_name& name, std::vector<byte
 void gathering::send(const gathered_name& name, const own_updates& u, std::size_t from) const {
   gathered_updates m{name, u.first + from, {}};
   for (std::size_t i = from; i < u.updates.size(); ++i) m.updates.push_back(u.updates[i].second);
-  peers_.send(home_of(name), std::move(m));
+  peers_.send(name.home(), std::move(m));
 }
 
 void gathering::on_receipt(const gathered_receipt& m) {
@@ -82,8 +71,8 @@ void gathering::put_in_order(const gathered_name& name, address from, std::uint6
     m.updates.push_back({from, number, updates[number - first]});
   }
   if (updates.empty()) {
-    ++o.version;
     o.newest.clear(), o.bytes = 0;
+    return all_.gathered.arrived(name, ++o.version, {});
   }
   if (m.updates.empty()) return;
   o.version += m.updates.size();
@@ -106,9 +95,7 @@ void gathering::on_updates(address from, const gathered_updates& m) {
   }
   if (!m.updates.empty()) put_in_order(m.name, from, m.first, m.updates);
   const order& o = orders_[m.name];
-  const auto taken = o.taken.find(from);
-  peers_.send(from,
-              gathered_receipt{m.name, taken == o.taken.end() ? 0 : taken->second, o.version});
+  peers_.send(from, gathered_receipt{m.name, o.taken_of(from), o.version});
 }
 
 void gathering::on_ask(address from, const gathered_ask& m) {
@@ -118,10 +105,8 @@ void gathering::on_ask(address from, const gathered_ask& m) {
   if (m.absent || m.version < kept_from) {
     const auto state = all_.gathered.here(m.name);
     if (!state) return;  // it is asked again
-    const auto taken = o.taken.find(from);
-    return peers_.send(from,
-                       gathered_value{m.name, o.version, state->early,
-                                      taken == o.taken.end() ? 0 : taken->second, state->value});
+    return peers_.send(
+        from, gathered_value{m.name, o.version, state->early, o.taken_of(from), state->value});
   }
   gathered_news news{m.name, from, m.version + 1, {}};
   std::size_t size = 0;
@@ -135,10 +120,12 @@ void gathering::on_ask(address from, const gathered_ask& m) {
 std::vector<gathered_version> gathering::told() {
   std::erase_if(orders_, [&](const auto& o) { return !all_.gathered.has(o.first); });
   std::vector<gathered_version> some;
-  auto at = orders_.upper_bound(told_last_);
-  for (std::size_t i = std::min(orders_.size(), all_.how.gathered_told); i > 0; --i, ++at) {
+  const std::size_t most = std::min(orders_.size(), all_.how.gathered_told);
+  auto at = orders_.begin();
+  if (most < orders_.size()) std::advance(at, peers_.random().below(orders_.size()));
+  for (; some.size() < most; ++at) {
     if (at == orders_.end()) at = orders_.begin();
-    some.push_back({told_last_ = at->first, at->second.version});
+    some.push_back({at->first, at->second.version});
   }
   return some;
 }
@@ -146,18 +133,22 @@ std::vector<gathered_version> gathering::told() {
 // ---- replicas
 
 void gathering::wanted(instant now, const gathered_name& name, bool absent, std::uint64_t version) {
-  if (home_of(name) == all_.self.self) return;
+  if (name.home() == all_.self.self) return;
   replica& r = replicas_[name];
   const bool waited = r.is_behind();
   if (absent) r.absent = true;
   r.newest = std::max(r.newest, version);
   if (!r.is_behind() || (waited && !absent)) return;
-  begin(now, r.ask);
-  ask(now, name, r);
+  begin_asking(now, name, r);
 }
 
-void gathering::ask(instant, const gathered_name& name, replica& r) const {
-  peers_.send(home_of(name), gathered_ask{name, r.absent, r.version});
+void gathering::ask(const gathered_name& name, const replica& r) const {
+  peers_.send(name.home(), gathered_ask{name, r.absent, r.version});
+}
+
+void gathering::begin_asking(instant now, const gathered_name& name, replica& r) const {
+  begin(now, r.ask);
+  ask(name, r);
 }
 
 void gathering::spread(const gathered_news& m) {
@@ -170,16 +161,15 @@ void gathering::spread(const gathered_news& m) {
 
 void gathering::on_news(instant now, address from, const gathered_news& m) {
   spread(m);
-  if (home_of(m.name) == all_.self.self || !all_.gathered.has(m.name)) return;
+  if (m.name.home() == all_.self.self || !all_.gathered.has(m.name)) return;
   replica& r = replicas_[m.name];
   const bool waited = r.is_behind();
   const std::uint64_t last = m.first + m.updates.size() - 1;
   r.newest = std::max(r.newest, last);
   if (r.absent) return;
   if (m.first > r.version + 1 && !all_.breaks(mutation::pass_over_gap)) {
-    if (waited) return;
-    begin(now, r.ask);
-    return ask(now, m.name, r);
+    if (!waited) begin_asking(now, m.name, r);
+    return;
   }
   if (last > r.version) {
     const auto known =
@@ -189,13 +179,12 @@ void gathering::on_news(instant now, address from, const gathered_news& m) {
     forget_taken(m.name, last);
   }
   if (!r.is_behind()) return void(r.ask = {});
-  if (from != home_of(m.name) || !waited) return;
-  begin(now, r.ask);  // the home has sent a part of what is missing
-  ask(now, m.name, r);
+  // The home has sent a part of what is missing.
+  if (from == m.name.home() && waited) begin_asking(now, m.name, r);
 }
 
 void gathering::on_value(instant now, address from, const gathered_value& m) {
-  if (from != home_of(m.name) || !all_.gathered.has(m.name)) return;
+  if (from != m.name.home() || !all_.gathered.has(m.name)) return;
   replica& r = replicas_[m.name];
   if (!r.absent && m.version <= r.version) return;
   own_updates& u = sent_[m.name];
@@ -210,13 +199,12 @@ void gathering::on_value(instant now, address from, const gathered_value& m) {
   all_.gathered.replaced(m.name, m, own);
   forget_taken(m.name, m.version);
   if (!r.is_behind()) return void(r.ask = {});
-  begin(now, r.ask);
-  ask(now, m.name, r);
+  begin_asking(now, m.name, r);
 }
 
 void gathering::on_heartbeat(instant now, address from, const std::vector<gathered_version>& told) {
   for (const gathered_version& one : told) {
-    if (home_of(one.name) != from || !all_.gathered.has(one.name)) continue;
+    if (one.name.home() != from || !all_.gathered.has(one.name)) continue;
     replica& r = replicas_[one.name];
     const bool waited = r.is_behind();
     r.newest = std::max(r.newest, one.version);
@@ -259,15 +247,15 @@ void gathering::tick(instant now) {
   std::vector<gathered_name> over;
   for (auto& [name, u] : sent_) {
     if (u.send.resend_at > now) continue;
-    if (is_over(now, home_of(name), u.send)) over.push_back(name);
+    if (is_over(now, name.home(), u.send)) over.push_back(name);
     again(now, u.send);
     if (!all_.breaks(mutation::forget_updates)) send(name, u, u.first_untaken());
   }
   for (auto& [name, r] : replicas_) {
     if (r.ask.resend_at > now || !all_.gathered.has(name)) continue;
-    if (is_over(now, home_of(name), r.ask)) over.push_back(name);
+    if (is_over(now, name.home(), r.ask)) over.push_back(name);
     again(now, r.ask);
-    ask(now, name, r);
+    ask(name, r);
   }
   for (const gathered_name& name : over) give_up(name);
 }
@@ -289,12 +277,12 @@ void gathering::gone(address who) {
   for (auto& [name, o] : orders_) o.taken.erase(who);
   std::vector<gathered_name> over;
   for (const auto& [name, r] : replicas_)
-    if (home_of(name) == who) over.push_back(name);
+    if (name.home() == who) over.push_back(name);
   for (const auto& [name, u] : sent_)
-    if (home_of(name) == who) over.push_back(name);
+    if (name.home() == who) over.push_back(name);
   for (const gathered_name& name : over) give_up(name);
   // Another process there gives its variables the same names, and has taken nothing.
-  std::erase_if(sent_, [&](const auto& u) { return home_of(u.first) == who; });
+  std::erase_if(sent_, [&](const auto& u) { return u.first.home() == who; });
 }
 
 }  // namespace cleave::net

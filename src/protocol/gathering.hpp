@@ -32,7 +32,7 @@ public:
   void on_ask(address from, const gathered_ask& m);
   void on_value(instant now, address from, const gathered_value& m);
   void on_heartbeat(instant now, address from, const std::vector<gathered_version>& told);
-  /// Some of the versions of this node's own variables: another call gives others.
+  /// The versions of this node's own variables; of many some, at random.
   std::vector<gathered_version> told();
 
   /// Sends and asks again for what has not come, and gives up homes that are gone.
@@ -56,6 +56,10 @@ private:
     std::deque<ordered_update> newest;       ///< the last ones
     std::size_t bytes = 0;                   ///< of these
     std::map<address, std::uint64_t> taken;  ///< the last number taken, by who made the update
+    std::uint64_t taken_of(address who) const {
+      const auto at = taken.find(who);
+      return at == taken.end() ? 0 : at->second;
+    }
   };
   struct waiting {
     instant resend_at = instant::max();
@@ -82,14 +86,13 @@ private:
     bool is_taken() const { return first_untaken() == updates.size(); }
   };
 
-  address home_of(const gathered_name& name) const;
-  order& own(const gathered_name& name) { return orders_[name]; }
   void put_in_order(const gathered_name& name, address from, std::uint64_t first,
                     const std::vector<bytes>& updates);
   void spread(const gathered_news& m);
   void send(const gathered_name& name, const own_updates& u, std::size_t from) const;
   void forget_taken(const gathered_name& name, std::uint64_t version);
-  void ask(instant now, const gathered_name& name, replica& r) const;
+  void ask(const gathered_name& name, const replica& r) const;
+  void begin_asking(instant now, const gathered_name& name, replica& r) const;
   void begin(instant now, waiting& w) const;
   void again(instant now, waiting& w) const;
   bool is_over(instant now, address home, const waiting& w) const;
@@ -101,7 +104,6 @@ private:
   std::map<gathered_name, replica> replicas_;
   std::map<gathered_name, own_updates> sent_;
   std::uint64_t made_ = 0;
-  gathered_name told_last_;
 };
 
 }  // namespace cleave::net

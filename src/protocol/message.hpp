@@ -85,6 +85,8 @@ struct gathered_name {
   std::uint64_t maker = 0;
   std::uint64_t number = 0;
   friend auto operator<=>(const gathered_name&, const gathered_name&) = default;
+  /// The variable's home.
+  address home() const noexcept { return maker == 0 ? 0 : maker - 1; }
 };
 
 /// How many updates of a gathered variable of its own the sender has put in order.
@@ -100,7 +102,7 @@ struct heartbeat {
   bool leaving = false;
   load state;
   std::vector<task_key> held;                   ///< the receiver's tasks that the sender has
-  std::vector<gathered_version> gathered = {};  ///< some, in turn
+  std::vector<gathered_version> gathered = {};  ///< of many some, at random
   friend bool operator==(const heartbeat&, const heartbeat&) = default;
 };
 

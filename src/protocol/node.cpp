@@ -63,7 +63,7 @@ void node::peer_found(instant now, address who, distance how_far, std::uint64_t 
   if (member_ == membership::left || who == all_.self.self) return;
   peers_.found(who, how_far, site);
   publications_.found(now, who);
-  send_heartbeat(who, all_.core.state());
+  send_heartbeat(who, all_.core.state(), gathering_.told());
   pursue(now);
 }
 
@@ -221,12 +221,13 @@ void node::beat(instant now) {
     p.state = {};
     p.nothing_until = now + all_.how.lost_after;
   }
-  for (const address who : beats_.listeners(now, close)) send_heartbeat(who, state);
+  const auto told = gathering_.told();
+  for (const address who : beats_.listeners(now, close)) send_heartbeat(who, state, told);
 }
 
-void node::send_heartbeat(address to, const load& state) {
+void node::send_heartbeat(address to, const load& state, std::vector<gathered_version> told) {
   peers_.send(to, heartbeat{beats_.new_number(), peers_.at(to).beat, member_ != membership::active,
-                            state, holding_.of(to), gathering_.told()});
+                            state, holding_.of(to), std::move(told)});
 }
 
 // ---- shared values and published data

@@ -115,7 +115,7 @@ private:
   std::set<address> with_tasks() const;
   std::set<address> related() const;
   void beat(instant now);
-  void send_heartbeat(address to, const load& state);
+  void send_heartbeat(address to, const load& state, std::vector<gathered_version> told);
   void drain(instant now);
 
   const surroundings all_;

@@ -54,6 +54,7 @@ struct recorded final : gathered_port {
   bool has(const gathered_name& n) const override { return all.count(n) != 0; }
   void arrived(const gathered_name& n, std::uint64_t version,
                const std::vector<ordered_update>& updates) override {
+    if (updates.empty()) return void(changed[n] = version);
     history& h = all.at(n);
     for (const ordered_update& u : updates) h.push_back(from_bytes(u.update).front());
     EXPECT_EQ(h.size(), version);
@@ -82,6 +83,7 @@ struct recorded final : gathered_port {
   std::uint64_t made_before = 0;  // by earlier processes at this address
   std::map<gathered_name, history> all;
   std::map<gathered_name, std::uint64_t> made;
+  std::map<gathered_name, std::uint64_t> changed;  // the version of a value that changed otherwise
   std::vector<gathered_name> lost;
   std::set<gathered_name> absent;
   mutable int asked = 0;
@@ -343,6 +345,17 @@ TEST(gathering, value_from_before_a_receipt_lacks_what_was_taken_since) {
   hear(gathered_value{everywhere, 6, 0, 1,
                       as_bytes({{0, 1}, {2, 1}, {0, 2}, {0, 3}, {1, 1}, {0, 4}})});
   EXPECT_EQ(variables.all[everywhere].size(), 6U);
+}
+
+// Tasks carry the version, so that whoever gets one reads the value that was there before the job.
+TEST(gathering, value_that_changed_otherwise_has_a_version_of_its_own) {
+  idle_core core;
+  silent_network network;
+  recorded variables;
+  variables.all[everywhere];
+  node n({0, 11, 5}, {}, core, variables, network);
+  n.updated(instant(500), everywhere, {});
+  EXPECT_EQ(variables.changed[everywhere], 1U);
 }
 
 TEST(gathering, update_costs_a_message_for_each_node) {

@@ -58,7 +58,9 @@ long work(gathered_here g, int first, int last) {
       first, last,
       [&g](int i) -> long {
         compute();
-        const bool marked = g.seen->read([](const auto& all) { return all.count(-1) != 0; });
+        const bool marked = g.seen->read([](const auto& all) {
+          return all.count(-1) != 0;
+        }) && everywhere.read([](const auto& all) { return all.count(1'000'000) != 0; });
         const bool is_new = g.seen->update(i);
         everywhere.update(i);
         g.order->update({rank(), i});
