@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <map>
 #include <stdexcept>
 #include <tuple>
 
@@ -18,50 +16,57 @@
 namespace study::networks {
 namespace {
 
-using clock = std::chrono::steady_clock;
-
-void add(std::vector<cell>& to, const cell& one) {
-  const auto at =
-      std::find_if(to.begin(), to.end(), [&one](const cell& c) { return c.is_same(one); });
-  if (at == to.end()) return to.push_back(one);
-  for (auto part : {&cell::counts, &cell::seconds, &cell::low, &cell::high})
-    ((*at).*part).push_back((one.*part)[0]);
-}
-
-class experiment {
+class experiment : public passes<experiment, measured> {
 public:
-  experiment(const settings& asked, const listener& to) : to_(&to), starts_(asked.cleave) {
-    if (asked.time_limit > 0) last_ = clock::now() + std::chrono::seconds(asked.time_limit);
+  experiment(const settings& asked, const listener& to) : passes(asked, to), starts_(asked.cleave) {
     if (asked.goes_on) {
-      m_ = *asked.goes_on;
-      m_.interrupted = m_.out_of_time = false;
-      if (m_.whole == 0) m_.cells.clear();
       require_same_machine();
     } else {
       m_.what = plan_of(asked.what);
       m_.machine = apps::processor(), m_.cpus = static_cast<int>(cpus_allowed().size());
       find_networks(!asked.what.networks.empty());
     }
-    m_.date = today();
-    machine_.measure_capacity();
+    begin();
   }
 
-  measured run() {
-    try {
-      while (m_.whole < m_.what.passes) run_pass();
-    } catch (const out_of_time&) { m_.out_of_time = true; } catch (const std::runtime_error&) {
-      if (!is_interrupted()) throw;
-      m_.interrupted = true;
-    }
-    to_->begins({1, 1, 0, ""});
-    machine_.measure_capacity();
-    if (m_.cells.empty())
-      throw std::runtime_error(m_.interrupted   ? "interrupted before anything was measured"
-                               : m_.out_of_time ? "the time was over before anything was measured"
-                               : m_.failures.empty()
-                                   ? "nothing was asked for"
-                                   : m_.failures[0].network + ": " + m_.failures[0].reason);
-    return so_far();
+  std::vector<networks::run> runs(int pass) const { return runs_of(m_.what, pass); }
+  static std::string name(const networks::run& r) {
+    return fmt::format("{}, {} ranks", r.network, r.ranks);
+  }
+  bool is_left_out(const networks::run& r) const {
+    return std::any_of(m_.failures.begin(), m_.failures.end(), [&r](const failure& f) {
+      return f.network == r.network && f.ranks == r.ranks;
+    });
+  }
+  std::vector<cell> measure(const networks::run& r, int) {
+    auto got = outcome_of(r);
+    if (!got.failed.empty()) m_.failures.push_back({r.network, r.ranks, got.failed});
+    return std::move(got.cells);
+  }
+  static void add(std::vector<cell>& to, const cell& one) {
+    cell* const same = same_cell(to, one);
+    if (same == nullptr) return;
+    for (auto part : {&cell::counts, &cell::seconds, &cell::low, &cell::high})
+      (same->*part).push_back((one.*part)[0]);
+  }
+  std::string why_nothing() const {
+    return m_.out_of_time        ? "the time was over before anything was measured"
+           : m_.failures.empty() ? "nothing was asked for"
+                                 : m_.failures[0].network + ": " + m_.failures[0].reason;
+  }
+  measured so_far() const {
+    measured m = m_;
+    m.beside = machine_.so_far();
+    // What was measured on other hosts says nothing of this machine, nor this one of them.
+    if (!m.what.where.hosts.empty())
+      m.beside.others = m.beside.stolen = 0, m.beside.capacity.clear();
+    std::sort(m.cells.begin(), m.cells.end(), [](const cell& a, const cell& b) {
+      const auto place = [](const cell& c) {
+        return std::tuple(c.what, c.ranks, c.bytes, c.pairs, c.algorithm, c.network);
+      };
+      return place(a) < place(b);
+    });
+    return m;
   }
 
 private:
@@ -87,57 +92,6 @@ private:
     m_.what.networks = here;
   }
 
-  bool has_failed(const networks::run& r) const {
-    return std::any_of(m_.failures.begin(), m_.failures.end(), [&r](const failure& f) {
-      return f.network == r.network && f.ranks == r.ranks;
-    });
-  }
-
-  static std::string key(const networks::run& r) { return r.network + std::to_string(r.ranks); }
-
-  // About the seconds that are left, as far as runs have been seen.
-  double left(const std::vector<networks::run>& all, std::size_t from) const {
-    double sum = 0, pass = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto known = took_.find(key(all[i]));
-      const double one = known == took_.end() ? 0 : known->second;
-      pass += one;
-      if (i >= from) sum += one;
-    }
-    return sum + pass * (m_.what.passes - m_.whole - 1);
-  }
-
-  // What a pass has measured counts when all of it is there: so passes are the same for all cells,
-  // and a study that goes on measures nothing twice.
-  void run_pass() {
-    const int pass = m_.whole + 1;
-    const auto all = runs_of(m_.what, pass);
-    std::vector<cell> found;
-    const auto keep = [&] {
-      for (const cell& c : found) add(m_.cells, c);
-    };
-    try {
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto& r = all[i];
-        const int done = m_.whole * static_cast<int>(all.size()) + static_cast<int>(i);
-        to_->begins({done, m_.what.passes * static_cast<int>(all.size()), left(all, i),
-                     fmt::format("{}, {} ranks", r.network, r.ranks)});
-        if (has_failed(r)) continue;
-        const auto begin = clock::now();
-        const auto got = outcome_of(r);
-        found.insert(found.end(), got.cells.begin(), got.cells.end());
-        if (!got.failed.empty()) m_.failures.push_back({r.network, r.ranks, got.failed});
-        took_[key(r)] = std::chrono::duration<double>(clock::now() - begin).count();
-      }
-    } catch (...) {
-      if (m_.whole == 0) keep();  // better than nothing
-      throw;
-    }
-    keep();
-    ++m_.whole;
-    to_->keep(so_far());
-  }
-
   outcome outcome_of(const networks::run& r) {
     try {
       return starts_.outcome_of(r, m_.what, last_);
@@ -147,27 +101,7 @@ private:
     }
   }
 
-  measured so_far() const {
-    measured m = m_;
-    m.beside = machine_.so_far();
-    // What was measured on other hosts says nothing of this machine, nor this one of them.
-    if (!m.what.where.hosts.empty())
-      m.beside.others = m.beside.stolen = 0, m.beside.capacity.clear();
-    std::sort(m.cells.begin(), m.cells.end(), [](const cell& a, const cell& b) {
-      const auto place = [](const cell& c) {
-        return std::tuple(c.what, c.ranks, c.bytes, c.pairs, c.algorithm, c.network);
-      };
-      return place(a) < place(b);
-    });
-    return m;
-  }
-
-  const listener* to_;
-  deadline last_ = deadline::max();
-  background_watch machine_;
   starter starts_;
-  measured m_;
-  std::map<std::string, double> took_;  // seconds of the last run of each kind
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -21,7 +21,6 @@
 namespace study::tours {
 namespace {
 
-using clock = std::chrono::steady_clock;
 using names = std::vector<std::string>;
 
 void check(const char* option, const names& given, const names& expected) {
@@ -48,13 +47,6 @@ std::string mpi_of(const choice& asked, std::string& missing) {
 
 int or_usual(int asked, int usual) { return asked > 0 ? asked : usual; }
 
-// Adds the values of one run.
-void add(std::vector<cell>& to, const cell& one) {
-  auto at = std::find_if(to.begin(), to.end(), [&one](const cell& c) { return c.is_same(one); });
-  if (at == to.end()) return to.push_back(one);
-  for (const auto& [name, values] : one.values) at->values[name].push_back(values[0]);
-}
-
 // What one run tells. Throws std::runtime_error if it has not found what it was to find.
 cell read_answer(const cell& run, const plan& p, const std::string& said) {
   const auto at = said.find('{');
@@ -69,110 +61,33 @@ cell read_answer(const cell& run, const plan& p, const std::string& said) {
   return c;
 }
 
-class experiment {
+class experiment : public passes<experiment, measured> {
 public:
   experiment(const settings& asked, const listener& to)
-      : to_(&to), program_(asked.cleave.parent_path() / "tsp") {
-    if (asked.time_limit > 0) last_ = clock::now() + std::chrono::seconds(asked.time_limit);
+      : passes(asked, to), program_(asked.cleave.parent_path() / "tsp") {
     if (!std::filesystem::exists(program_)) throw std::runtime_error("no " + program_.string());
     leave_jobs();
     if (asked.goes_on) {
-      m_ = *asked.goes_on;
-      m_.interrupted = m_.out_of_time = false;
-      if (m_.whole == 0) m_.cells.clear();
       require_same_machine();
     } else {
       m_.what = plan_of(asked.what, m_.missing);
       m_.machine = apps::processor(), m_.cpus = static_cast<int>(cpus_allowed().size());
     }
-    m_.date = today();
-    machine_.measure_capacity();
+    begin();
   }
 
-  measured run() {
-    try {
-      while (m_.whole < m_.what.passes) run_pass();
-    } catch (const out_of_time&) { m_.out_of_time = true; } catch (const std::runtime_error&) {
-      if (!is_interrupted()) throw;
-      m_.interrupted = true;
-    }
-    to_->begins({1, 1, 0, ""});
-    machine_.measure_capacity();
-    if (m_.cells.empty())
-      throw std::runtime_error(m_.interrupted        ? "interrupted before anything was measured"
-                               : m_.failures.empty() ? "the time was over before anything was "
-                                                       "measured"
-                                                     : m_.failures[0].reason);
-    return so_far();
+  std::vector<cell> runs(int pass) const { return runs_of(m_.what, pass); }
+  static std::string name(const cell& run) {
+    return fmt::format("{}, {} searchers", run.name(), run.searchers);
   }
-
-private:
-  void require_same_machine() const {
-    if (m_.machine != apps::processor())
-      throw apps::usage_error(
-          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
-    if (m_.what.mpi.empty()) return;
-    if (const auto why = missing_for_jobs(m_.what.mpi); !why.empty())
-      throw apps::usage_error(fmt::format("--resume: {}: {}", m_.what.mpi, why));
-  }
-
-  bool has_failed(const cell& run) const {
+  bool is_left_out(const cell& run) const {
     return std::any_of(m_.failures.begin(), m_.failures.end(),
                        [&run](const failure& f) { return f.of.is_same(run); });
   }
-
-  // About the seconds that are left, as far as runs have been seen.
-  double left(const std::vector<cell>& all, std::size_t from) const {
-    double sum = 0, pass = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto known = took_.find(key(all[i]));
-      const double one = known == took_.end() ? 0 : known->second;
-      pass += one;
-      if (i >= from) sum += one;
-    }
-    return sum + pass * (m_.what.passes - m_.whole - 1);
-  }
-  static std::string key(const cell& c) { return fmt::format("{} {}", c.name(), c.searchers); }
-
-  // What a pass has measured counts when all of it is there: so the values of one searcher and of
-  // many, which are compared, are of the same pass.
-  void run_pass() {
-    const int pass = m_.whole + 1;
-    const auto all = runs_of(m_.what, pass);
-    std::vector<cell> found;
-    const auto keep = [&] {
-      for (const cell& c : found) add(m_.cells, c);
-    };
+  // None if the run has failed.
+  std::vector<cell> measure(const cell& run, int pass) {
     try {
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const cell& run = all[i];
-        to_->begins({static_cast<int>(all.size()) * m_.whole + static_cast<int>(i),
-                     static_cast<int>(all.size()) * m_.what.passes, left(all, i),
-                     fmt::format("{}, {} searchers", run.name(), run.searchers)});
-        if (has_failed(run)) continue;
-        const auto begin = clock::now();
-        if (auto got = result_of(run, pass)) found.push_back(*std::move(got));
-        took_[key(run)] = std::chrono::duration<double>(clock::now() - begin).count();
-      }
-    } catch (...) {
-      if (m_.whole == 0) keep();  // better than nothing
-      throw;
-    }
-    keep();
-    ++m_.whole;
-    to_->keep(so_far());
-  }
-
-  std::optional<cell> result_of(const cell& run, int pass) {
-    try {
-      const auto errors = work_.path() / "err";
-      processes one;
-      one.push_back(std::make_unique<process>(command_of(run, m_.what, pass, program_), errors));
-      if (!read_all(one, last_)) throw std::runtime_error("says nothing for five minutes");
-      if (const int status = one[0]->wait().first; status != 0)
-        throw std::runtime_error(
-            fmt::format("status {}: {}", status, text_of(errors).substr(0, 300)));
-      return read_answer(run, m_.what, one[0]->said());
+      return {result_of(run, pass)};
     } catch (const out_of_time&) { throw; } catch (const std::exception& e) {
       if (is_interrupted()) throw;
       std::string reason = e.what();
@@ -181,7 +96,15 @@ private:
       return {};
     }
   }
-
+  static void add(std::vector<cell>& to, const cell& one) {
+    cell* const same = same_cell(to, one);
+    if (same == nullptr) return;
+    for (const auto& [name, values] : one.values) same->values[name].push_back(values[0]);
+  }
+  std::string why_nothing() const {
+    return m_.failures.empty() ? "the time was over before anything was measured"
+                               : m_.failures[0].reason;
+  }
   measured so_far() const {
     measured m = m_;
     m.beside = machine_.so_far();
@@ -197,13 +120,29 @@ private:
     return m;
   }
 
-  const listener* to_;
+private:
+  void require_same_machine() const {
+    if (m_.machine != apps::processor())
+      throw apps::usage_error(
+          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
+    if (m_.what.mpi.empty()) return;
+    if (const auto why = missing_for_jobs(m_.what.mpi); !why.empty())
+      throw apps::usage_error(fmt::format("--resume: {}: {}", m_.what.mpi, why));
+  }
+
+  cell result_of(const cell& run, int pass) {
+    const auto errors = work_.path() / "err";
+    processes one;
+    one.push_back(std::make_unique<process>(command_of(run, m_.what, pass, program_), errors));
+    if (!read_all(one, last_)) throw std::runtime_error("says nothing for five minutes");
+    if (const int status = one[0]->wait().first; status != 0)
+      throw std::runtime_error(
+          fmt::format("status {}: {}", status, text_of(errors).substr(0, 300)));
+    return read_answer(run, m_.what, one[0]->said());
+  }
+
   std::filesystem::path program_;
-  deadline last_ = deadline::max();
-  background_watch machine_;
   scratch work_;
-  measured m_;
-  std::map<std::string, double> took_;  // seconds of the last run of each kind
 };
 
 }  // namespace

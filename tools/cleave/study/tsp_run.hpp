@@ -2,13 +2,10 @@
 // and again.
 #pragma once
 
-#include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "forecast.hpp"
+#include "passes.hpp"
 #include "tsp_data.hpp"
 
 namespace study::tours {
@@ -33,17 +30,8 @@ std::vector<cell> runs_of(const plan& p, int pass);
 std::vector<std::string> command_of(const cell& run, const plan& p, int pass,
                                     const std::string& program);
 
-struct settings {
-  std::filesystem::path cleave;  // this command; `tsp` is beside it
-  choice what;
-  std::optional<measured> goes_on;  // a study that was ended early; `what` does not count then
-  int time_limit = 0;               // seconds; 0: none
-};
-
-struct listener {
-  std::function<void(const step&)> begins;    // called before each run, and once at the end
-  std::function<void(const measured&)> keep;  // told what there is so far, after each pass
-};
+using settings = settings_of_passes<choice, measured>;
+using listener = listener_to_passes<measured>;
 
 // On SIGINT, SIGTERM and after the time limit it returns what the whole passes have given or, if
 // there is none, what the first one has. Throws std::runtime_error if nothing was measured.
