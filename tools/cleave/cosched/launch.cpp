@@ -1,6 +1,5 @@
 #include "cosched/launch.hpp"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,9 +8,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 
+#include "elf.hpp"
 #include "machine/trusted.hpp"
 #include "support/command_line.hpp"
 
@@ -44,37 +43,14 @@ bool is_orterun(const std::string& launcher) {
          std::getenv("OMPI_MCA_mca_base_env_list") == nullptr;
 }
 
-template <class T>
-std::vector<T> read_all(std::istream& in, std::uint64_t at, std::uint64_t bytes) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 30;
-  std::vector<T> all(bytes <= most ? bytes / sizeof(T) : 0);
-  in.seekg(static_cast<std::streamoff>(at));
-  in.read(reinterpret_cast<char*>(all.data()),
-          static_cast<std::streamsize>(all.size() * sizeof(T)));
-  if (!in) all.clear();
-  return all;
-}
-
 // Whether a program has MPI in itself, linked statically: then no library stands in front of it.
 bool contains_mpi(const fs::path& program) {
-  std::ifstream in(program, std::ios::binary);
-  const auto head = read_all<Elf64_Ehdr>(in, 0, sizeof(Elf64_Ehdr));
-  if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 ||
-      head[0].e_ident[EI_CLASS] != ELFCLASS64)
-    return false;
-  const auto sections = read_all<Elf64_Shdr>(in, head[0].e_shoff,
-                                             std::uint64_t{head[0].e_shnum} * sizeof(Elf64_Shdr));
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
-    const Elf64_Shdr& text = sections[section.sh_link];
-    auto names = read_all<char>(in, text.sh_offset, text.sh_size);
-    names.push_back('\0');
-    for (const auto& symbol : read_all<Elf64_Sym>(in, section.sh_offset, section.sh_size))
-      if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < names.size() &&
-          std::strcmp(&names[symbol.st_name], "PMPI_Init") == 0)
-        return true;
-  }
-  return false;
+  bool found = false;
+  elf::each_symbol(program, [&found](const Elf64_Sym&, const char* name, std::uint32_t table) {
+    found = table == SHT_SYMTAB && std::strcmp(name, "PMPI_Init") == 0;
+    return !found;
+  });
+  return found;
 }
 
 // The launcher's own words need not be known: none of them is such a program.

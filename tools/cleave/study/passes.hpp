@@ -56,8 +56,8 @@ Cell* same_cell(std::vector<Cell>& to, const Cell& one) {
 //   so_far()              what there is
 //   why_nothing()         why nothing was measured
 //
-// What a pass has measured counts when all of it is there: so passes are the same for all cells, and
-// a study that goes on measures nothing twice.
+// What a pass has measured counts when all of it is there: so passes are the same for all cells,
+// and a study that goes on measures nothing twice.
 template <class Study, class Measured>
 class passes {
 public:
