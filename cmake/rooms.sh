@@ -11,7 +11,7 @@ declare -A may=(
   [core]="machine requests cutoff trace travel detail division" [transport]="machine" [protocol]="machine transport"
   [node]="machine requests core travel trace transport protocol detail"
   [runtime]="machine core trace transport node travel detail"
-  [mpi]="machine transport" [nats]="machine transport" [sites]="machine transport nats" [cosched]="machine" [record]="machine"
+  [mpi]="machine transport" [nats]="machine transport" [sites]="machine transport nats" [cosched]="machine preload" [record]="machine preload" [preload]=""
 )
 room_of() {  # path of a file, as it is included or as it lies in the source tree
   local path=${1#include/}

@@ -5,11 +5,7 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <unistd.h>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -17,6 +13,8 @@
 #include "cosched/communicators.hpp"
 #include "cosched/job.hpp"
 #include "cosched/requests.hpp"
+#include "preload/mpi_behind.hpp"
+#include "preload/stand_in.hpp"
 
 namespace cleave::cosched {
 
@@ -24,41 +22,12 @@ constinit for_ever this_process;
 
 namespace {
 
-/// Whether this is rank 0, as launchers tell it before MPI has begun; true if none does.
-bool is_first_rank() noexcept {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* const number = std::getenv(name)) return std::strcmp(number, "0") == 0;
-  return true;
-}
-
-/// MPI's handles are numbers in one MPI and addresses in another, so none of its calls may be made.
-/// `where`: in which file its functions are; null if they are in none that this library can look
-/// into.
-[[noreturn]] void refuse(const char* where) noexcept {
-  if (is_first_rank()) {
-    std::fprintf(stderr, "cosched: the program's MPI: expected %s, as for its launcher, got %s\n",
-                 progress::libraries[0], where != nullptr ? where : "another");
-  } else {
-    sleep(1);  // launchers end all ranks when one ends, and the first one's line could be lost
-  }
-  std::_Exit(2);
-}
-
-void* found_from(void* first, const char* name) noexcept {
-  if (void* const found = dlsym(first, name)) return found;
-  // The program may have loaded MPI itself; then MPI is not visible to all.
-  for (auto* library = progress::libraries; *library != nullptr; ++library) {
-    void* const handle = dlopen(*library, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    if (void* const found = dlsym(handle, name)) return found;
-  }
-  refuse(nullptr);
-}
+constexpr preload::mpi_behind mpi_of_program{"cosched", progress::libraries};
 
 }  // namespace
 
-void* next_function(const char* name) noexcept { return found_from(RTLD_NEXT, name); }
-void* object(const char* name) noexcept { return found_from(RTLD_DEFAULT, name); }
+void* next_function(const char* name) noexcept { return mpi_of_program.find(RTLD_NEXT, name); }
+void* object(const char* name) noexcept { return mpi_of_program.find(RTLD_DEFAULT, name); }
 
 namespace {
 
@@ -304,15 +273,6 @@ int thread_level() {
   return level;
 }
 
-/// Checks, before MPI begins, that it is the MPI that this library was built for.
-void check_mpi() noexcept {
-  Dl_info of_mpi{};  // the file of PMPI_Init: a tool may stand in front of MPI_Init
-  if (dladdr(next_function("PMPI_Init"), &of_mpi) == 0) refuse(nullptr);
-  for (auto* library = progress::libraries; *library != nullptr; ++library)
-    if (std::strstr(of_mpi.dli_fname, *library) != nullptr) return;
-  refuse(of_mpi.dli_fname);
-}
-
 /// A tool's MPI_Init calls PMPI_Init, which is told of too.
 constinit bool has_begun = false, has_ended = false;
 
@@ -320,7 +280,7 @@ template <class Name>
 struct init {
   static int told(int* argc, char*** argv) {
     static auto* const real = reinterpret_cast<decltype(&PMPI_Init)>(next_function(Name::text));
-    check_mpi();
+    mpi_of_program.check();
     const int result = real(argc, argv);
     if (result == MPI_SUCCESS && !std::exchange(has_begun, true)) begin_job(thread_level());
     return result;
@@ -332,7 +292,7 @@ struct init_thread {
   static int told(int* argc, char*** argv, int wanted, int* provided) {
     static auto* const real =
         reinterpret_cast<decltype(&PMPI_Init_thread)>(next_function(Name::text));
-    check_mpi();
+    mpi_of_program.check();
     const int result = real(argc, argv, wanted, provided);
     if (result == MPI_SUCCESS && !std::exchange(has_begun, true)) begin_job(*provided);
     return result;
@@ -359,26 +319,7 @@ struct finalize {
 }  // namespace cleave::cosched
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): names to declare
-// A definition needs no list of parameters if it is found by a resolver: MPI's header has the
-// types.
-// Each function has both names: a program calls one, a tool that stands between calls the other.
-#define CLEAVE_STAND_IN(type, full)                                                 \
-  namespace cleave::cosched {                                                       \
-  namespace {                                                                       \
-  struct name_of_##full {                                                           \
-    static constexpr const char* text = #full;                                      \
-  };                                                                                \
-  }                                                                                 \
-  }                                                                                 \
-  extern "C" {                                                                      \
-  [[gnu::visibility("hidden")]] decltype(&full) resolve_##full() {                  \
-    return &cleave::cosched::type<cleave::cosched::name_of_##full>::told;           \
-  }                                                                                 \
-  [[gnu::ifunc("resolve_" #full), gnu::visibility("default")]] decltype(full) full; \
-  }
-#define CLEAVE_STAND_INS(type, name) \
-  CLEAVE_STAND_IN(type, MPI_##name)  \
-  CLEAVE_STAND_IN(type, PMPI_##name)
+#define CLEAVE_STAND_INS(type, name) CLEAVE_STAND_INS_OF(cleave::cosched, type, name)
 #define CLEAVE_TOLD(name, blocking, kind)                                       \
   namespace cleave::cosched {                                                   \
   namespace {                                                                   \

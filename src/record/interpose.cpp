@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "preload/stand_in.hpp"
 #include "record/kinds.hpp"
 
 namespace cleave::record {
@@ -113,25 +114,7 @@ struct finalize {
 }  // namespace cleave::record
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): names to declare
-// A definition needs no list of parameters if it is found by a resolver: MPI's header has the
-// types.
-#define CLEAVE_STAND_IN(type, full)                                                 \
-  namespace cleave::record {                                                        \
-  namespace {                                                                       \
-  struct name_of_##full {                                                           \
-    static constexpr const char* text = #full;                                      \
-  };                                                                                \
-  }                                                                                 \
-  }                                                                                 \
-  extern "C" {                                                                      \
-  [[gnu::visibility("hidden")]] decltype(&full) resolve_##full() {                  \
-    return &cleave::record::type<cleave::record::name_of_##full>::told;             \
-  }                                                                                 \
-  [[gnu::ifunc("resolve_" #full), gnu::visibility("default")]] decltype(full) full; \
-  }
-#define CLEAVE_STAND_INS(type, name) \
-  CLEAVE_STAND_IN(type, MPI_##name)  \
-  CLEAVE_STAND_IN(type, PMPI_##name)
+#define CLEAVE_STAND_INS(type, name) CLEAVE_STAND_INS_OF(cleave::record, type, name)
 #define RECORDS(name, ...)                                                   \
   namespace cleave::record {                                                 \
   namespace {                                                                \
