@@ -14,8 +14,8 @@ namespace cleave::preload {
 /// The MPI behind such a library.
 struct mpi_behind {
   const char* tool;  ///< to which the library belongs, for messages
-  /// The libraries in which MPI is found if the program has loaded it by itself (a module of Python,
-  /// for one); null ends the list.
+  /// The libraries in which MPI is found if the program has loaded it by itself (a module of
+  /// Python, for one); null ends the list.
   const char* const* libraries;
 
   /// A function or an object of MPI, from `first` on: RTLD_NEXT or RTLD_DEFAULT. Ends the process
