@@ -5,6 +5,8 @@
 #include <cleave/detail/clock.hpp>
 #include <cleave/detail/task.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -19,17 +21,27 @@ public:
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
 
-  /// Looks for what other nodes send until `holds` returns true, as long as being woken would take.
-  /// Returns false if it does not hold then, or if nobody can watch here.
+  /// Looks for what other nodes send until `holds` returns true, as long as being woken would take,
+  /// or as waits have lasted of late. Returns false if it does not hold then, or if nobody can
+  /// watch here.
   template <class Holds>
   bool until(Holds holds) noexcept {
     if (!begin()) return false;
-    machine::spinner spin(false);
+    if (waits_since_ == 0) waits_since_ = ticks();
+    machine::spinner spin(false, std::max(machine::spin_time, patience()));
     do {
       if (look()) spin.restart();
-      if (holds()) return true;
+      if (holds()) return waits_since_ = 0, true;
     } while (spin());
     return false;
+  }
+  /// The worker has slept since until() looked in vain. A sleep costs its CPU as much as a wait of
+  /// that length; but those that wait for this node wait for it to be woken.
+  void has_slept() noexcept {
+    if (waits_since_ == 0 || !begin()) return;
+    const std::uint64_t waited =
+        (ticks() - std::exchange(waits_since_, 0)) / ticks_per_microsecond();
+    over_->patience = waited <= most_patience ? most_patience : over_->patience / 2;
   }
   /// Calls run(), and watches on if the last call was short.
   template <class Run>
@@ -42,12 +54,25 @@ public:
     short_ = ticks() - since < longest * ticks_per_microsecond();
     look();
   }
+  /// Receives what has come, and watches on until the next call, if that comes as soon as this one
+  /// has.
+  void glance() noexcept {
+    if (over_ == nullptr) return;
+    const std::uint64_t now = ticks();
+    if (now - std::exchange(glanced_, now) >= longest * ticks_per_microsecond()) return end();
+    if (begin()) over_->keep_watch(), over_->look();
+  }
   void end() noexcept {
     if (std::exchange(on_, false)) over_->end_watch();
   }
 
 private:
-  static constexpr std::uint64_t longest = 100;  // microseconds
+  static constexpr std::uint64_t longest = 100;        // microseconds
+  static constexpr std::uint32_t most_patience = 300;  // microseconds
+
+  std::chrono::nanoseconds patience() const noexcept {
+    return std::chrono::microseconds(over_->patience);
+  }
 
   bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
   bool look() noexcept { return on_ && over_->look(); }
@@ -55,6 +80,8 @@ private:
   message_watch* const over_;
   bool on_ = false;
   bool short_ = false;
+  std::uint64_t glanced_ = 0;      // the tick of the last glance
+  std::uint64_t waits_since_ = 0;  // the tick since when until() has looked in vain; 0: it has not
 };
 
 }  // namespace cleave::detail

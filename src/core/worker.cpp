@@ -150,6 +150,7 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
     wait_for_room(self_, of.cpus.most_askers, finished, serve_meanwhile);
     if (finished()) return nullptr;
   }
+  if (glances != nullptr) glances->end();
   add(wanted == nullptr ? requests : takebacks);
   random_ = random_ * 1664525u + 1013904223u;
   const unsigned first = likely < of.places() ? likely : (random_ >> 8) % of.places();
@@ -295,9 +296,13 @@ void worker::await_abandoned(task& t) noexcept {
 
 bool worker::await(const std::function<bool()>& holds, message_watch& messages) noexcept {
   if (answering_.under_way) return false;
-  if (!of.cpus.oversubscribed && watch(&messages).until(holds)) return true;
+  if (glances != nullptr) glances->end();
+  watch looks(of.cpus.oversubscribed ? nullptr : &messages);
+  if (looks.until(holds)) return true;
+  looks.end();
   box_.wait(
       holds, [this] { answer_while_waiting(); }, [] { return waiting::sleep; });
+  looks.has_slept();
   told_stopped(here.current);
   return true;
 }
@@ -399,6 +404,7 @@ void worker::wait(group_scope& group) noexcept {
   trace::between_strands pause(strands_);
   if (strands_ != nullptr) strands_->join(group.path);
   auto finished = [&] { return group.pending.none(); };
+  if (glances != nullptr) glances->end();
   watch messages(group.from_nodes);
   auto watches = [&](task*& found) {
     return !of.cpus.oversubscribed &&
@@ -419,6 +425,7 @@ void worker::wait(group_scope& group) noexcept {
       messages.end();
       t = obtain(&group, task::nobody,
                  [&] { return finished() || of.ready_for_any.pushes() != looked_at; });
+      messages.has_slept();
     }
     // execute_part() answers between tasks, as tasks may never poll.
     if (t != nullptr) messages.around([&] { execute_part(*t); });

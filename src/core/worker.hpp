@@ -21,6 +21,7 @@
 namespace cleave::detail {
 
 class pool;
+class watch;
 
 /// Throws `cancelled` if the current scope is.
 void throw_if_stopped();
@@ -81,7 +82,8 @@ public:
   pool& of;
   const unsigned id;
   ready_tasks ready;
-  task_slab slab;  // of the tasks that this worker spawns
+  watch* glances = nullptr;  // the one that goes on between tasks, until this worker waits
+  task_slab slab;            // of the tasks that this worker spawns
 
 private:
   enum count : unsigned {

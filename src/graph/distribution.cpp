@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "graph/making_ahead.hpp"
 #include "graph/placement.hpp"
 #include "graph/recorder.hpp"
 #include "travel/exceptions.hpp"
@@ -40,12 +41,12 @@ bool datum_place::has(unsigned rank) const noexcept {
 
 class distribution::send final : public subtask {
 public:
-  send(distribution& by, const any_datum* d, unsigned to, std::uint64_t number) noexcept
-      : subtask(by.graph_, kind::send), by_(by), datum_(d), to_(to), number_(number) {
+  send(distribution& by, const any_datum* d, unsigned to, std::uint64_t place) noexcept
+      : subtask(by.graph_, kind::send), by_(by), datum_(d), to_(to), place_(place) {
     name = "send";
   }
-  void call() override { bytes = by_.send_value(datum_, to_, number_); }
-  void skip() noexcept override { by_.send_value(datum_, to_, number_); }
+  void call() override { bytes = by_.send_value(datum_, {in_graph().number, to_, place_}); }
+  void skip() noexcept override { by_.send_value(datum_, {in_graph().number, to_, place_}); }
 
   std::size_t bytes = 0;  // the length of the message
 
@@ -53,13 +54,13 @@ private:
   distribution& by_;
   const any_datum* datum_;  // null: the message tells only that something is done
   unsigned to_;
-  std::uint64_t number_;
+  std::uint64_t place_;
 };
 
 class distribution::receive_value final : public subtask {
 public:
-  receive_value(distribution& by, any_datum* d) noexcept
-      : subtask(by.graph_, kind::receive), by_(by), datum_(d) {
+  receive_value(distribution& by, any_datum* d, unsigned of) noexcept
+      : subtask(by.graph_, kind::receive), from(of), by_(by), datum_(d) {
     name = "receive";
   }
   void call() override {
@@ -72,6 +73,7 @@ public:
     r.expect_end();
     arrival.message = {};
   }
+  const unsigned from;
   arrived arrival;
   std::size_t bytes = 0;
 
@@ -80,10 +82,54 @@ private:
   any_datum* datum_;
 };
 
+// ---- what comes from another node
+
+distribution::lane::place& distribution::lane::at(std::uint64_t number) {
+  while (number - first_ >= ring_.size()) {
+    constexpr std::size_t least = 16;
+    std::vector<place> larger(std::max(least, 2 * ring_.size()));
+    for (std::uint64_t k = first_; k != first_ + ring_.size(); ++k)
+      larger[k & (larger.size() - 1)] = std::move(ring_[k & (ring_.size() - 1)]);
+    ring_ = std::move(larger);
+  }
+  return ring_[number & (ring_.size() - 1)];
+}
+
+/// Forgets the first ones that are made here and have arrived.
+void distribution::lane::forget_done() noexcept {
+  const auto is_done = [this] {
+    const place& p = ring_[first_ & (ring_.size() - 1)];
+    return p.awaits == nullptr && !p.early;
+  };
+  while (first_ != made_ && is_done()) ++first_;
+}
+
+std::optional<distribution::arrived> distribution::lane::make(receive_value& r) {
+  place& next = at(made_);
+  ++made_;
+  if (!next.early) next.awaits = &r;
+  auto early = std::exchange(next.early, {});
+  forget_done();
+  return early;
+}
+
+distribution::receive_value* distribution::lane::arrive(std::uint64_t number, arrived& a) {
+  if (number < first_) return nullptr;  // it has come
+  place& its = at(number);
+  if (number >= made_) its.early = std::move(a);
+  receive_value* const awaits = std::exchange(its.awaits, nullptr);
+  forget_done();
+  return awaits;
+}
+
 // ---- a distribution
 
 distribution::distribution(graph_scope& g, team_node& node, std::string plan)
-    : graph_(g), node_(node) {
+    : graph_(g),
+      node_(node),
+      ahead_(std::make_unique<making_ahead>(g, node.watch())),
+      sent_(node.size) {
+  incoming_.from.resize(size());
   planning_.file = std::move(plan);
   node_.enter(*this);
 }
@@ -209,6 +255,18 @@ void distribution::bring(any_datum& d, unsigned to) {
   flush();
 }
 
+void distribution::go_on(bool is_here) noexcept {
+  if (is_here) ahead_->made();
+  ahead_->go_on();
+}
+
+void distribution::completed(const subtask& s) noexcept {
+  // One that sends or joins does not flush: others that send may come after the same one.
+  if (s.kind_ == subtask::kind::call) ahead_->done();
+  else if (s.kind_ != subtask::kind::receive) return;
+  flush();
+}
+
 /// Sends on what this thread has sent. No message of another thread is forgotten: the thread that
 /// sets the flag comes here after that.
 void distribution::flush() noexcept {
@@ -229,7 +287,7 @@ void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   holders.push_back(to);
   if (from == rank()) make_send(&d, {}, to, number);
   if (to == rank()) {
-    make_receive(&d, number);
+    make_receive(&d, from, number);
     d.place.is_here = true;
   }
 }
@@ -237,19 +295,20 @@ void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
 /// Tells another node that a subtask is done, and returns the subtask that stands for it there.
 vertex_ref distribution::signal(const vertex_ref& from, unsigned to, std::uint64_t number) {
   if (from.rank == rank()) make_send(nullptr, {&from, 1}, to, number);
-  return to == rank() ? make_receive(nullptr, number) : vertex_ref{};
+  return to == rank() ? make_receive(nullptr, from.rank, number) : vertex_ref{};
 }
 
 vertex_ref distribution::make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
                                    std::uint64_t number) {
   const datum_use reads{d, access_mode::in};
-  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, d, to, number));
+  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, d, to, sent_[to]));
+  ++sent_[to];
   return graph_.link(std::move(s), {&reads, d != nullptr ? 1u : 0u}, after, number);
 }
 
-vertex_ref distribution::make_receive(any_datum* d, std::uint64_t number) {
+vertex_ref distribution::make_receive(any_datum* d, unsigned from, std::uint64_t number) {
   const datum_use writes{d, access_mode::out};
-  std::unique_ptr<subtask> s(new (graph_.memory) receive_value(*this, d));
+  std::unique_ptr<subtask> s(new (graph_.memory) receive_value(*this, d, from));
   return graph_.link(std::move(s), {&writes, d != nullptr ? 1u : 0u}, {}, number);
 }
 
@@ -312,38 +371,37 @@ void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
 }
 
 /// A node that waits for a value always gets something: if it is not to be had, why.
-std::size_t distribution::send_value(const any_datum* d, unsigned to,
-                                     std::uint64_t number) noexcept {
-  if (!graph_.error.is_before(number)) {
+std::size_t distribution::send_value(const any_datum* d, const transfer_of& of) noexcept {
+  if (!graph_.error.is_before(of.number)) {
     try {
       auto message = begin(planning_.recording != nullptr ? kind::timed_value : kind::value);
       byte_writer w(message);
-      w.put(number);
-      if (planning_.recording != nullptr) w.put<std::uint32_t>(rank()), w.put(recorder::now());
+      w.put<std::uint32_t>(rank()), w.put(of.place);
+      if (planning_.recording != nullptr) w.put(recorder::now());
       w.put(number_of(d));
       if (d != nullptr) d->put(w);
       const std::size_t size = message.size();
-      node_.send(to, std::move(message));
+      node_.send(of.to, std::move(message));
       unflushed_.store(true, std::memory_order_release);  // partner: flush
       return size;
-    } catch (...) { graph_.keep(number, std::current_exception()); }
+    } catch (...) { graph_.keep(of.number, std::current_exception()); }
   }
   auto message = begin(kind::absent);
-  byte_writer(message).put(number);
-  tell(to, std::move(message));
+  byte_writer w(message);
+  w.put<std::uint32_t>(rank()), w.put(of.place);
+  tell(of.to, std::move(message));
   return 0;
 }
 
 void distribution::await_arrival(subtask& s) {
   auto& r = static_cast<receive_value&>(s);
-  const std::uint64_t number = s.in_graph().number;
   const std::lock_guard lock(node_.mutex);
-  auto early = incoming_.early.extract(number);
-  const bool is_here = incoming_.released || !early.empty();
-  if (!is_here) incoming_.awaited[number] = &r;
+  std::optional<arrived> early;
+  if (incoming_.released) early.emplace();
+  else early = incoming_.from[r.from].make(r);
   graph_.pending.begin();
   // The maker of the subtask still counts: the subtask cannot run yet.
-  if (is_here) arrives(r, early.empty() ? arrived{} : std::move(early.mapped()));
+  if (early) arrives(r, std::move(*early));
 }
 
 /// Called with the team's mutex. Afterwards the subtask may be gone.
@@ -360,9 +418,10 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
     case kind::value:
     case kind::timed_value:
     case kind::absent: {
-      const auto number = r.get<std::uint64_t>();
+      const auto from = r.get<std::uint32_t>();
+      const auto place = r.get<std::uint64_t>();
+      if (from >= size()) r.fail("a member");
       if (what == kind::timed_value) {
-        const auto from = r.get<std::uint32_t>();
         const auto sent_at = r.get<double>();
         if (planning_.recording != nullptr)
           planning_.recording->arrived(from, message.size(), sent_at);
@@ -373,8 +432,9 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       a.first = message.size() - r.left();
       if (!a.has_value) get_state(r);
       a.message = std::move(message);
-      if (const auto at = incoming_.awaited.extract(number)) arrives(*at.mapped(), std::move(a));
-      else incoming_.early[number] = std::move(a);
+      if (incoming_.released) return false;
+      if (auto* const awaits = incoming_.from[from].arrive(place, a))
+        arrives(*awaits, std::move(a));
       return false;
     }
     case kind::done: ++rounds_.children_done; break;
@@ -421,7 +481,9 @@ bool graph_scope::place(const char* name, std::span<const datum_use> uses,
                         std::span<vertex_ref> after, std::optional<unsigned> rank, vertex_ref& of) {
   of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
-  return of.rank == nodes->rank();
+  if (of.rank == nodes->rank()) return true;
+  nodes->go_on(false);
+  return false;
 }
 
 void graph_scope::not_made(std::span<const datum_use> uses,

@@ -154,7 +154,7 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 /// Called with the team's mutex: nothing is waited for any more.
 void distribution::release() noexcept {
   incoming_.released = true;
-  for (const auto& [number, r] : std::exchange(incoming_.awaited, {})) arrives(*r, {});
+  for (lane& from : incoming_.from) from.release([this](receive_value& r) { arrives(r, {}); });
 }
 
 void distribution::look_for_cancelled() noexcept {

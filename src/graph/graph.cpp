@@ -221,6 +221,7 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
                               std::span<const vertex_ref> after) {
   const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
   const vertex_ref made = link(std::move(s), uses, after, number);
+  if (nodes != nullptr) return nodes->go_on(true), made;
   // With so few ready subtasks their memory stays in the caches.
   constexpr std::int64_t many = 128;
   help(*this, many);
@@ -379,9 +380,7 @@ void graph_scope::complete(subtask& s) noexcept {
     }
   }
   if (s.in_turn_) end_turn();
-  // A subtask that sends or joins does not flush: others that send may come after the same one.
-  if (nodes != nullptr && (s.kind_ == subtask::kind::call || s.kind_ == subtask::kind::receive))
-    nodes->flush();
+  if (nodes != nullptr) nodes->completed(s);
 }
 
 /// Drops the subtasks that come after nothing but a dropped one. Their destructors do not, as they

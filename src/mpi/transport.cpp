@@ -64,6 +64,8 @@ public:
   void deliver() noexcept override;
   bool begin_watch() noexcept override;
   bool look() noexcept override;
+  bool was_rung() noexcept override { return rung_.exchange(false, std::memory_order_seq_cst); }
+  std::optional<incoming> found_by_look() override;
   void end_watch() noexcept override;
   traffic counted() const noexcept override;
 
@@ -87,6 +89,7 @@ private:
   bool awaits(int peer) const noexcept;
   bool awaits_any() const noexcept;
   void send_now(int peer, bytes message);
+  std::optional<incoming> next();
   void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
   std::chrono::nanoseconds longest_sleep() const noexcept;
@@ -224,6 +227,10 @@ std::optional<incoming> mpi_transport::receive() {
   const std::lock_guard lock(mutex_);
   ring_receivers();  // a driver that does not come to wait() looks for messages
   if (!all_.has_next()) all_.progress();
+  return next();
+}
+
+std::optional<incoming> mpi_transport::next() {
   auto found = all_.next();
   if (found && !found->message.empty()) {
     ++counted_.received;
@@ -333,6 +340,11 @@ bool mpi_transport::look() noexcept {
   all_.progress();
   expects_ = awaits_any();
   return std::exchange(looked_at_, rings) != rings || all_.has_next();
+}
+
+std::optional<incoming> mpi_transport::found_by_look() {
+  const std::lock_guard lock(mutex_);
+  return next();
 }
 
 void mpi_transport::end_watch() noexcept {

@@ -189,9 +189,28 @@ void driver::step(instant at) {
   tasks.insist(at);
 }
 
+std::optional<incoming> driver::receive() {
+  if (auto back = std::exchange(parts_->put_back, {})) return back;
+  return carries_->receive();
+}
+
+/// Peers' heartbeats tell that they live; what members say need not.
+bool driver::hear_members() {
+  while (auto found = carries_->found_by_look()) {
+    message m;
+    if (!is_team_data(found->message) || decode(found->message, m) != nullptr ||
+        m.program != self_.program) {
+      parts_->put_back = std::move(found);
+      return false;
+    }
+    parts_->teams.hear(found->from, m);
+  }
+  return true;
+}
+
 void driver::hear(instant at) {
   node& protocol = parts_->tasks.protocol();
-  while (auto arrived = carries_->receive()) {
+  while (auto arrived = receive()) {
     if (arrived->message.empty()) {
       protocol.alive(at, arrived->from);
       continue;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -93,6 +94,7 @@ private:
     net::teams teams;
     net::inquiries inquiries;
     sleeping sleep;
+    std::optional<incoming> put_back;  // what hear_members() left for hear()
   };
   /// Each turns true once, with the mutex.
   struct life {
@@ -110,11 +112,13 @@ private:
   bool is_over_after_counting();
   void step(instant now);
   void hear(instant now);
+  std::optional<incoming> receive();
   void hear_of_peers(instant now);
   void tell_finished(instant now, bool all);
   void show(instant now);
 
   bool step_and_fall_asleep() override;
+  bool hear_members() override;
   instant time_to_sleep(instant at) const override;
   bool is_over() const noexcept override { return stopping_; }
 

@@ -1,6 +1,6 @@
 #include "node/mail.hpp"
 
-#include <map>
+#include <algorithm>
 #include <utility>
 
 namespace cleave::net {
@@ -41,10 +41,15 @@ void member_mail::send_all() {
     all.swap(letters_);
   }
   // Each member gets one message, as each message costs a wake-up.
-  std::map<unsigned, std::vector<bytes>> by_rank;
-  for (auto& [team, rank, contents] : all)
-    if (team == team_) by_rank[rank].push_back(std::move(contents));  // else members_ are others
-  for (auto& [rank, parts] : by_rank) out_.tell(members_[rank], team_data{team_, std::move(parts)});
+  std::erase_if(all, [this](const letter& l) { return l.team != team_; });  // members_ are others
+  if (all.size() > 1) std::ranges::stable_sort(all, {}, &letter::rank);
+  for (auto first = all.begin(); first != all.end();) {
+    team_data message{team_, {}};
+    const unsigned rank = first->rank;
+    for (; first != all.end() && first->rank == rank; ++first)
+      message.parts.push_back(std::move(first->contents));
+    out_.tell(members_[rank], std::move(message));
+  }
   out_.carrier().deliver();
 }
 

@@ -20,6 +20,8 @@ public:
   public:
     /// Does all that can be done at once. Returns true if whoever has something rings from then on.
     virtual bool step_and_fall_asleep() = 0;
+    /// Takes in what a look has found. Returns false if there is more to do than that.
+    virtual bool hear_members() = 0;
     virtual instant time_to_sleep(instant at) const = 0;
     /// Whether the thread is to wake up for good.
     virtual bool is_over() const noexcept = 0;

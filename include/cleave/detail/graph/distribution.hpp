@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -22,6 +23,7 @@
 /// A graph whose subtasks run on several nodes.
 namespace cleave::detail {
 
+class making_ahead;
 class placement_plan;
 class recorder;
 
@@ -73,13 +75,16 @@ public:
   void end(bool unwinds) noexcept;
   /// Lets a subtask that receives run when its value is here. Called when the subtask is linked.
   void await_arrival(subtask& s);
+  /// Called after each subtask that was made, here or elsewhere: does some of what there is to do
+  /// if enough is made.
+  void go_on(bool is_here) noexcept;
 
   // Any thread may call these.
 
   /// Calls the subtask's function.
   void run(subtask& s);
-  /// Has everything leave that subtasks have sent because others come after them.
-  void flush() noexcept;
+  /// A subtask has completed: what subtasks have sent that come after it leaves.
+  void completed(const subtask& s) noexcept;
   /// Cancels the graph on all nodes.
   void cancel() noexcept;
   /// Notes that subtask `number` has thrown; called within the handler. Other nodes get to know the
@@ -123,6 +128,39 @@ private:
     std::uint32_t datum = 0;
   };
 
+  struct transfer_of {
+    std::uint64_t number;  ///< in program order
+    unsigned to;
+    std::uint64_t place;  ///< among those to that node
+  };
+  /// What comes from one other node. Both nodes make its transfers in the same order: so each has
+  /// its place in a ring, and nothing is looked for.
+  class lane {
+  public:
+    /// The next transfer is made here. Returns what has come for it before.
+    std::optional<arrived> make(receive_value& r);
+    /// The transfer of that number arrives. Returns who awaits it; null: it is kept.
+    receive_value* arrive(std::uint64_t number, arrived& a);
+    /// Calls give(r) for each that still awaits something, and does not any more.
+    template <class Give>
+    void release(Give give) noexcept {
+      for (place& p : ring_)
+        if (p.awaits != nullptr) give(*std::exchange(p.awaits, nullptr));
+    }
+
+  private:
+    struct place {
+      receive_value* awaits = nullptr;
+      std::optional<arrived> early;
+    };
+    place& at(std::uint64_t number);
+    void forget_done() noexcept;
+
+    std::vector<place> ring_;  // a power of two of them
+    std::uint64_t first_ = 0;  // the first transfer that has not arrived, or is not made here
+    std::uint64_t made_ = 0;   // here
+  };
+
   /// A change of the nodes that hold a datum: from then on `node` alone if it `writes` it; else
   /// `node`, too.
   struct change {
@@ -146,9 +184,9 @@ private:
   vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
   vertex_ref make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
                        std::uint64_t number);
-  vertex_ref make_receive(any_datum* d, std::uint64_t number);
+  vertex_ref make_receive(any_datum* d, unsigned from, std::uint64_t number);
   /// Returns the length of the message, or 0 if the value is not to be had.
-  std::size_t send_value(const any_datum* d, unsigned to, std::uint64_t number) noexcept;
+  std::size_t send_value(const any_datum* d, const transfer_of& of) noexcept;
   void arrives(receive_value& r, arrived a) noexcept;
   std::vector<std::byte> begin(kind k) const;
   void put_state(std::vector<std::byte>& message);
@@ -165,6 +203,7 @@ private:
   void tell(unsigned to, std::vector<std::byte> message) noexcept;
   void tell_all(const std::vector<std::byte>& message) noexcept;
   void release() noexcept;
+  void flush() noexcept;
   void await(const std::function<bool()>& holds);
   bool is_left() const noexcept {
     return rounds_.joined > rounds_.last || (rounds_.differs && rounds_.joined == 0) ||
@@ -182,8 +221,8 @@ private:
   };
   /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {
-    std::vector<change> changes;
-    std::vector<unsigned> before;  ///< the holders before each change
+    std::deque<change> changes;
+    std::deque<unsigned> before;  ///< the holders before each change
   };
   /// Where the plan comes from, and goes to.
   struct planning {
@@ -202,9 +241,8 @@ private:
     std::vector<std::byte> bytes;
   };
   struct arrivals {
-    std::unordered_map<std::uint64_t, receive_value*> awaited;
-    std::unordered_map<std::uint64_t, arrived> early;
-    bool released = false;  ///< the graph is cancelled: nothing is waited for
+    std::vector<lane> from;  ///< by rank
+    bool released = false;   ///< the graph is cancelled: nothing is waited for
   };
   /// The end of the graph counts as an agreement that nobody waits for.
   struct agreement {
@@ -224,10 +262,12 @@ private:
   made_here made_;
   data_holders holders_;
   planning planning_;
+  std::unique_ptr<making_ahead> ahead_;
   std::atomic<bool> unflushed_{false};  // subtasks have sent something
   first_failure failure_;
-  arrivals incoming_;  // with the team's mutex
-  agreement rounds_;   // with the team's mutex
+  std::vector<std::uint64_t> sent_;  // how many transfers to each node are made
+  arrivals incoming_;                // with the team's mutex
+  agreement rounds_;                 // with the team's mutex
 };
 
 }  // namespace cleave::detail
