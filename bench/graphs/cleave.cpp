@@ -1,6 +1,8 @@
 // Cleave's graph: dependences come from what subtasks say that they read and write. Started by
 // mpirun, neighbouring columns are on one node.
+#include <algorithm>
 #include <cleave/cleave.hpp>
+#include <ranges>
 #include <vector>
 
 #include "program.hpp"
@@ -57,10 +59,22 @@ struct whole {
         graph.set_home(data[step].back(), rank_of(column));
       }
     auto cells_of = [&](int step) -> const row& { return data[std::size_t(step % g.rows())]; };
-    for (int step = 0; step < g.steps; step++)
-      for (int column = 0; column < g.width; column++)
-        add(graph, cells_of(step + g.rows() - 1), cells_of(step)[std::size_t(column)], g, step,
-            column, rank_of(column));
+    // The columns of which this node has to know.
+    std::vector<int> columns;
+    for (int column = 0; column < g.width; column++) {
+      const auto near = g.ever_of(column);
+      if (std::any_of(near.begin(), near.end(), [&](int c) { return rank_of(c) == all.rank(); }))
+        columns.push_back(column);
+    }
+    const int known = int(columns.size());
+    const auto mine = std::views::iota(0, g.steps * known) | std::views::transform([&](int i) {
+                        return i / known * g.width + columns[std::size_t(i % known)];
+                      });
+    graph.for_mine(std::uint64_t(g.steps) * std::uint64_t(g.width), mine, [&](int i) {
+      const int step = i / g.width, column = i % g.width;
+      add(graph, cells_of(step + g.rows() - 1), cells_of(step)[std::size_t(column)], g, step,
+          column, rank_of(column));
+    });
     graph.wait();
     const double seconds = bench::now() - begin;
     if (all.size() == 1) cells.expect_all_ran();

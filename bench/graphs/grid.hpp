@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <tuple>
+#include <vector>
 
 #include "kernels/clock.hpp"
 
@@ -49,6 +50,16 @@ struct grid {
     if (dependences == pattern::fft) distance <<= (step - 1) % distances();
     for (const int at : {column - distance, column, column + distance})
       if (at >= 0 && at < width) all.column[std::size_t(all.count++)] = at;
+    return all;
+  }
+
+  // The columns that a column's subtasks read in some step, or that read it: the same ones.
+  std::vector<int> ever_of(int column) const {
+    std::vector<int> all{column};
+    const int most = dependences == pattern::fft ? distances() : dependences == pattern::stencil;
+    for (int d = 0; d < most; d++)
+      for (const int at : {column - (1 << d), column + (1 << d)})
+        if (at >= 0 && at < width) all.push_back(at);
     return all;
   }
 

@@ -96,6 +96,33 @@ public:
     bring_to_all(*d.at_);
   }
 
+  /// Makes n parts of the graph, in the order of their numbers from 0 on, of which each node makes
+  /// only those that concern it: what make(i) does for each i of `mine`, in ascending order. So the
+  /// time does not grow with the number of nodes.
+  ///
+  ///     g.for_mine(steps * columns, mine, [&](std::uint64_t i) {
+  ///       g.run(next, in(left_of(i)), in(right_of(i)), inout(at(i)));
+  ///     });
+  ///
+  /// A part concerns a node if one of its subtasks runs there, reads what one that runs there
+  /// writes, or writes what one that runs there reads. All nodes give the same n, and have made the
+  /// same data and homes before. Within it the data that a subtask writes have their home where it
+  /// runs; before it the newest value of each datum is at its home. make() makes
+  /// no data, waits for nothing and brings nothing. Throws std::logic_error if that does not hold,
+  /// and wait() does if two nodes have made other parts that concern both.
+  ///
+  /// Source: Parsley, section 3.1 (several masters).
+  template <class Mine, class Make>
+  void for_mine(std::uint64_t n, const Mine& mine, Make make) {
+    require_owner();
+    begin_mine();
+    for (const auto i : mine) {
+      next_of_mine(static_cast<std::uint64_t>(i), n);
+      make(i);
+    }
+    end_mine(n);
+  }
+
 private:
   template <class T>
   struct node : datum<T>::node {

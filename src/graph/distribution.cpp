@@ -152,16 +152,16 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   if (asked) check(*asked);
   const auto planned = planning_.plan != nullptr ? planning_.plan->next(uses) : std::nullopt;
   const unsigned to = asked ? *asked : planned ? *planned : home_of(uses);
+  if (mine_.is_on && uses.empty() && !asked)
+    refuse_in_mine("where does a subtask without data run?");
+  if (mine_.is_on) require_at_home(uses, to);
   // Where the plan ends, what it has found goes on.
   if (const auto* const u = deciding(uses); planned && !asked && u != nullptr)
     u->of->place.home = to;
   // Each transfer that there may be has a number, so that all nodes count alike.
   const std::uint64_t before = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;
-  made_.all.add(entry::subtask), made_.all.add(to), made_.all.add(after.size());
-  for (const datum_use& u : uses)
-    made_.all.add(u.of->place.number), made_.all.add(static_cast<std::uint64_t>(u.mode));
-  for (const vertex_ref& v : after) made_.all.add(v.number);
+  if (!mine_.is_on) add_to_hash(uses, after, to);
   try {
     if (planning_.recording != nullptr)
       planning_.recording->place(graph_.made_, name, uses, after, asked, to);
@@ -173,6 +173,14 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   }
   flush();
   return to;
+}
+
+void distribution::add_to_hash(std::span<const datum_use> uses, std::span<const vertex_ref> after,
+                               unsigned to) noexcept {
+  made_.all.add(entry::subtask), made_.all.add(to), made_.all.add(after.size());
+  for (const datum_use& u : uses)
+    made_.all.add(u.of->place.number), made_.all.add(static_cast<std::uint64_t>(u.mode));
+  for (const vertex_ref& v : after) made_.all.add(v.number);
 }
 
 void distribution::begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after,
@@ -243,6 +251,7 @@ void distribution::run(subtask& s) {
 
 void distribution::bring(any_datum& d, unsigned to) {
   check(to);
+  if (mine_.is_on) refuse_in_mine("brings no datum");
   made_.all.add(entry::copy), made_.all.add(d.place.number), made_.all.add(to);
   ++graph_.made_;
   try {
@@ -282,7 +291,7 @@ void distribution::flush() noexcept {
 void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   if (d.place.has(to)) return;
   auto& holders = d.place.holders;
-  const unsigned from = holders[(holders.size() - 1) / value_branches];
+  const unsigned from = mine_.is_on ? d.place.home : holders[(holders.size() - 1) / value_branches];
   log(d.place, number, to, false);
   holders.push_back(to);
   if (from == rank()) make_send(&d, {}, to, number);
@@ -450,6 +459,17 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       compare(round, r.get<std::uint64_t>());
       break;
     }
+    case kind::transfers: {
+      const auto round = r.get<std::uint64_t>();
+      const auto from = r.get<std::uint32_t>();
+      const auto sent = r.get<std::uint64_t>();
+      mine_.told.push_back({round, from, sent, r.get<std::uint64_t>()});
+      compare_transfers();
+      return true;
+    }
+    case kind::differing:
+      if (rank() == 0) differ(r.get<std::uint64_t>());
+      return true;
     case kind::plan:
     case kind::measured: {
       const auto contents = r.raw(r.left());
@@ -499,7 +519,7 @@ void graph_scope::not_made(std::span<const datum_use> uses,
   }
 }
 
-void graph_scope::give_home(any_datum& d) noexcept {
+void graph_scope::give_home(any_datum& d) {
   if (nodes != nullptr) nodes->give_home(d.place);
 }
 

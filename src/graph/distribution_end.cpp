@@ -90,6 +90,7 @@ bool distribution::agree(std::exception_ptr& thrown) {
       error = std::exchange(failure_.number, 0), failure_.bytes.clear();
   }
   if (error != 0) take_back(error);
+  if (std::exchange(mine_.was_on, false) && error != 0) reset_to_homes();
   holders_.changes.clear(), holders_.before.clear();
   thrown = graph_.error.take(graph_.made_);
   for (unsigned child = left; child < end; ++child) node_.send(child, message);
@@ -98,7 +99,9 @@ bool distribution::agree(std::exception_ptr& thrown) {
 }
 
 bool distribution::finish() {
+  if (mine_.is_on) refuse_in_mine("waits for nothing");
   compare(false);
+  tell_transfers();
   detail::wait(graph_);
   std::exception_ptr thrown;
   const bool whole = agree(thrown);

@@ -41,6 +41,7 @@ private:
   const std::uint32_t few_;  // so many are always made
   std::uint32_t patience_;   // with more than so many the owner waits a moment
   std::uint32_t made_ = 0;
+  std::uint32_t calls_ = 0;             // of go_on()
   std::atomic<std::uint32_t> done_{0};  // of those
 };
 

@@ -53,8 +53,10 @@ public:
 
   /// Throws std::out_of_range if there is no such member.
   void check(unsigned rank) const;
-  /// Numbers the next datum, and gives it a home in turn.
-  void give_home(datum_place& d) noexcept {
+  /// Numbers the next datum, and gives it a home in turn. Throws std::bad_alloc, std::logic_error.
+  void give_home(datum_place& d) {
+    if (mine_.is_on) refuse_in_mine("makes no datum");
+    mine_.data.push_back(&d);
     d.number = made_.data++;
     d.home = d.number % size();
   }
@@ -65,6 +67,14 @@ public:
                  std::optional<unsigned> asked);
   /// Brings the datum to node `to`, too.
   void bring(any_datum& d, unsigned to);
+  /// From here to end_mine() the nodes do not all make the same: each makes the subtasks that run
+  /// here, that write what those read, and that read what those write. So what goes from one node to
+  /// another is known to these two only: data are written at home, and come from there. Throws
+  /// std::logic_error.
+  void begin_mine();
+  /// The next subtasks are those of number i of n, in program order. Throws std::logic_error.
+  void next_of_mine(std::uint64_t i, std::uint64_t n);
+  void end_mine(std::uint64_t n);
   /// Does what wait() does: blocks until all nodes have done what they have to. Afterwards all know
   /// the first error, and throw it. Returns false if one of them has cancelled the graph. Throws
   /// std::logic_error if the nodes have made different graphs, `cancelled` if one has left.
@@ -104,14 +114,16 @@ private:
     go_on,
     cancelled,
     abandoned,
-    differs,  // from the first node: nobody takes part any more
-    opens,    // to the first node: a graph with a plan
-    plan,     // from the first node: what it is
-    measured  // to the first node
+    differs,    // from the first node: nobody takes part any more
+    opens,      // to the first node: a graph with a plan
+    plan,       // from the first node: what it is
+    measured,   // to the first node
+    transfers,  // how many there are between two nodes
+    differing   // to the first node: two nodes have counted other numbers of those
   };
   /// What goes into the hash of all that was made so far: which node runs what, with which data;
   /// where was waited.
-  enum class entry : std::uint64_t { subtask, copy, plan, wait, end };
+  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, mine };
   struct hash {
     std::uint64_t value = 0;
     void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
@@ -141,6 +153,7 @@ private:
     std::optional<arrived> make(receive_value& r);
     /// The transfer of that number arrives. Returns who awaits it; null: it is kept.
     receive_value* arrive(std::uint64_t number, arrived& a);
+    std::uint64_t made() const noexcept { return made_; }
     /// Calls give(r) for each that still awaits something, and does not any more.
     template <class Give>
     void release(Give give) noexcept {
@@ -176,6 +189,13 @@ private:
   void gather_measured();
   void close_plan() noexcept;
   unsigned home_of(std::span<const datum_use> uses) noexcept;
+  void add_to_hash(std::span<const datum_use> uses, std::span<const vertex_ref> after,
+                   unsigned to) noexcept;
+  [[noreturn]] static void refuse_in_mine(const char* what);
+  static void require_at_home(std::span<const datum_use> uses, unsigned to);
+  void reset_to_homes() noexcept;
+  void tell_transfers();
+  void compare_transfers();
   void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
                        std::uint64_t number);
   void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
@@ -224,6 +244,23 @@ private:
     std::deque<change> changes;
     std::deque<unsigned> before;  ///< the holders before each change
   };
+  /// What for_mine() needs. See begin_mine().
+  struct partly_made {
+    struct counts {
+      std::uint64_t round;
+      std::uint32_t from;
+      std::uint64_t sent, made;  ///< there: to this node; of this node
+    };
+    bool is_on = false;
+    bool was_on = false;             ///< since all agreed last
+    std::uint64_t begun = 0;         ///< the graph's last number before it
+    std::uint64_t next = 0;          ///< the least that may come
+    std::vector<datum_place*> data;  ///< all of the graph
+    std::vector<counts> told;        ///< by others. Guarded by the team's mutex
+    /// The transfers to each node when this one joined that agreement. With the team's mutex.
+    std::vector<std::uint64_t> sent;
+    std::uint64_t counted = 0;
+  };
   /// Where the plan comes from, and goes to.
   struct planning {
     std::string file;                      ///< a file of the first node; empty: none
@@ -261,6 +298,7 @@ private:
   team_node& node_;
   made_here made_;
   data_holders holders_;
+  partly_made mine_;
   planning planning_;
   std::unique_ptr<making_ahead> ahead_;
   std::atomic<bool> unflushed_{false};  // subtasks have sent something

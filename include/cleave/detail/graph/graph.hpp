@@ -278,10 +278,13 @@ protected:
   /// Says that a subtask was placed here and could not be made: wait() throws why, on all nodes.
   /// Called in the handler.
   void not_made(std::span<const datum_use> uses, std::span<const vertex_ref> after) noexcept;
-  void give_home(any_datum& d) noexcept;
+  void give_home(any_datum& d);
   void home(any_datum& d, unsigned rank) const;
   void bring_to(any_datum& d, unsigned rank);
   void bring_to_all(any_datum& d);
+  void begin_mine();
+  void next_of_mine(std::uint64_t i, std::uint64_t n);
+  void end_mine(std::uint64_t n);
 
   graph_memory memory;
   first_error error;
