@@ -406,7 +406,7 @@ void distribution::await_arrival(subtask& s) {
   auto& r = static_cast<receive_value&>(s);
   const std::lock_guard lock(node_.mutex);
   std::optional<arrived> early;
-  if (incoming_.released) early.emplace();
+  if (incoming_.released) early = arrived{};
   else early = incoming_.from[r.from].make(r);
   graph_.pending.begin();
   // The maker of the subtask still counts: the subtask cannot run yet.

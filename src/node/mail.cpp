@@ -13,7 +13,10 @@ void member_mail::set_team(std::uint64_t number, std::vector<address> members) {
 
 void member_mail::put(std::uint64_t team, unsigned rank, bytes contents) {
   const std::lock_guard lock(mutex_);
-  letters_.push_back({team, rank, std::move(contents)});
+  const auto same = [&](const letter& l) { return l.team == team && l.rank == rank; };
+  auto to = std::ranges::find_if(letters_, same);
+  if (to == letters_.end()) to = letters_.insert(to, {team, rank, {}});
+  to->parts.push_back(std::move(contents));
 }
 
 void member_mail::flush() {
@@ -40,16 +43,9 @@ void member_mail::send_all() {
     const std::lock_guard lock(mutex_);
     all.swap(letters_);
   }
-  // Each member gets one message, as each message costs a wake-up.
-  std::erase_if(all, [this](const letter& l) { return l.team != team_; });  // members_ are others
-  if (all.size() > 1) std::ranges::stable_sort(all, {}, &letter::rank);
-  for (auto first = all.begin(); first != all.end();) {
-    team_data message{team_, {}};
-    const unsigned rank = first->rank;
-    for (; first != all.end() && first->rank == rank; ++first)
-      message.parts.push_back(std::move(first->contents));
-    out_.tell(members_[rank], std::move(message));
-  }
+  for (letter& l : all)
+    if (l.team == team_)  // else members_ are others
+      out_.tell(members_[l.rank], team_data{team_, std::move(l.parts)});
   out_.carrier().deliver();
 }
 

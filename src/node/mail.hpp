@@ -33,10 +33,11 @@ public:
   void flush();
 
 private:
+  /// What one member gets: one message, as each message costs a wake-up.
   struct letter {
     std::uint64_t team;
     unsigned rank;
-    bytes contents;
+    std::vector<bytes> parts;
   };
   bool has_letters();
   void send_all();

@@ -68,8 +68,8 @@ public:
   /// Brings the datum to node `to`, too.
   void bring(any_datum& d, unsigned to);
   /// From here to end_mine() the nodes do not all make the same: each makes the subtasks that run
-  /// here, that write what those read, and that read what those write. So what goes from one node to
-  /// another is known to these two only: data are written at home, and come from there. Throws
+  /// here, that write what those read, and that read what those write. So what goes from one node
+  /// to another is known to these two only: data are written at home, and come from there. Throws
   /// std::logic_error.
   void begin_mine();
   /// The next subtasks are those of number i of n, in program order. Throws std::logic_error.
