@@ -106,7 +106,10 @@ bool distribution::finish() {
   std::exception_ptr thrown;
   const bool whole = agree(thrown);
   if (thrown != nullptr) std::rethrow_exception(thrown);
-  return whole;
+  if (whole) return true;
+  const std::lock_guard lock(node_.mutex);
+  if (rounds_.differs) throw different_graphs();
+  return false;
 }
 
 void distribution::end(bool unwinds) noexcept {

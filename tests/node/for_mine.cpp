@@ -94,7 +94,7 @@ struct random_parts {
     g.for_mine(parts, first, make);
     if (seed % 2 == 0) {
       g.run([](value&) {}, inout(v[0]));
-      EXPECT_TRUE(g.wait());
+      EXPECT_TRUE(g.wait() || left_out_by >= 0);
     }
     g.for_mine(parts, rest, [&](int i) { make(i); });
     bool threw = false;
@@ -107,7 +107,7 @@ struct random_parts {
       g.run([](const value& a, value& to) { to = mix(to + a); }, in(v[k]), inout(v[k + 1]),
             on(static_cast<unsigned>(k) % all.size()));
     for (const auto& d : v) g.bring(d);
-    EXPECT_TRUE(g.wait());
+    EXPECT_TRUE(g.wait() || left_out_by >= 0);
     std::vector<value> result;
     std::string seen;
     for (const auto& d : v) result.push_back(*d), seen += ' ' + std::to_string(*d);
