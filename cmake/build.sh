@@ -11,7 +11,7 @@ configure() {
   cmake --preset "$preset" "$@" >"build/logs/$preset-configure.log" 2>&1 </dev/null ||
     { cat "build/logs/$preset-configure.log" >&2; exit 1; }
 }
-if (($# == 0)) || [[ " $* " == *" slow_tests "* ]]; then
+if (($# == 0)) || [[ " $* " =~ \ (slow|library)_tests\  ]]; then
   configure -DCLEAVE_BUILD_TESTS=ON
 elif [[ ! -e build/$preset/build.ninja || " $* " == *" plugins "* ]]; then  # an MPI may be there now
   if [[ -e build/$preset/build.ninja ]]; then configure; else configure -DCLEAVE_BUILD_TESTS=OFF; fi

@@ -96,7 +96,7 @@ for job; do
     mpi) build; mpi ;;
     nats) build; sites ;;
     test | release | debug) tests ;;
-    asan | tsan | slow_asan | slow_tsan) sanitizers ;;
+    asan | asan_library | tsan | slow_asan | slow_tsan) sanitizers ;;
     slow | timing) scripts ;;
     bare) want debootstrap in_sbin debootstrap ;;
     check) scripts; study; format; clang; oldest; tidy ;;

@@ -11,6 +11,7 @@
 
 #include "sim/decomposition.hpp"
 #include "sim/faults.hpp"
+#include "sim/granularity.hpp"
 #include "sim/programs.hpp"
 #include "sim/scale.hpp"
 #include "sim/workers.hpp"
@@ -51,6 +52,13 @@ struct lu_options {
   std::vector<int> workers = {4, 16, 64, 256};
   std::string sites = "four";
   bool json = false;
+};
+
+struct granularity_options {
+  std::vector<int> ranks = {2, 16, 128, 1024};
+  int columns = 8, steps = 50, spread = 10, subtask = 230, foreign = 80, sending = 900,
+      receiving = 1'700, transit = 1'500, seed = 1;
+  bool all = false, json = false;
 };
 
 cleave::net::mutation named(const std::string& name) {
@@ -281,6 +289,25 @@ int run_lu(const lu_options& o) {
   return 0;
 }
 
+int run_granularity(const granularity_options& o) {
+  nlohmann::json out = nlohmann::json::array();
+  std::string table = fmt::format("{:>7} {:>16}\n", "ranks", "microseconds");
+  for (const int ranks : o.ranks) {
+    const double found = sim::least_granularity(
+        {static_cast<unsigned>(ranks),
+         o.columns,
+         o.steps,
+         !o.all,
+         o.spread / 100.0,
+         static_cast<std::uint64_t>(o.seed),
+         {o.subtask / 1e3, o.foreign / 1e3, o.sending / 1e3, o.receiving / 1e3, o.transit / 1e3}});
+    out.push_back({{"ranks", ranks}, {"metg_50_us", found}});
+    table += fmt::format("{:>7} {:>16.2f}\n", ranks, found);
+  }
+  fmt::print("{}", o.json ? out.dump() + "\n" : table);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -362,11 +389,27 @@ int main(int argc, char** argv) try {
   lu.option_number("--seconds", d.seconds, 1, 1'000'000'000,
                    "What one worker takes (default: 5645)");
   lu.flag("--json", d.json, "Prints one JSON object");
+  apps::command_line metg(line, "metg", "The least worthwhile length of a stencil's subtasks");
+  granularity_options m;
+  metg.option_numbers("--ranks", m.ranks, 1, 65'536, "How many (default: 2, 16, 128, 1024)");
+  metg.option_number("--columns", m.columns, 1, 4'096, "Of each rank (default: 8)");
+  metg.option_number("--steps", m.steps, 2, 100'000, "Steps (default: 50)");
+  metg.option_number("--spread", m.spread, 0, 100,
+                     "Percent by which a subtask is longer or shorter (default: 10)");
+  metg.option_number("--subtask", m.subtask, 0, 1'000'000, "ns for one (default: 230)");
+  metg.option_number("--foreign", m.foreign, 0, 1'000'000, "ns to make another's (default: 80)");
+  metg.option_number("--sending", m.sending, 0, 1'000'000'000, "ns for a value (default: 900)");
+  metg.option_number("--receiving", m.receiving, 0, 1'000'000'000, "The same (default: 1700)");
+  metg.option_number("--transit", m.transit, 0, 1'000'000'000, "The same (default: 1500)");
+  metg.option_number("--seed", m.seed, 0, 1'000'000'000, "Of the spread (default: 1)");
+  metg.flag("--all", m.all, "All ranks make the whole graph, in the place of for_mine");
+  metg.flag("--json", m.json, "Prints one JSON object");
   line.parse(argc, argv);
   const std::string command = argc > 1 ? argv[1] : "";
   const int status = command == "scale"  ? run_scale(s)
                      : command == "node" ? run_node(n)
                      : command == "lu"   ? run_lu(d)
+                     : command == "metg" ? run_granularity(m)
                                          : run_faults(f);
   apps::flush_output();
   return status;
