@@ -3,7 +3,7 @@
 
 usage: bench/broadcast.py [--rounds N] [--nodes 2,4,8,16] [--bytes N,…] [FOLDER OF THE PROGRAMS]
 
-Ways take turns. Prints for each point the median of each in microseconds, the best fixed way, and by how much `auto` is
+Ways take turns within each run. Prints for each point the median of each in microseconds, the best fixed way, and by how much `auto` is
 slower than that; "slower" where that is more than 5 % and beyond the 95 % interval of the two medians (by resampling).
 """
 import argparse
@@ -22,17 +22,16 @@ parser.add_argument("bin", nargs="?", default="build/release/bin")
 how = parser.parse_args()
 
 ways = ["auto", "flat", "binomial", "chain", "binary"]
-environment = dict(os.environ, CLEAVE_WORKERS="1", CLEAVE_PLUGINS=how.bin + "/../lib",
+environment = dict(os.environ, CLEAVE_WORKERS="1", CLEAVE_PLUGINS=how.bin + "/../lib", CLEAVE_BROADCAST=how.auto,
                    OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
-def run(way, nodes):
-    """Seconds of each repetition, by length."""
+def run(nodes):
+    """Rows of all lengths and ways, with the seconds of each repetition. Within a run ways take turns."""
     out = subprocess.run(["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(nodes),
                           how.bin + "/net-broadcast", "--bytes", how.bytes],
-                         env=dict(environment, CLEAVE_BROADCAST=how.auto if way == "auto" else way),
-                         stdout=subprocess.PIPE, check=True, text=True, timeout=500).stdout
-    return {row["bytes"]: row["seconds"] for row in map(json.loads, out.splitlines())}
+                         env=environment, stdout=subprocess.PIPE, check=True, text=True, timeout=500).stdout
+    return map(json.loads, out.splitlines())
 
 
 def interval_of_ratio(a, b):
@@ -48,9 +47,8 @@ print("| --- " * (len(ways) + 3) + "|")
 for nodes in map(int, how.nodes.split(",")):
     seconds = {way: {} for way in ways}
     for _ in range(how.rounds):
-        for way in ways:
-            for length, times in run(way, nodes).items():
-                seconds[way].setdefault(length, []).extend(times)
+        for row in run(nodes):
+            seconds[row["way"]].setdefault(row["bytes"], []).extend(row["seconds"])
     for length in map(int, how.bytes.split(",")):
         median = {way: statistics.median(seconds[way][length]) for way in ways}
         best = min(ways[1:], key=median.get)

@@ -1,5 +1,5 @@
-// How long a team's broadcast takes until the last member has it, from member 0. One JSON line for
-// each length. CLEAVE_BROADCAST says how it goes.
+// How long a team's broadcast takes until the last member has it, from member 0, in each way in turn.
+// One JSON line for each length and way; `auto` is what CLEAVE_BROADCAST says.
 #include <cleave/cleave.hpp>
 
 #include <fmt/format.h>
@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "graph/broadcast_way.hpp"
 #include "support/command_line.hpp"
 
 namespace {
@@ -22,7 +24,9 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds until the last member had it, `count` times.
+constexpr const char* ways[] = {"auto", "flat", "binomial", "chain", "binary"};
+
+// Seconds until the last member had it, each way `count` times in turn.
 struct broadcasts {
   int bytes = 0, count = 0;
   auto input() { return std::tie(bytes, count); }
@@ -31,13 +35,20 @@ struct broadcasts {
     const auto length = static_cast<std::size_t>(bytes);
     std::vector<std::uint8_t> contents(length, 1);
     std::vector<double> seconds;
-    for (int i = 0; i < count; ++i) {
+    auto& setting = cleave::detail::broadcast_setting_in_use();
+    const auto from_environment = setting;
+    for (int i = 0; i < count * static_cast<int>(std::size(ways)); ++i) {
+      setting = from_environment;
       for (unsigned r = 0; r < all.size(); ++r) all.broadcast(i, r);  // all are here
+      if (const auto* const way = ways[static_cast<std::size_t>(i) % std::size(ways)];
+          way != ways[0])
+        setting = cleave::detail::read_broadcast_setting("", way);
       const double begun = all.broadcast(now());
       auto mine = all.broadcast(all.rank() == 0 ? contents : std::vector<std::uint8_t>{});
       const double ended = now();
       if (mine.size() != length || mine.back() != 1) throw std::runtime_error("other bytes");
       double last = 0;
+      setting = from_environment;
       for (unsigned r = 0; r < all.size(); ++r) last = std::max(last, all.broadcast(ended, r));
       seconds.push_back(last - begun);
     }
@@ -55,10 +66,15 @@ void measure(int argc, char** argv) {
   line.parse(argc, argv);
   for (const int bytes : lengths) {
     const int times = bytes >= 16 << 20 ? std::max(1, count / 4) : count;
-    auto seconds = rt.run_on_all(broadcasts{bytes, times + 1});
-    seconds.erase(seconds.begin());  // the first one meets cold buffers
-    nlohmann::ordered_json o{{"bytes", bytes}, {"nodes", rt.job().nodes}, {"seconds", seconds}};
-    fmt::print("{}\n", o.dump());
+    const auto seconds = rt.run_on_all(broadcasts{bytes, times + 1});
+    for (std::size_t way = 0; way < std::size(ways); ++way) {
+      std::vector<double> its;  // without the first one, which meets cold buffers
+      for (std::size_t k = way + std::size(ways); k < seconds.size(); k += std::size(ways))
+        its.push_back(seconds[k]);
+      nlohmann::ordered_json o{
+          {"way", ways[way]}, {"bytes", bytes}, {"nodes", rt.job().nodes}, {"seconds", its}};
+      fmt::print("{}\n", o.dump());
+    }
     apps::flush_output();
   }
 }

@@ -26,8 +26,7 @@ public:
   broadcasting& operator=(const broadcasting&) = delete;
 
   void send(const std::vector<std::byte>& bytes) {
-    const broadcast_way how =
-        way_of_broadcast(bytes.size(), all_.size, broadcast_setting_of_environment());
+    const broadcast_way how = way_of_broadcast(bytes.size(), all_.size, broadcast_setting_in_use());
     const auto order = order_of_broadcast(root_, all_.sites);
     const bool is_by_rank = order == by_rank();
     std::size_t at = 0;
@@ -103,6 +102,6 @@ std::vector<std::byte> broadcast(team_node& all, unsigned root, std::vector<std:
   return bytes;
 }
 
-void check_broadcast_setting() { static_cast<void>(broadcast_setting_of_environment()); }
+void check_broadcast_setting() { static_cast<void>(broadcast_setting_in_use()); }
 
 }  // namespace cleave::detail

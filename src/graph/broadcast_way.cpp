@@ -78,9 +78,9 @@ broadcast_setting read_broadcast_setting(const char* setting, std::string_view t
   return s;
 }
 
-const broadcast_setting& broadcast_setting_of_environment() {
+broadcast_setting& broadcast_setting_in_use() {
   constexpr const char* setting = "CLEAVE_BROADCAST";
-  static const broadcast_setting read = [] {
+  static broadcast_setting read = [] {
     const char* const text = std::getenv(setting);
     return text == nullptr || *text == '\0' ? broadcast_setting{}
                                             : read_broadcast_setting(setting, text);
