@@ -1,5 +1,5 @@
-// How long a team's broadcast takes until the last member has it, from member 0, in each way in turn.
-// One JSON line for each length and way; `auto` is what CLEAVE_BROADCAST says.
+// How long a team's broadcast takes until the last member has it, from member 0, in each way in
+// turn. One JSON line for each length and way; `auto` is what CLEAVE_BROADCAST says.
 #include <cleave/cleave.hpp>
 
 #include <fmt/format.h>
