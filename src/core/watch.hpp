@@ -54,13 +54,17 @@ public:
     short_ = ticks() - since < longest * ticks_per_microsecond();
     look();
   }
-  /// Receives what has come, and watches on until the next call, if that comes as soon as this one
-  /// has.
+  /// Receives what has come, and watches on until the next call, if these come soon after each
+  /// other. To begin costs a wake-up of the thread that looks otherwise.
   void glance() noexcept {
     if (over_ == nullptr) return;
     const std::uint64_t now = ticks();
-    if (now - std::exchange(glanced_, now) >= longest * ticks_per_microsecond()) return end();
-    if (begin()) over_->keep_watch(), over_->look();
+    if (now - std::exchange(glanced_, now) >= longest * ticks_per_microsecond()) {
+      soon_ = 0;
+      return end();
+    }
+    if (soon_ < glances_to_begin) ++soon_;
+    else if (begin()) over_->keep_watch(), over_->look();
   }
   void end() noexcept {
     if (std::exchange(on_, false)) over_->end_watch();
@@ -69,6 +73,7 @@ public:
 private:
   static constexpr std::uint64_t longest = 100;        // microseconds
   static constexpr std::uint32_t most_patience = 300;  // microseconds
+  static constexpr unsigned glances_to_begin = 8;
 
   std::chrono::nanoseconds patience() const noexcept {
     return std::chrono::microseconds(over_->patience);
@@ -81,6 +86,7 @@ private:
   bool on_ = false;
   bool short_ = false;
   std::uint64_t glanced_ = 0;      // the tick of the last glance
+  unsigned soon_ = 0;              // how many glances have come soon after the last one
   std::uint64_t waits_since_ = 0;  // the tick since when until() has looked in vain; 0: it has not
 };
 
