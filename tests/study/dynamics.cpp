@@ -249,7 +249,7 @@ measured study_of(bool as_in_paper) {
   m.what = small_plan();
   m.what.nodes = {1, 64, 125}, m.what.passes = 2, m.whole = 1, m.interrupted = true;
   m.what.systems = {{"peptide", "some", "BPTI", 16032, 125, {"file"}}};
-  m.what.network = "cleave-mpich", m.what.transit = {5, 1e-3};
+  m.what.network = "cleave-mpich", m.what.messages = costs();
   m.missing = {"no MPI"};
   m.failures = {{{"peptide", "workers", 4, way::synchronous, {}, {}}, "too many"}};
   const double free = as_in_paper ? 2 : 9;

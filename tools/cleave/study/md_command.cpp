@@ -80,7 +80,7 @@ command::command(apps::command_line& study)
                        "8, 16, 32, 64, 125, 175)");
   line_.option("--network", "FILE", what.network,
                "Simulate messages over this network: the network.json of `cleave study net` "
-               "(default: as between two ranks here)");
+               "(default: a good one)");
   line_.option("--transport", "NAME", what.transport,
                "Which of its networks (default: the first of Cleave's transports)");
   line_.option_number("--steps", what.steps, 1, 1'000'000, "Steps of a run (default: 20)");

@@ -18,6 +18,7 @@ namespace study::dynamics {
 namespace {
 
 using json = nlohmann::ordered_json;
+using cleave::detail::message_costs;
 constexpr way all_ways[] = {way::dependences, way::synchronous, way::loose};
 
 way way_of(const json& name) {
@@ -38,9 +39,11 @@ system system_of(const json& o) {
 json json_of(const plan& p) {
   json o{{"quick", p.quick}, {"mpis", p.mpis},     {"ranks", p.ranks},          {"nodes", p.nodes},
          {"steps", p.steps}, {"passes", p.passes}, {"recordings", p.recordings}};
-  if (!p.network.empty())
-    o["network"] = {
-        {"name", p.network}, {"us", p.transit.fixed}, {"us_per_byte", p.transit.per_byte}};
+  const auto cost = [](const message_costs::cost& c) { return json{c.fixed, c.per_byte}; };
+  o["messages"] = {{"sending", cost(p.messages.sending)},
+                   {"transit", cost(p.messages.transit)},
+                   {"receiving", cost(p.messages.receiving)}};
+  o["network"] = p.network;
   o["systems"] = json::array();
   for (const auto& s : p.systems) o["systems"].push_back(json_of(s));
   return o;
@@ -61,10 +64,12 @@ plan plan_of(const json& o) {
       throw std::runtime_error(std::string("\"") + name + "\": " + o.at(name).dump());
   }
   for (const auto& s : o.at("systems")) p.systems.push_back(system_of(s));
-  if (o.contains("network")) {
-    const auto& n = o.at("network");
-    p.network = n.at("name"), p.transit = {n.at("us"), n.at("us_per_byte")};
-  }
+  const auto& costs = o.at("messages");
+  for (auto [to, name] :
+       {std::pair{&p.messages.sending, "sending"}, std::pair{&p.messages.transit, "transit"},
+        std::pair{&p.messages.receiving, "receiving"}})
+    *to = {costs.at(name).at(0), costs.at(name).at(1)};
+  p.network = o.at("network");
   return p;
 }
 

@@ -70,9 +70,10 @@ struct plan {
   std::vector<int> ranks;         // 1 is one of them
   std::vector<int> nodes;         // those that are simulated
   int steps = 0, passes = 0;
-  int recordings = 1;   // runs of a pass that are recorded, before one is simulated
-  std::string network;  // whose messages are simulated; empty: those of the run that is recorded
-  cleave::detail::message_costs::cost transit;  // over that network
+  int recordings = 1;  // runs of a pass that are recorded, before one is simulated
+  // What a message costs in a simulation; of a good network, or of this one.
+  cleave::detail::message_costs messages;
+  std::string network;
 };
 
 struct measured {

@@ -160,7 +160,8 @@ private:
     std::vector<recorded_graph> all;
     while (std::ssize(all) < m_.what.recordings) all.push_back(recorded(run));
     auto g = with_median_durations(all);
-    if (!m_.what.network.empty()) g.messages.transit = m_.what.transit;
+    if (!m_.what.network.empty()) g.messages.transit = m_.what.messages.transit;
+    m_.what.messages = g.messages;
     auto& of = *std::ranges::find(m_.what.systems, run.system, &system::name);
     of.blocks = static_cast<int>(blocks_of(g).count);
     std::erase_if(m_.timelines, [&run](const timeline& t) { return t.system == run.system; });
@@ -219,7 +220,7 @@ plan plan_of(const choice& asked, int cpus, names& missing) {
   if (!asked.network.empty()) {  // a message takes half of LogGP's round trip, as in `cleave plan`
     const auto [name, is] = networks::network_in(asked.network, asked.transport, false);
     p.network = name;
-    p.transit = {1e6 * (is.latency + 2 * is.overhead), 1e6 * is.gap_per_byte};
+    p.messages.transit = {1e6 * (is.latency + 2 * is.overhead), 1e6 * is.gap_per_byte};
   } else if (!asked.transport.empty()) {
     throw apps::usage_error("--transport: expected --network too");
   }
@@ -237,18 +238,14 @@ std::vector<cell> runs_of(const plan& p, int pass) {
           all.push_back({s.name, by, n, how, {}, {}});
     }
   if (pass % 2 == 0) std::ranges::reverse(all);
-  for (const auto& s : p.systems)
-    all.push_back({s.name, "simulated", p.mpis.empty() ? 1 : 2, way::dependences, {}, {}});
+  for (const auto& s : p.systems) all.push_back({s.name, "simulated", 1, way::dependences, {}, {}});
   return all;
 }
 
 names command_of(const cell& run, const plan& p, const std::string& program,
                  const std::string& settings_file, const std::string& recording) {
   names c;
-  const std::string mpi = run.by == "workers" ? ""
-                          : !is_recorded(run) ? run.by
-                          : run.nodes > 1     ? p.mpis.at(0)
-                                              : "";
+  const std::string mpi = run.by == "workers" || is_recorded(run) ? "" : run.by;
   if (!mpi.empty()) {
     c.push_back(mpirun_of(mpi));
     if (mpi == "openmpi") c.insert(c.end(), {"--oversubscribe", "--bind-to", "none"});

@@ -26,7 +26,8 @@ struct choice {
 plan plan_of(const choice& asked, int cpus, std::vector<std::string>& missing);
 
 // The runs of one pass: neighbours differ in the way only; every second pass runs backwards. At the
-// end comes for each system the run that is recorded, whose `by` is "simulated".
+// end comes for each system the run that is recorded, whose `by` is "simulated". It has one worker,
+// so the graph tells of no messages, and has the costs of a good network.
 std::vector<cell> runs_of(const plan& p, int pass);
 
 // The program with its arguments, as one run starts it. `settings_file` is the peptide's; the run
