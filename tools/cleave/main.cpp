@@ -22,6 +22,7 @@
 #include "study/cosched_run.hpp"
 #include "study/forecast.hpp"
 #include "study/interrupt.hpp"
+#include "study/md_command.hpp"
 #include "study/net_command.hpp"
 #include "study/page.hpp"
 #include "study/run.hpp"
@@ -250,6 +251,7 @@ int run(int argc, char** argv) {
   shared.flag("--json", json, "Print the data instead of a table");
   study::networks::command networks(command);
   study::tours::command tours(command);
+  study::dynamics::command dynamics(command);
   cosched::job job;
   apps::command_line start(line, "cosched",
                            "Start an MPI job whose ranks sleep where they would only spin");
@@ -278,6 +280,7 @@ int run(int argc, char** argv) {
   if (!job.command.empty()) cosched::launch(job, cosched::library_folders(own_folder));
   if (networks.given()) return networks.run();
   if (tours.given()) return tours.run();
+  if (dynamics.given()) return dynamics.run();
   if (shared.parsed()) {
     sharing.cleave = std::filesystem::read_symlink("/proc/self/exe");
     return run_cosched_study(sharing, folder, json);

@@ -1,7 +1,6 @@
 #include "commands.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -157,25 +156,10 @@ private:
   parts parts_;
 };
 
-// The network of that name; without a name, one that tasks would go over.
-// MPI's own where an MPI program was recorded.
-study::networks::known_network network_of(const std::string& file, const std::string& name,
-                                          bool of_mpi) {
-  const auto found = study::networks::read_network_file(file);
-  std::vector<std::string> names;
-  for (const auto& n : found.networks) {
-    if (name.empty() ? n.name.starts_with("cleave-") != of_mpi : n.name == name) return n;
-    names.push_back(n.name);
-  }
-  if (name.empty()) return found.networks[0];
-  throw apps::usage_error(fmt::format("--transport: expected one of {}, as {} has them, got '{}'",
-                                      fmt::join(names, ", "), file, name));
-}
-
 // What a worker does with a value stays as it was recorded. Between the nodes' memories a message
 // takes half of LogGP's round trip.
 void take_network(summary& s, const std::string& file, const std::string& name) {
-  const auto network = network_of(file, name, s.g.of_ranks);
+  const auto network = study::networks::network_in(file, name, s.g.of_ranks);
   s.network = network.name;
   s.g.messages.transit = {1e6 * (network.is.latency + 2 * network.is.overhead),
                           1e6 * network.is.gap_per_byte};

@@ -1,9 +1,13 @@
 #include "net_file.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "measured.hpp"
+#include "support/command_line.hpp"
 #include "support/line_reader.hpp"
 
 namespace study::networks {
@@ -50,6 +54,18 @@ network_file read_network_file(const std::string& file) {
   } catch (const std::exception& e) {
     throw apps::input_error(file, 0, "the network.json of `cleave study net`", in_words(e));
   }
+}
+
+known_network network_in(const std::string& file, const std::string& name, bool of_mpi) {
+  const auto found = read_network_file(file);
+  std::vector<std::string> names;
+  for (const auto& n : found.networks) {
+    if (name.empty() ? n.name.starts_with("cleave-") != of_mpi : n.name == name) return n;
+    names.push_back(n.name);
+  }
+  if (name.empty()) return found.networks[0];
+  throw apps::usage_error(fmt::format("--transport: expected one of {}, as {} has them, got '{}'",
+                                      fmt::join(names, ", "), file, name));
 }
 
 }  // namespace study::networks

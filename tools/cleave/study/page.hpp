@@ -11,7 +11,7 @@ namespace study {
 
 std::string page(const measured& m);
 
-// The page that a template (study.html, cosched.html, net.html, tsp.html) makes of data in JSON.
+// The page that a template (study.html, cosched.html and others) makes of data in JSON.
 // What pages look like and do is in page.css and page.js.
 std::string page(std::string text, std::string data);
 
