@@ -1,6 +1,10 @@
 #include <cleave/detail/graph/graph.hpp>
 
 #include <algorithm>
+#include <typeindex>
+#include <utility>
+
+#include "graph/lending.hpp"
 
 namespace cleave::detail {
 
@@ -27,6 +31,22 @@ subtask* ready_order::take_next() noexcept {
   return nullptr;
 }
 
+unsigned ready_order::room() noexcept {
+  const std::lock_guard guard(mutex_);
+  return workers_ - in_turn_;
+}
+
+subtask* ready_order::take(
+    const std::function<std::optional<std::size_t>(std::span<subtask* const>)>& choose) {
+  const std::lock_guard guard(mutex_);
+  const auto at = choose(waiting_);
+  if (!at) return nullptr;
+  subtask* const s = std::exchange(waiting_[*at], waiting_.back());
+  waiting_.pop_back();
+  std::ranges::make_heap(waiting_, is_later);
+  return s;
+}
+
 /// Called with the mutex, if one waits.
 subtask* ready_order::earliest() noexcept {
   std::ranges::pop_heap(waiting_, is_later);
@@ -42,13 +62,19 @@ void graph_scope::order_ready() {
 
 void graph_scope::start_in_order(subtask& s) {
   std::unique_ptr<subtask> owned(&s);
+  const std::uint64_t number = s.in_graph().number;
+  const std::type_index what = typeid(s);
   subtask* const next = order_->add(s);
   static_cast<void>(owned.release());  // the order owns it
   if (next != nullptr) spawn(*next);
+  else if (lends != nullptr) lends->has_spare(number, what);
 }
 
 void graph_scope::end_turn() noexcept {
-  if (subtask* const next = order_->take_next(); next != nullptr) {
+  subtask* const next = order_->take_next();
+  if (next == nullptr) {
+    if (lends != nullptr) lends->is_idle();
+  } else {
     const std::uint64_t number = next->in_graph().number;
     try {
       spawn(*next);

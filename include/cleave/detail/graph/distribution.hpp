@@ -87,6 +87,7 @@ public:
   void note(std::uint64_t number, const std::exception_ptr& e) noexcept;
 
 private:
+  friend class lending;
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
   class send;
   class receive_value;
@@ -99,14 +100,15 @@ private:
     go_on,
     cancelled,
     abandoned,
-    differs,  // from the first node: nobody takes part any more
-    opens,    // to the first node: a graph with a plan
-    plan,     // from the first node: what it is
-    measured  // to the first node
+    differs,   // from the first node: nobody takes part any more
+    opens,     // to the first node: a graph with a plan
+    plan,      // from the first node: what it is
+    measured,  // to the first node
+    lending    // what lending::kind says
   };
   /// What goes into the hash of all that was made so far: which node runs what, with which data;
   /// where was waited.
-  enum class entry : std::uint64_t { subtask, copy, plan, wait, end };
+  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, lends };
   struct hash {
     std::uint64_t value = 0;
     void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
@@ -158,6 +160,7 @@ private:
   void compare(std::uint64_t round, std::uint64_t made);
   void differ(std::uint64_t round);
   bool agree(std::exception_ptr& thrown);
+  void end_lending() noexcept;
   void abandon() noexcept;
   void get_state(byte_reader& r);
   void get_error(byte_reader& r);

@@ -1,0 +1,221 @@
+#include "graph/lending.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/recorder.hpp"
+#include "travel/exceptions.hpp"
+
+// The node that lends.
+namespace cleave::detail {
+namespace {
+
+/// How many of the subtasks that wait a lender looks at to find the best one.
+constexpr std::size_t most_looked_at = 64;
+
+}  // namespace
+
+/// Stands for a subtask that is lent: completes it when its values are back.
+class lending::lent final : public subtask {
+public:
+  explicit lent(lending& by) noexcept : subtask(by.graph_), by_(by) {}
+  /// The subtasks after it are dropped with it, if the graph was cancelled.
+  ~lent() override {
+    if (of == nullptr) return;
+    if (is_back_) by_.graph_.complete(*of);
+    delete of;
+  }
+  void lend(subtask& s, const entry& e, unsigned its_borrower) {
+    uses = e.uses;
+    to = its_borrower;
+    in_graph().number = e.number;
+    name = s.name;
+    floating = s.floating;
+    of = &s;
+  }
+  void skip() noexcept override { is_back_ = true; }
+  void call() override {
+    if (of == nullptr) return;  // it is run here after all
+    is_back_ = true;
+    const double began = recorder::now();
+    byte_reader r(std::span<const std::byte>(message).subspan(first));
+    if (is_error) std::rethrow_exception(get_exception(r));
+    for (const use_of& u : uses)
+      if (u.writes()) u.of->get(r);
+    r.expect_end();
+    cost += recorder::now() - began;
+    const std::type_index what = typeid(*of);
+    const std::lock_guard lock(by_.node_.mutex);
+    by_.worth_.note(what, run, cost);
+  }
+
+  subtask* of = nullptr;
+  std::vector<use_of> uses;
+  unsigned to = 0;
+  std::vector<std::byte> message;  // the result begins there
+  std::size_t first = 0;
+  bool is_error = false;
+  double run = 0, cost = 0;  // microseconds, there and here
+
+private:
+  lending& by_;
+  bool is_back_ = false;
+};
+
+void lending::has_spare(std::uint64_t number, std::type_index what) noexcept {
+  // seq_cst: the order's mutex lies between this and what made it ready. Partner: answer().
+  if (asked_ == 0) return;
+  const std::lock_guard lock(node_.mutex);
+  const entry* const e = find(number);
+  if (e == nullptr || !e->is_own || !worth_.is(what) || is_over()) return;
+  for (unsigned i = 0; i < node_.size; ++i) {
+    borrower& b = borrowers_[i];
+    if (!b.has_asked || b.up_to < number) continue;
+    b.has_asked = false, --asked_;
+    return tell(i, kind::spare);
+  }
+}
+
+bool lending::may_be_lent(subtask& s, const borrower& to) noexcept {
+  const std::uint64_t number = s.in_graph().number;
+  if (number > to.up_to || graph_.error.is_before(number)) return false;
+  const entry* const e = find(number);
+  if (e == nullptr || !e->is_own) return false;
+  const std::type_index what = typeid(s);
+  return worth_.is(what) || worth_.is_tried(what);
+}
+
+/// How many bytes the borrower lacks of what the subtask uses, as far as is known.
+std::size_t lending::missing(const borrower& to, const entry& e) const noexcept {
+  std::size_t bytes = 0;
+  for (const use_of& u : e.uses) {
+    const std::size_t d = u.of->place.number;
+    const std::uint64_t has = d < to.values.size() ? to.values[d] : has_nothing;
+    const bool lacks =
+        u.mode == access_mode::out ? has == has_nothing : has != u.version + has_some;
+    if (lacks) bytes += 1 + (d < made_.sizes.size() ? made_.sizes[d] : 0);
+  }
+  return bytes;
+}
+
+/// The one that the borrower has most of; of those alike, the earliest.
+std::optional<std::size_t> lending::choose(std::span<subtask* const> from,
+                                           const borrower& to) noexcept {
+  std::optional<std::size_t> best;
+  std::pair<std::size_t, std::uint64_t> least;
+  for (std::size_t i = 0; i < std::min(from.size(), most_looked_at); ++i) {
+    if (!may_be_lent(*from[i], to)) continue;
+    const entry& e = *find(from[i]->in_graph().number);
+    const std::pair lacks{missing(to, e), e.number};
+    if (best && least <= lacks) continue;
+    best = i, least = lacks;
+  }
+  // While one waits another one is in turn: so the group's owner waits for something meanwhile.
+  if (best) graph_.pending.begin();
+  return best;
+}
+
+void lending::answer(unsigned to, std::uint64_t up_to, unsigned wanted) {
+  borrower& b = borrowers_[to];
+  b.up_to = up_to;
+  // Before the look. seq_cst: partner of has_spare().
+  if (!std::exchange(b.has_asked, true)) ++asked_;
+  unsigned given = 0;
+  while (given < wanted && !is_over() && lend_one(to)) ++given;
+  if (given != 0 && std::exchange(b.has_asked, false)) --asked_;
+  tell(to, given != 0 ? kind::given : kind::none);
+}
+
+bool lending::lend_one(unsigned to) {
+  borrower& b = borrowers_[to];
+  std::unique_ptr<lent> made(new (memory_) lent(*this));
+  subtask* const s =
+      graph_.order_->take([&](std::span<subtask* const> from) { return choose(from, b); });
+  if (s == nullptr) return false;
+  lent& l = *made.release();
+  const std::uint64_t number = s->in_graph().number;
+  try {
+    const double began = recorder::now();
+    const entry& e = *find(number);
+    l.lend(*s, e, to);
+    lent_.emplace(number, &l);
+    auto message = begin(kind::loan);
+    byte_writer(message).put(number);
+    pack(message, e, b);
+    node_.send(to, std::move(message));
+    l.cost = recorder::now() - began;
+    return true;
+  } catch (...) {
+    lent_.erase(number);
+    for (const use_of& u : l.uses)
+      if (u.of->place.number < b.values.size()) b.values[u.of->place.number] = has_nothing;
+    l.of = s;
+    keep_here(l);
+    return false;
+  }
+}
+
+/// What the borrower lacks.
+void lending::pack(std::vector<std::byte>& message, const entry& e, borrower& to) {
+  byte_writer w(message);
+  for (const use_of& u : e.uses) {
+    const std::size_t d = u.of->place.number;
+    if (d >= to.values.size()) to.values.resize(d + 1);
+    if (d >= made_.sizes.size()) made_.sizes.resize(d + 1);
+    const bool has = u.mode == access_mode::out ? to.values[d] != has_nothing
+                                                : to.values[d] == u.version + has_some;
+    w.put(!has);
+    if (has) continue;
+    const std::size_t before = message.size();
+    u.of->put(w);
+    made_.sizes[d] = message.size() - before;
+    to.values[d] = u.version + has_some;
+  }
+}
+
+/// Has the subtask run here after all. What stands for it only counts off.
+void lending::keep_here(lent& l) noexcept {
+  subtask& s = *std::exchange(l.of, nullptr);
+  if (entry* const e = find(s.in_graph().number)) e->is_own = false;
+  try {
+    start(s);
+  } catch (...) {
+    graph_.keep(s.in_graph().number, std::current_exception());
+    l.of = &s;  // is dropped
+  }
+  make_ready(l);
+}
+
+void lending::take_back(unsigned from, std::vector<std::byte> message, byte_reader r) {
+  const auto number = r.get<std::uint64_t>();
+  const auto how = static_cast<ending>(r.get<std::uint8_t>());
+  const auto run = r.get<double>();
+  const auto at = lent_.extract(number);
+  if (at.empty() || is_over()) {
+    if (!at.empty()) make_ready(*at.mapped());
+    return;
+  }
+  lent& l = *at.mapped();
+  auto& values = borrowers_[from].values;
+  for (const use_of& u : l.uses) {
+    auto& v = values[u.of->place.number];
+    if (how == ending::error) v = std::min(v, has_another);
+    if (how == ending::values && u.writes()) v = number + has_some;
+  }
+  if (how == ending::not_run) {
+    nodes_->get_state(r);
+    if (!graph_.error.is_before(number)) return keep_here(l);
+  }
+  l.first = message.size() - r.left();
+  l.message = std::move(message);
+  l.is_error = how == ending::error;
+  l.run = run;
+  make_ready(l);
+}
+
+void lending::release() noexcept {
+  asks_.may_ask = false;
+  for (const auto& [number, l] : std::exchange(lent_, {})) make_ready(*l);
+}
+
+}  // namespace cleave::detail
