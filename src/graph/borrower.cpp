@@ -113,16 +113,20 @@ void lending::ask() noexcept {
   if (to == node_.rank || asks_.has_none[to]) return;
   asks_.may_ask = true;  // before the look for room: partner of is_idle()
   const unsigned wanted = room();
-  if (wanted == 0) return;
+  // The next one comes while the last ones run. What the owner does meanwhile is not known.
+  const bool is_ahead = asks_.owner_waits && graph_.order_->waiting() == 0 &&
+                        (wanted != 0 || !asks_.is_ahead_in_vain);
+  const unsigned ahead = is_ahead ? 1 : 0;
+  if (wanted + ahead == 0) return;
   try {
     auto message = begin(kind::ask);
     byte_writer w(message);
-    w.put(made_.up_to), w.put(std::uint32_t{wanted});
+    w.put(made_.up_to), w.put(std::uint32_t{wanted}), w.put(std::uint32_t{ahead});
     node_.send(to, std::move(message));
   } catch (...) { return; }  // no memory: the next one that is idle asks
   node_.flush();
   asks_.next = to;
-  asks_.waits_for_answer = true, asks_.may_ask = false;
+  asks_.waits_for_answer = true, asks_.may_ask = false, asks_.come = 0;
 }
 
 void lending::is_idle() noexcept {
@@ -133,6 +137,7 @@ void lending::is_idle() noexcept {
 
 void lending::borrow(unsigned from, std::vector<std::byte> message, byte_reader r) {
   if (is_over()) return;
+  ++asks_.come;
   const auto number = r.get<std::uint64_t>();
   entry* const e = find(number);
   try {

@@ -1,5 +1,7 @@
 #include "graph/lending.hpp"
 
+#include <cleave/detail/set_while.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,59 +15,43 @@ namespace {
 /// How many of the subtasks that wait a lender looks at to find the best one.
 constexpr std::size_t most_looked_at = 64;
 
+/// Whether this thread completes a subtask, and has the team's mutex.
+thread_local bool is_completing = false;
+
 }  // namespace
 
-/// Stands for a subtask that is lent: completes it when its values are back.
+/// Stands for a subtask that is lent, as something that is pending. A worker that runs it counts it
+/// off.
 class lending::lent final : public subtask {
 public:
-  explicit lent(lending& by) noexcept : subtask(by.graph_), by_(by) {}
-  /// The subtasks after it are dropped with it, if the graph was cancelled.
-  ~lent() override {
-    if (of == nullptr) return;
-    if (is_back_) by_.graph_.complete(*of);
-    delete of;
-  }
-  void lend(subtask& s, const entry& e, unsigned its_borrower) {
-    uses = e.uses;
-    to = its_borrower;
-    in_graph().number = e.number;
-    name = s.name;
-    floating = s.floating;
-    of = &s;
-  }
-  void skip() noexcept override { is_back_ = true; }
-  void call() override {
-    if (of == nullptr) return;  // it is run here after all
-    is_back_ = true;
-    const double began = recorder::now();
-    byte_reader r(std::span<const std::byte>(message).subspan(first));
-    if (is_error) std::rethrow_exception(get_exception(r));
-    for (const use_of& u : uses)
-      if (u.writes()) u.of->get(r);
-    r.expect_end();
-    cost += recorder::now() - began;
-    const std::type_index what = typeid(*of);
-    const std::lock_guard lock(by_.node_.mutex);
-    by_.worth_.note(what, run, cost);
-  }
+  explicit lent(lending& by) noexcept : subtask(by.graph_) {}
+  /// The subtasks after it are dropped with it, if it was not completed.
+  ~lent() override { delete of; }
+  void call() override {}
 
   subtask* of = nullptr;
   std::vector<use_of> uses;
-  unsigned to = 0;
-  std::vector<std::byte> message;  // the result begins there
-  std::size_t first = 0;
-  bool is_error = false;
-  double run = 0, cost = 0;  // microseconds, there and here
-
-private:
-  lending& by_;
-  bool is_back_ = false;
+  double cost = 0;  // microseconds of this node
 };
+
+/// A subtask is ready. Without the team's mutex, or while a subtask is completed with it.
+void lending::start_in_order(subtask& s) {
+  std::unique_ptr<subtask> owned(&s);
+  const std::uint64_t number = s.in_graph().number;
+  const std::type_index what = typeid(s);
+  subtask* const next = graph_.order_->add(s);
+  static_cast<void>(owned.release());  // the order owns it
+  if (next == nullptr) return has_spare(number, what);
+  if (!is_completing) return spawn(*next);
+  graph_.pending.begin();
+  make_ready(*next);
+}
 
 void lending::has_spare(std::uint64_t number, std::type_index what) noexcept {
   // seq_cst: the order's mutex lies between this and what made it ready. Partner: answer().
   if (asked_ == 0) return;
-  const std::lock_guard lock(node_.mutex);
+  std::unique_lock lock(node_.mutex, std::defer_lock);
+  if (!is_completing) lock.lock();
   const entry* const e = find(number);
   if (e == nullptr || !e->is_own || !worth_.is(what) || is_over()) return;
   for (unsigned i = 0; i < node_.size; ++i) {
@@ -115,15 +101,20 @@ std::optional<std::size_t> lending::choose(std::span<subtask* const> from,
   return best;
 }
 
-void lending::answer(unsigned to, std::uint64_t up_to, unsigned wanted) {
+void lending::answer(unsigned to, std::uint64_t up_to, unsigned wanted, unsigned ahead) {
   borrower& b = borrowers_[to];
   b.up_to = up_to;
   // Before the look. seq_cst: partner of has_spare().
   if (!std::exchange(b.has_asked, true)) ++asked_;
+  const unsigned workers = workers_of(graph_);
   unsigned given = 0;
-  while (given < wanted && !is_over() && lend_one(to)) ++given;
-  if (given != 0 && std::exchange(b.has_asked, false)) --asked_;
-  tell(to, given != 0 ? kind::given : kind::none);
+  const auto is_enough = [&] {
+    return given >= wanted && (given >= wanted + ahead || graph_.order_->waiting() <= workers);
+  };
+  while (!is_enough() && !is_over() && lend_one(to)) ++given;
+  const bool is_none = given == 0 && wanted != 0;
+  if (!is_none && std::exchange(b.has_asked, false)) --asked_;
+  tell(to, is_none ? kind::none : kind::given);
 }
 
 bool lending::lend_one(unsigned to) {
@@ -137,7 +128,8 @@ bool lending::lend_one(unsigned to) {
   try {
     const double began = recorder::now();
     const entry& e = *find(number);
-    l.lend(*s, e, to);
+    l.uses = e.uses;
+    l.of = s;
     lent_.emplace(number, &l);
     auto message = begin(kind::loan);
     byte_writer(message).put(number);
@@ -186,16 +178,14 @@ void lending::keep_here(lent& l) noexcept {
   make_ready(l);
 }
 
-void lending::take_back(unsigned from, std::vector<std::byte> message, byte_reader r) {
+void lending::take_back(unsigned from, byte_reader r) {
   const auto number = r.get<std::uint64_t>();
   const auto how = static_cast<ending>(r.get<std::uint8_t>());
   const auto run = r.get<double>();
   const auto at = lent_.extract(number);
-  if (at.empty() || is_over()) {
-    if (!at.empty()) make_ready(*at.mapped());
-    return;
-  }
+  if (at.empty()) return;
   lent& l = *at.mapped();
+  if (is_over()) return make_ready(l);
   auto& values = borrowers_[from].values;
   for (const use_of& u : l.uses) {
     auto& v = values[u.of->place.number];
@@ -206,10 +196,24 @@ void lending::take_back(unsigned from, std::vector<std::byte> message, byte_read
     nodes_->get_state(r);
     if (!graph_.error.is_before(number)) return keep_here(l);
   }
-  l.first = message.size() - r.left();
-  l.message = std::move(message);
-  l.is_error = how == ending::error;
-  l.run = run;
+  complete(l, number, how, run, r);
+}
+
+/// Completes a subtask whose result is back. Its node's workers may be in long ones, and others
+/// wait for it: so the thread that receives does that.
+void lending::complete(lent& l, std::uint64_t number, ending how, double run,
+                       byte_reader& r) noexcept {
+  const set_while completing(is_completing);
+  if (!graph_.error.is_before(number)) try {
+      const double began = recorder::now();
+      if (how == ending::error) std::rethrow_exception(get_exception(r));
+      for (const use_of& u : l.uses)
+        if (u.writes()) u.of->get(r);
+      r.expect_end();
+      const std::type_index what = typeid(*l.of);
+      worth_.note(what, run, l.cost + recorder::now() - began);
+    } catch (...) { graph_.keep(number, std::current_exception()); }
+  graph_.complete(*l.of);
   make_ready(l);
 }
 

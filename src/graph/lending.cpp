@@ -49,6 +49,7 @@ void lending::begin_waiting() noexcept {
   made_.up_to = graph_.made_;
   asks_.owner_waits = true;
   asks_.has_none.assign(node_.size, false);
+  asks_.is_ahead_in_vain = false;
   ask();
 }
 
@@ -99,13 +100,17 @@ bool lending::receive(std::vector<std::byte> message, std::size_t first) {
   switch (what) {
     case kind::ask: {
       const auto up_to = r.get<std::uint64_t>();
-      answer(from, up_to, r.get<std::uint32_t>());
+      const auto wanted = r.get<std::uint32_t>();
+      answer(from, up_to, wanted, r.get<std::uint32_t>());
       return false;
     }
     case kind::loan: borrow(from, std::move(message), r); return true;
-    case kind::result: take_back(from, std::move(message), r); return false;
-    case kind::spare: asks_.has_none[from] = false; break;
-    case kind::given: asks_.waits_for_answer = false, asks_.next = from; break;
+    case kind::result: take_back(from, r); return false;
+    case kind::spare: asks_.has_none[from] = asks_.is_ahead_in_vain = false; break;
+    case kind::given:
+      asks_.waits_for_answer = false, asks_.next = from;
+      asks_.is_ahead_in_vain = asks_.come == 0;
+      break;
     case kind::none:
       asks_.waits_for_answer = false;
       asks_.has_none[from] = true;

@@ -57,10 +57,11 @@ public:
 
   // Any thread calls these, without the team's mutex.
 
-  /// A worker has nothing to begin.
+  /// A worker has nothing to begin, or what it has begun was the last.
   void is_idle() noexcept;
-  /// A subtask of that number and type has become ready, and no worker begins it at once.
-  void has_spare(std::uint64_t number, std::type_index what) noexcept;
+  /// A subtask is ready. Called without the team's mutex, or within receive(). Throws as
+  /// ready_order::add() and spawn() do.
+  void start_in_order(subtask& s);
 
   // These are called with the team's mutex.
 
@@ -73,10 +74,10 @@ private:
   class borrowed;
   class lent;
   enum class kind : std::uint8_t {
-    ask,     // for so many subtasks, up to that number
-    none,    // the answer: there is nothing to lend
+    ask,     // for subtasks up to that number: so many, and so many more if there are many
+    none,    // the answer: there is nothing to lend, but there may be later
     loan,    // a part of the answer: a subtask
-    given,   // the end of the answer, behind loans
+    given,   // the end of the answer, behind loans, if there are any
     spare,   // to one that was told `none`: now there is something
     result,  // of a subtask that was lent
   };
@@ -110,6 +111,8 @@ private:
     unsigned next = 0;           // the member that is asked first
     bool waits_for_answer = false;
     bool owner_waits = false;
+    unsigned come = 0;                 // subtasks, since this node asked last
+    bool is_ahead_in_vain = false;     // it was given none for later when it asked only for such
     std::atomic<bool> may_ask{false};  // false: is_idle() would ask nobody
   };
   /// What a lender knows of a borrower. With the team's mutex.
@@ -131,12 +134,13 @@ private:
     std::vector<borrowed*> unopened;                         // with the team's mutex
   };
 
+  void has_spare(std::uint64_t number, std::type_index what) noexcept;
   // All but open() are called with the team's mutex.
   entry* find(std::uint64_t number) noexcept;
   bool is_over() const noexcept;
   unsigned room() const noexcept;
   void ask() noexcept;
-  void answer(unsigned to, std::uint64_t up_to, unsigned room);
+  void answer(unsigned to, std::uint64_t up_to, unsigned wanted, unsigned ahead);
   bool may_be_lent(subtask& s, const borrower& to) noexcept;
   std::size_t missing(const borrower& to, const entry& e) const noexcept;
   std::optional<std::size_t> choose(std::span<subtask* const> from, const borrower& to) noexcept;
@@ -144,7 +148,8 @@ private:
   void pack(std::vector<std::byte>& message, const entry& e, borrower& to);
   void borrow(unsigned from, std::vector<std::byte> message, byte_reader r);
   void refuse(unsigned from, std::uint64_t number, const std::exception_ptr& why);
-  void take_back(unsigned from, std::vector<std::byte> message, byte_reader r);
+  void take_back(unsigned from, byte_reader r);
+  void complete(lent& l, std::uint64_t number, ending how, double run, byte_reader& r) noexcept;
   void keep_here(lent& l) noexcept;
   void start(subtask& s);
   void open(borrowed& b);

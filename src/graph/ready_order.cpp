@@ -1,7 +1,6 @@
 #include <cleave/detail/graph/graph.hpp>
 
 #include <algorithm>
-#include <typeindex>
 #include <utility>
 
 #include "graph/lending.hpp"
@@ -17,7 +16,7 @@ constexpr auto is_later = [](subtask* a, subtask* b) noexcept {
 
 subtask* ready_order::add(subtask& s) {
   const std::lock_guard guard(mutex_);
-  waiting_.push_back(&s);
+  waiting_.push_back(&s), ++count_;
   std::ranges::push_heap(waiting_, is_later);
   if (in_turn_ == workers_) return nullptr;
   ++in_turn_;
@@ -42,7 +41,7 @@ subtask* ready_order::take(
   const auto at = choose(waiting_);
   if (!at) return nullptr;
   subtask* const s = std::exchange(waiting_[*at], waiting_.back());
-  waiting_.pop_back();
+  waiting_.pop_back(), --count_;
   std::ranges::make_heap(waiting_, is_later);
   return s;
 }
@@ -51,7 +50,7 @@ subtask* ready_order::take(
 subtask* ready_order::earliest() noexcept {
   std::ranges::pop_heap(waiting_, is_later);
   subtask* const s = waiting_.back();
-  waiting_.pop_back();
+  waiting_.pop_back(), --count_;
   s->in_turn_ = true;
   return s;
 }
@@ -61,20 +60,16 @@ void graph_scope::order_ready() {
 }
 
 void graph_scope::start_in_order(subtask& s) {
+  if (lends != nullptr) return lends->start_in_order(s);
   std::unique_ptr<subtask> owned(&s);
-  const std::uint64_t number = s.in_graph().number;
-  const std::type_index what = typeid(s);
   subtask* const next = order_->add(s);
   static_cast<void>(owned.release());  // the order owns it
   if (next != nullptr) spawn(*next);
-  else if (lends != nullptr) lends->has_spare(number, what);
 }
 
 void graph_scope::end_turn() noexcept {
   subtask* const next = order_->take_next();
-  if (next == nullptr) {
-    if (lends != nullptr) lends->is_idle();
-  } else {
+  if (next != nullptr) {
     const std::uint64_t number = next->in_graph().number;
     try {
       spawn(*next);
@@ -82,6 +77,7 @@ void graph_scope::end_turn() noexcept {
       // wait() tells.
     } catch (...) { keep(number, std::current_exception()); }
   }
+  if (lends != nullptr && order_->waiting() == 0) lends->is_idle();
 }
 
 }  // namespace cleave::detail

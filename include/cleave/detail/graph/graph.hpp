@@ -243,6 +243,8 @@ public:
   subtask* take_next() noexcept;
   /// How many more could be in turn.
   unsigned room() noexcept;
+  /// How many are ready and not in turn.
+  std::size_t waiting() const noexcept { return count_.load(std::memory_order_relaxed); }
   /// Takes one of those that wait, which `choose` names by its place among them; null if it names
   /// none. `choose` is called with a mutex of this object.
   subtask* take(const std::function<std::optional<std::size_t>(std::span<subtask* const>)>& choose);
@@ -252,8 +254,9 @@ private:
 
   const unsigned workers_;
   std::mutex mutex_;
-  std::vector<subtask*> waiting_;  // a heap, with that mutex
-  unsigned in_turn_ = 0;           // with that mutex
+  std::vector<subtask*> waiting_;      // a heap, with that mutex
+  unsigned in_turn_ = 0;               // with that mutex
+  std::atomic<std::size_t> count_{0};  // of those that wait; changed with that mutex
 };
 
 /// What a graph is without the types of its data.
