@@ -63,6 +63,9 @@ public:
       : subtask(by.graph_, kind::receive), by_(by), datum_(d) {
     name = "receive";
   }
+  ~receive_value() override {
+    if (by_.graph_.lends != nullptr) by_.graph_.lends->has_spare();
+  }
   void call() override {
     bytes = arrival.message.size();
     if (!arrival.has_value) return by_.keep_reason(arrival);

@@ -14,6 +14,10 @@ namespace {
 
 /// How many of the subtasks that wait a lender looks at to find the best one.
 constexpr std::size_t most_looked_at = 64;
+/// How many it looks at to know whether there is one, and how long it does not when there was none,
+/// in microseconds.
+constexpr std::size_t few = 8;
+constexpr double pause = 50;
 
 /// Whether this thread completes a subtask, and has the team's mutex.
 thread_local bool is_completing = false;
@@ -34,41 +38,44 @@ public:
   double cost = 0;  // microseconds of this node
 };
 
-/// A subtask is ready. Without the team's mutex, or while a subtask is completed with it.
 void lending::start_in_order(subtask& s) {
   std::unique_ptr<subtask> owned(&s);
-  const std::uint64_t number = s.in_graph().number;
-  const std::type_index what = typeid(s);
   subtask* const next = graph_.order_->add(s);
   static_cast<void>(owned.release());  // the order owns it
-  if (next == nullptr) return has_spare(number, what);
+  if (next == nullptr) return;
   if (!is_completing) return spawn(*next);
   graph_.pending.begin();
   make_ready(*next);
 }
 
-void lending::has_spare(std::uint64_t number, std::type_index what) noexcept {
-  // seq_cst: the order's mutex lies between this and what made it ready. Partner: answer().
-  if (asked_ == 0) return;
+/// Tells one of those that have asked in vain, if one of the earliest that wait could be lent to
+/// it.
+void lending::has_spare() noexcept {
+  // seq_cst: whoever has added to those that wait comes here afterwards. Partner: answer().
+  if (asked_ == 0 || graph_.order_->waiting() == 0) return;
   std::unique_lock lock(node_.mutex, std::defer_lock);
   if (!is_completing) lock.lock();
-  const entry* const e = find(number);
-  if (e == nullptr || !e->is_own || !worth_.is(what) || is_over()) return;
+  if (recorder::now() < looks_at_ || is_over()) return;
   for (unsigned i = 0; i < node_.size; ++i) {
     borrower& b = borrowers_[i];
-    if (!b.has_asked || b.up_to < number) continue;
+    if (!b.has_asked || !graph_.order_->has([&](std::span<subtask* const> from) {
+          return std::ranges::any_of(from.first(std::min(from.size(), few)),
+                                     [&](subtask* s) { return may_be_lent(*s, b, false); });
+        }))
+      continue;
     b.has_asked = false, --asked_;
     return tell(i, kind::spare);
   }
+  looks_at_ = recorder::now() + pause;
 }
 
-bool lending::may_be_lent(subtask& s, const borrower& to) noexcept {
+bool lending::may_be_lent(subtask& s, const borrower& to, bool is_tried) noexcept {
   const std::uint64_t number = s.in_graph().number;
   if (number > to.up_to || graph_.error.is_before(number)) return false;
   const entry* const e = find(number);
   if (e == nullptr || !e->is_own) return false;
   const std::type_index what = typeid(s);
-  return worth_.is(what) || worth_.is_tried(what);
+  return worth_.is(what) || (is_tried && worth_.is_tried(what));
 }
 
 /// How many bytes the borrower lacks of what the subtask uses, as far as is known.
@@ -90,7 +97,7 @@ std::optional<std::size_t> lending::choose(std::span<subtask* const> from,
   std::optional<std::size_t> best;
   std::pair<std::size_t, std::uint64_t> least;
   for (std::size_t i = 0; i < std::min(from.size(), most_looked_at); ++i) {
-    if (!may_be_lent(*from[i], to)) continue;
+    if (!may_be_lent(*from[i], to, true)) continue;
     const entry& e = *find(from[i]->in_graph().number);
     const std::pair lacks{missing(to, e), e.number};
     if (best && least <= lacks) continue;
@@ -214,6 +221,7 @@ void lending::complete(lent& l, std::uint64_t number, ending how, double run,
       worth_.note(what, run, l.cost + recorder::now() - began);
     } catch (...) { graph_.keep(number, std::current_exception()); }
   graph_.complete(*l.of);
+  has_spare();
   make_ready(l);
 }
 

@@ -16,6 +16,7 @@ lending::~lending() = default;
 
 void lending::place(std::uint64_t number, std::span<const datum_use> uses, unsigned to,
                     bool asked) {
+  has_spare();  // what was made before
   made_.is_kept = false;
   const bool stays = asked || nodes_->planning_.recording != nullptr ||
                      std::ranges::any_of(uses, [](const datum_use& u) {
@@ -45,6 +46,7 @@ void lending::keep(std::unique_ptr<subtask> s) {
 }
 
 void lending::begin_waiting() noexcept {
+  has_spare();
   const std::lock_guard lock(node_.mutex);
   made_.up_to = graph_.made_;
   asks_.owner_waits = true;

@@ -55,13 +55,14 @@ public:
   /// The owner waits no longer: all was done, or the graph is cancelled. What is kept is forgotten.
   void end_waiting() noexcept;
 
-  // Any thread calls these, without the team's mutex.
+  // Any thread calls these: without the team's mutex, or while receive() completes a subtask.
 
+  /// A subtask is ready. Throws as ready_order::add() and spawn() do.
+  void start_in_order(subtask& s);
+  /// Called by whoever has made subtasks ready, after that.
+  void has_spare() noexcept;
   /// A worker has nothing to begin, or what it has begun was the last.
   void is_idle() noexcept;
-  /// A subtask is ready. Called without the team's mutex, or within receive(). Throws as
-  /// ready_order::add() and spawn() do.
-  void start_in_order(subtask& s);
 
   // These are called with the team's mutex.
 
@@ -134,14 +135,13 @@ private:
     std::vector<borrowed*> unopened;                         // with the team's mutex
   };
 
-  void has_spare(std::uint64_t number, std::type_index what) noexcept;
   // All but open() are called with the team's mutex.
   entry* find(std::uint64_t number) noexcept;
   bool is_over() const noexcept;
   unsigned room() const noexcept;
   void ask() noexcept;
   void answer(unsigned to, std::uint64_t up_to, unsigned wanted, unsigned ahead);
-  bool may_be_lent(subtask& s, const borrower& to) noexcept;
+  bool may_be_lent(subtask& s, const borrower& to, bool is_tried) noexcept;
   std::size_t missing(const borrower& to, const entry& e) const noexcept;
   std::optional<std::size_t> choose(std::span<subtask* const> from, const borrower& to) noexcept;
   bool lend_one(unsigned to);
@@ -168,6 +168,7 @@ private:
   copies copies_;
   graph_memory memory_;  // of what stands for subtasks that are lent; with the team's mutex
   worth worth_;          // with the team's mutex
+  double looks_at_ = 0;  // has_spare(), next, in microseconds; with the team's mutex
 };
 
 }  // namespace cleave::detail

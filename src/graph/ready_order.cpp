@@ -46,6 +46,11 @@ subtask* ready_order::take(
   return s;
 }
 
+bool ready_order::has(const std::function<bool(std::span<subtask* const>)>& holds) {
+  const std::lock_guard guard(mutex_);
+  return holds(waiting_);
+}
+
 /// Called with the mutex, if one waits.
 subtask* ready_order::earliest() noexcept {
   std::ranges::pop_heap(waiting_, is_later);
@@ -77,7 +82,7 @@ void graph_scope::end_turn() noexcept {
       // wait() tells.
     } catch (...) { keep(number, std::current_exception()); }
   }
-  if (lends != nullptr && order_->waiting() == 0) lends->is_idle();
+  if (lends != nullptr) order_->waiting() == 0 ? lends->is_idle() : lends->has_spare();
 }
 
 }  // namespace cleave::detail

@@ -243,6 +243,8 @@ public:
   subtask* take_next() noexcept;
   /// How many more could be in turn.
   unsigned room() noexcept;
+  /// Whether that holds for those that wait. It is called with a mutex of this object.
+  bool has(const std::function<bool(std::span<subtask* const>)>& holds);
   /// How many are ready and not in turn.
   std::size_t waiting() const noexcept { return count_.load(std::memory_order_relaxed); }
   /// Takes one of those that wait, which `choose` names by its place among them; null if it names
