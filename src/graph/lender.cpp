@@ -60,7 +60,7 @@ void lending::has_spare() noexcept {
     borrower& b = borrowers_[i];
     if (!b.has_asked || !graph_.order_->has([&](std::span<subtask* const> from) {
           return std::ranges::any_of(from.first(std::min(from.size(), few)),
-                                     [&](subtask* s) { return may_be_lent(*s, b, false); });
+                                     [&](subtask* s) { return may_be_lent(*s, b); });
         }))
       continue;
     b.has_asked = false, --asked_;
@@ -69,13 +69,12 @@ void lending::has_spare() noexcept {
   looks_at_ = recorder::now() + pause;
 }
 
-bool lending::may_be_lent(subtask& s, const borrower& to, bool is_tried) noexcept {
+bool lending::may_be_lent(subtask& s, const borrower& to) noexcept {
   const std::uint64_t number = s.in_graph().number;
   if (number > to.up_to || graph_.error.is_before(number)) return false;
   const entry* const e = find(number);
   if (e == nullptr || !e->is_own) return false;
-  const std::type_index what = typeid(s);
-  return worth_.is(what) || (is_tried && worth_.is_tried(what));
+  return worth_.is(typeid(s), recorder::now());
 }
 
 /// How many bytes the borrower lacks of what the subtask uses, as far as is known.
@@ -97,7 +96,7 @@ std::optional<std::size_t> lending::choose(std::span<subtask* const> from,
   std::optional<std::size_t> best;
   std::pair<std::size_t, std::uint64_t> least;
   for (std::size_t i = 0; i < std::min(from.size(), most_looked_at); ++i) {
-    if (!may_be_lent(*from[i], to, true)) continue;
+    if (!may_be_lent(*from[i], to)) continue;
     const entry& e = *find(from[i]->in_graph().number);
     const std::pair lacks{missing(to, e), e.number};
     if (best && least <= lacks) continue;
@@ -217,8 +216,9 @@ void lending::complete(lent& l, std::uint64_t number, ending how, double run,
       for (const use_of& u : l.uses)
         if (u.writes()) u.of->get(r);
       r.expect_end();
-      const std::type_index what = typeid(*l.of);
-      worth_.note(what, run, l.cost + recorder::now() - began);
+      const subtask& done = *l.of;
+      const double now = recorder::now();
+      worth_.note(typeid(done), run, l.cost + now - began, now);
     } catch (...) { graph_.keep(number, std::current_exception()); }
   graph_.complete(*l.of);
   has_spare();

@@ -141,7 +141,7 @@ private:
   unsigned room() const noexcept;
   void ask() noexcept;
   void answer(unsigned to, std::uint64_t up_to, unsigned wanted, unsigned ahead);
-  bool may_be_lent(subtask& s, const borrower& to, bool is_tried) noexcept;
+  bool may_be_lent(subtask& s, const borrower& to) noexcept;
   std::size_t missing(const borrower& to, const entry& e) const noexcept;
   std::optional<std::size_t> choose(std::span<subtask* const> from, const borrower& to) noexcept;
   bool lend_one(unsigned to);

@@ -1,29 +1,31 @@
 #include "graph/worth.hpp"
 
+#include <algorithm>
+
 namespace cleave::detail {
 namespace {
 /// What the messages of a loan cost a node, besides the values that they carry, in microseconds.
 constexpr double messages = 10;
-constexpr std::uint32_t one_of = 1024;
+/// What is known is believed for so long, in microseconds.
+constexpr double long_ago = 20'000;
 /// How much the newest measurement counts.
 constexpr double newest = 0.25;
 }  // namespace
 
-bool worth::is(std::type_index what) const noexcept {
+bool worth::is(std::type_index what, double now) const noexcept {
   const auto at = known_.find(what);
-  return at == known_.end() || at->second.run > messages + 2 * at->second.cost;
+  if (at == known_.end() || now - at->second.at > long_ago) return true;
+  return at->second.run > messages + 2 * at->second.cost;
 }
 
-bool worth::is_tried(std::type_index what) noexcept {
-  const auto at = known_.find(what);
-  return at != known_.end() && ++at->second.refused % one_of == 0;
-}
-
-void worth::note(std::type_index what, double run, double cost) {
-  const auto [at, is_first] = known_.try_emplace(what);
+void worth::note(std::type_index what, double run, double cost, double now) {
+  const auto [at, is_first] = known_.try_emplace(what, experience{run, cost, now});
+  if (is_first) return;
   experience& e = at->second;
-  const double share = is_first ? 1 : newest;
-  e.run += share * (run - e.run), e.cost += share * (cost - e.cost);
+  e.run += newest * (run - e.run);
+  // A thread that has lost its CPU meanwhile measures too much.
+  e.cost = std::min(cost, (1 + newest) * e.cost);
+  e.at = now;
 }
 
 }  // namespace cleave::detail

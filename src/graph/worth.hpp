@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <typeindex>
 #include <unordered_map>
 
@@ -10,18 +9,15 @@ namespace cleave::detail {
 /// One thread at a time uses it.
 class worth {
 public:
-  /// Whether those of that type should be lent, as far as is known: those of which nothing is known
-  /// should.
-  bool is(std::type_index what) const noexcept;
-  /// Whether one that is not worth it should be lent all the same, in case that has changed.
-  bool is_tried(std::type_index what) noexcept;
+  /// Whether those of that type should be lent, as far as is known at that time, in microseconds.
+  /// Those of which nothing was known for a while should, whatever was known before.
+  bool is(std::type_index what, double now) const noexcept;
   /// One has come back that took `run` microseconds there, and `cost` here.
-  void note(std::type_index what, double run, double cost);
+  void note(std::type_index what, double run, double cost, double now);
 
 private:
   struct experience {
-    double run = 0, cost = 0;
-    std::uint32_t refused = 0;
+    double run, cost, at;
   };
   std::unordered_map<std::type_index, experience> known_;
 };
