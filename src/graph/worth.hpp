@@ -18,6 +18,7 @@ public:
 private:
   struct experience {
     double run, cost, at;
+    unsigned count = 1;
   };
   std::unordered_map<std::type_index, experience> known_;
 };

@@ -1,6 +1,7 @@
 // Graphs of a team whose idle nodes are lent subtasks: what comes out, what is lent, and what goes
 // wrong.
 #include "node/team_of.hpp"
+#include "temporary_folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -199,6 +200,95 @@ TEST_P(team_of, others_do_what_a_node_that_is_held_up_does_not) {
   else EXPECT_GT(lent, 0);
 }
 
+/// There is nothing to lend for long, but then.
+struct has_spare_later {
+  static constexpr int count = 20;
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  void run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    auto start = g.make(0), end = g.make(0);
+    g.run([](int&) { compute(20'000); }, out(start), on(0));
+    g.run(
+        [](const int&, int&) {
+          while (done < count) std::this_thread::yield();
+        },
+        in(start), out(end), on(0));
+    for (int i = 0; i < count; ++i) {
+      auto d = g.make(0);
+      g.set_home(d, 0);
+      g.run(
+          [&all](const int&, int&) {
+            compute(50);
+            ++done;
+            if (all.rank() != 0) ++lent;
+          },
+          in(start), out(d));
+    }
+    g.wait();
+  }
+};
+
+TEST_P(team_of, who_asked_in_vain_is_told_when_there_is_something) {
+  if (size == 1 || GetParam().workers != 1) return;
+  lent = 0;
+  j.root().run_on_all(has_spare_later{});
+  EXPECT_EQ(lent, has_spare_later::count);
+}
+
+/// A large datum that all read, and others that are changed again and again.
+struct uses_large_data {
+  static constexpr std::size_t length = 50'000;
+  static constexpr int changed = 4, steps = 10;
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  void run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    auto shared = g.make(std::vector<int>(length, 1));
+    auto gate = g.make(0);
+    std::vector<datum<std::vector<int>>> own;
+    for (int i = 0; i < changed; ++i) {
+      own.push_back(g.make(std::vector<int>(length, 0)));
+      g.set_home(own.back(), 0);
+    }
+    g.run(
+        [](int&) {
+          while (done < changed * steps) std::this_thread::yield();
+        },
+        out(gate), on(0));
+    for (int step = 0; step < steps; ++step)
+      for (const auto& d : own)
+        g.run(
+            [](const std::vector<int>& a, std::vector<int>& to) {
+              compute(3000);
+              for (std::size_t k = 0; k < length; ++k) to[k] += a[k];
+              ++done;
+            },
+            in(shared), inout(d));
+    g.wait();
+    if (all.rank() == 0)
+      for (const auto& d : own)
+        if (*d != std::vector<int>(length, steps)) noted.add(0, "wrong");
+  }
+};
+
+TEST(team, what_was_lent_keeps_its_data) {
+  noted.clear();
+  job j(2, 1);
+  const auto sent = [&](unsigned rank) {
+    return j.nodes[rank]->link().counted().carried.sent_bytes /
+           (uses_large_data::length * sizeof(int));
+  };
+  j.root().run_on_all(uses_large_data{});
+  EXPECT_TRUE(noted.all().empty());
+  EXPECT_LE(sent(0), uses_large_data::changed + 1u) << "each datum goes there once";
+  EXPECT_EQ(sent(1), uses_large_data::changed * uses_large_data::steps);
+}
+
 /// What it writes goes to the lender, and from there on: to the one that has computed it, too.
 struct passes_values_on {
   int steps = 0;
@@ -387,6 +477,70 @@ TEST_P(team_of, subtasks_divide_their_work_elsewhere) {
   value expected = 0;
   for (value i = 0; i < count; ++i) expected += mix(i) + 49 * 25;
   EXPECT_EQ(j.root().run_on_all(divides_inside{count}), expected);
+}
+
+struct is_not_dynamic_everywhere {
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  static void run(team_graph& g) {
+    auto x = g.make(0);
+    g.run([](int& v) { ++v; }, inout(x));
+    g.wait();
+  }
+  void run(team& all) const {
+    if (all.rank() == 0) {
+      team_graph g(all, dynamic);
+      run(g);
+    } else {
+      team_graph g(all);
+      run(g);
+    }
+  }
+};
+
+TEST_P(team_of, all_nodes_say_that_it_is_dynamic) {
+  if (size == 1) return;
+  EXPECT_THROW(j.root().run_on_all(is_not_dynamic_everywhere{}), std::logic_error);
+}
+
+// ---- plans
+
+struct has_a_plan {
+  std::string plan;
+  auto input() { return std::tie(plan); }
+  value run(team& all) const {
+    team_graph g(all, dynamic, plan);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < 20; ++i) {
+      v.push_back(g.make<value>(i));
+      g.set_home(v.back(), 0);
+    }
+    for (int step = 0; step < 3; ++step)
+      for (const auto& d : v)
+        g.run(
+            [&all](value& x) {
+              compute(100);
+              x = mix(x);
+              if (all.rank() != 0) ++lent;
+            },
+            inout(d));
+    for (const auto& d : v) g.bring(d);
+    g.wait();
+    value sum = 0;
+    for (const auto& d : v) sum += *d;
+    return sum;
+  }
+};
+
+TEST_P(team_of, nothing_is_lent_while_a_plan_is_recorded) {
+  const temporary_folder folder;
+  const auto file = (folder.path / "plan").string();
+  value expected = 0;
+  for (value i = 0; i < 20; ++i) expected += mix(mix(mix(i)));
+  lent = 0;
+  EXPECT_EQ(j.root().run_on_all(has_a_plan{file}), expected);
+  EXPECT_EQ(lent, 0);
+  EXPECT_EQ(j.root().run_on_all(has_a_plan{file}), expected);
 }
 
 // ---- what it costs
