@@ -265,12 +265,15 @@ public:
       [[maybe_unused]] listed to{of_data.data(), before.data(), &rank};
       (list(uses, to), ...);
       detail::vertex_ref elsewhere;
-      if (nodes != nullptr && !place(name, of_data, before, rank, elsewhere))
-        return subtask(number_, elsewhere);
+      const bool is_here = nodes == nullptr || place(name, of_data, before, rank, elsewhere);
+      if (!is_here && (lends == nullptr || !keeps_functions())) return subtask(number_, elsewhere);
       try {
-        std::unique_ptr<call> made(new (memory) call(*this, std::move(f), std::move(data)));
+        std::unique_ptr<call> made(new (is_here ? memory : memory_of_functions())
+                                       call(*this, std::move(f), std::move(data)));
         made->name = name;
-        return subtask(number_, enter(std::move(made), of_data, before));
+        if (is_here) return subtask(number_, enter(std::move(made), of_data, before));
+        keep_function(std::move(made));
+        return subtask(number_, elsewhere);
       } catch (...) {
         not_made(of_data, before);
         throw;
@@ -313,6 +316,15 @@ private:
     return values<V>(all);
   }
 
+  template <class V, class Next>
+  static void point_to(V*& at, Next& next) noexcept {
+    at = static_cast<typename datum<std::remove_const_t<V>>::node*>(*next++)->value;
+  }
+  template <class V, class Next>
+  static void point_to(pointer_list<V>& all, Next& next) noexcept {
+    for (V*& at : all) point_to(at, next);
+  }
+
   template <class F, class Data>
   struct call_of;
   template <class F, class... At>
@@ -325,6 +337,10 @@ private:
         : subtask(g), f(std::move(function)), data(std::move(its)) {}
     void call() override {
       std::apply([this](const At&... at) { std::invoke(f, value_at(at)...); }, data);
+    }
+    void use_instead([[maybe_unused]] std::span<detail::any_datum* const> those) noexcept override {
+      [[maybe_unused]] auto next = those.begin();
+      std::apply([&](At&... at) { (point_to(at, next), ...); }, data);
     }
     F f;
     std::tuple<At...> data;

@@ -12,6 +12,26 @@
 
 namespace cleave {
 
+struct dynamic_t {};
+/// Has a team_graph give subtasks that are ready to nodes that have nothing to do:
+///
+///     cleave::team_graph g(all, cleave::dynamic);
+///
+/// It pays where nodes are not equally fast, or subtasks not equally long, if a subtask takes
+/// several times as long as its data take to the other node and back. Those that were not worth
+/// that are not given away any more. Each node begins its earliest subtask first (earliest_first).
+///
+/// What a subtask does must not depend on the node that it runs on. It may run on any, and leaves
+/// its values where it would have written otherwise. One that has on(rank) or add() stays. A datum
+/// has to be equal to a new object, made by its default constructor, into which its value was read.
+///
+/// Until the next wait() each node keeps the functions of other nodes' subtasks, and until the end
+/// of the graph one more object for each datum that it was given by one of them. The end of the
+/// graph waits for all nodes.
+///
+/// Source: Parsley, section 3.1.
+inline constexpr dynamic_t dynamic;
+
 /// A graph whose subtasks run on the nodes of a team, each on one of them:
 ///
 ///     struct product {
@@ -53,6 +73,10 @@ public:
   ///
   /// Source: Parsley, section 3.3.
   explicit team_graph(team& of, const std::string& plan = {}) { distribute(of.node_, plan); }
+  /// A graph whose subtasks idle nodes run, too: see `dynamic`.
+  team_graph(team& of, dynamic_t, const std::string& plan = {}) {
+    distribute(of.node_, plan, true);
+  }
 
   /// A datum with this value, which every node has. T needs to travel (task.hpp).
   template <class T>
@@ -135,6 +159,12 @@ private:
     }
     void get([[maybe_unused]] detail::byte_reader& r) override {
       if constexpr (CLEAVE_HAVE_CEREAL) detail::get_value(r, *this->value);
+    }
+    bool can_make_other() const noexcept override { return std::is_default_constructible_v<T>; }
+    std::unique_ptr<detail::any_datum> make_other() const override {
+      if constexpr (std::is_default_constructible_v<T>)
+        return std::make_unique<typename datum<T>::template own<node>>();
+      else return nullptr;
     }
   };
 

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "graph/lending.hpp"
 #include "graph/making_ahead.hpp"
 #include "graph/placement.hpp"
 #include "graph/recorder.hpp"
@@ -62,6 +63,9 @@ public:
   receive_value(distribution& by, any_datum* d, unsigned of) noexcept
       : subtask(by.graph_, kind::receive), from(of), by_(by), datum_(d) {
     name = "receive";
+  }
+  ~receive_value() override {
+    if (by_.graph_.lends != nullptr) by_.graph_.lends->has_spare();
   }
   void call() override {
     bytes = arrival.message.size();
@@ -131,6 +135,7 @@ distribution::distribution(graph_scope& g, team_node& node, std::string plan)
       sent_(node.size) {
   incoming_.from.resize(size());
   planning_.file = std::move(plan);
+  if (g.lends != nullptr) g.lends->use(*this), made_.all.add(entry::lends);
   node_.enter(*this);
 }
 
@@ -166,6 +171,7 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
     if (planning_.recording != nullptr)
       planning_.recording->place(graph_.made_, name, uses, after, asked, to);
     begin_transfers(uses, after, to, before);
+    if (graph_.lends != nullptr) graph_.lends->place(graph_.made_, uses, to, asked.has_value());
   } catch (...) {
     graph_.not_made(uses, after);
     cancel();  // others may wait for what this node was to send
@@ -477,6 +483,9 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       else planning_.measured.emplace_back(contents.begin(), contents.end());
       return true;
     }
+    case kind::lending:
+      first = message.size() - r.left();
+      return graph_.lends != nullptr && graph_.lends->receive(std::move(message), first);
     default: r.fail("a kind of message within a graph");
   }
   get_state(r);
@@ -485,13 +494,17 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
 
 // ---- a graph of a team
 
-void graph_scope::distribute(team_node& of, const std::string& plan) {
+void graph_scope::distribute(team_node& of, const std::string& plan, bool lends_subtasks) {
   if (of.size == 1 && plan.empty()) return;
   // Graphs of two workers could be made in one order here and in another one there, and a graph of
   // a subtask on one node only.
   if (owner == nullptr || owner != of.began_on || is_in_subtask)
     throw std::logic_error(
         "cleave::team_graph: not made by the worker that began the team's task, or in a subtask");
+  if (lends_subtasks) {
+    order_ready();
+    lends = std::make_unique<lending>(*this, of);
+  }
   nodes = std::make_unique<distribution>(*this, of, plan);
   from_nodes = of.watch();
   if (!plan.empty()) nodes->open_plan();

@@ -6,9 +6,29 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "graph/lending.hpp"
+
 // The end of a graph of a team: what all nodes agree on, and how they get to know that there is
 // nothing more to wait for.
 namespace cleave::detail {
+namespace {
+
+class [[nodiscard]] lends_while_waiting {
+public:
+  explicit lends_while_waiting(lending* l) noexcept : lends_(l) {
+    if (lends_ != nullptr) lends_->begin_waiting();
+  }
+  ~lends_while_waiting() {
+    if (lends_ != nullptr) lends_->end_waiting();
+  }
+  lends_while_waiting(const lends_while_waiting&) = delete;
+  lends_while_waiting& operator=(const lends_while_waiting&) = delete;
+
+private:
+  lending* const lends_;
+};
+
+}  // namespace
 
 std::logic_error distribution::different_graphs() {
   return std::logic_error(
@@ -17,10 +37,16 @@ std::logic_error distribution::different_graphs() {
 
 void distribution::await(const std::function<bool()>& holds) {
   if (size() == 1) return;
-  node_.await([&] {
-    const std::lock_guard lock(node_.mutex);
-    return holds() || is_left();
-  });
+  for (;;) {
+    bool is_over = false;
+    node_.await([&] {
+      const std::lock_guard lock(node_.mutex);
+      is_over = holds() || is_left();
+      return is_over || (graph_.lends != nullptr && !graph_.pending.none());
+    });
+    if (is_over) break;
+    detail::wait(graph_);  // this node was lent something
+  }
   const std::lock_guard lock(node_.mutex);
   if (holds()) return;
   if (rounds_.differs) throw different_graphs();
@@ -102,6 +128,7 @@ bool distribution::finish() {
   if (mine_.is_on) refuse_in_mine("waits for nothing");
   compare(false);
   tell_transfers();
+  const lends_while_waiting lends(graph_.lends.get());
   detail::wait(graph_);
   std::exception_ptr thrown;
   const bool whole = agree(thrown);
@@ -115,6 +142,7 @@ bool distribution::finish() {
 void distribution::end(bool unwinds) noexcept {
   if (unwinds) abandon();
   else compare(true);
+  if (graph_.lends != nullptr && !unwinds) end_lending();
   detail::wait(graph_);
   if (rank() != 0 || unwinds) return;
   try {
@@ -122,6 +150,18 @@ void distribution::end(bool unwinds) noexcept {
   } catch (const std::logic_error& e) { std::fprintf(stderr, "%s\n", e.what()); } catch (...) {
   }  // somebody has left, and there is nothing more to compare
   close_plan();
+}
+
+/// All nodes end together, as those that are idle may be lent what others have to do.
+void distribution::end_lending() noexcept {
+  const lends_while_waiting lends(graph_.lends.get());
+  detail::wait(graph_);
+  try {
+    std::exception_ptr thrown;
+    agree(thrown);
+  } catch (...) {}  // somebody has left
+  const std::lock_guard lock(node_.mutex);
+  release();
 }
 
 void distribution::cancel() noexcept {
@@ -161,6 +201,7 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 void distribution::release() noexcept {
   incoming_.released = true;
   for (lane& from : incoming_.from) from.release([this](receive_value& r) { arrives(r, {}); });
+  if (graph_.lends != nullptr) graph_.lends->release();
 }
 
 void distribution::look_for_cancelled() noexcept {

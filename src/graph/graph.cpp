@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+#include "graph/lending.hpp"
+
 namespace cleave::detail {
 
 // ---- vertices

@@ -1,6 +1,9 @@
 #include <cleave/detail/graph/graph.hpp>
 
 #include <algorithm>
+#include <utility>
+
+#include "graph/lending.hpp"
 
 namespace cleave::detail {
 
@@ -13,7 +16,7 @@ constexpr auto is_later = [](subtask* a, subtask* b) noexcept {
 
 subtask* ready_order::add(subtask& s) {
   const std::lock_guard guard(mutex_);
-  waiting_.push_back(&s);
+  waiting_.push_back(&s), ++count_;
   std::ranges::push_heap(waiting_, is_later);
   if (in_turn_ == workers_) return nullptr;
   ++in_turn_;
@@ -27,11 +30,32 @@ subtask* ready_order::take_next() noexcept {
   return nullptr;
 }
 
+unsigned ready_order::room() noexcept {
+  const std::lock_guard guard(mutex_);
+  return workers_ - in_turn_;
+}
+
+subtask* ready_order::take(
+    const std::function<std::optional<std::size_t>(std::span<subtask* const>)>& choose) {
+  const std::lock_guard guard(mutex_);
+  const auto at = choose(waiting_);
+  if (!at) return nullptr;
+  subtask* const s = std::exchange(waiting_[*at], waiting_.back());
+  waiting_.pop_back(), --count_;
+  std::ranges::make_heap(waiting_, is_later);
+  return s;
+}
+
+bool ready_order::has(const std::function<bool(std::span<subtask* const>)>& holds) {
+  const std::lock_guard guard(mutex_);
+  return holds(waiting_);
+}
+
 /// Called with the mutex, if one waits.
 subtask* ready_order::earliest() noexcept {
   std::ranges::pop_heap(waiting_, is_later);
   subtask* const s = waiting_.back();
-  waiting_.pop_back();
+  waiting_.pop_back(), --count_;
   s->in_turn_ = true;
   return s;
 }
@@ -41,6 +65,7 @@ void graph_scope::order_ready() {
 }
 
 void graph_scope::start_in_order(subtask& s) {
+  if (lends != nullptr) return lends->start_in_order(s);
   std::unique_ptr<subtask> owned(&s);
   subtask* const next = order_->add(s);
   static_cast<void>(owned.release());  // the order owns it
@@ -48,7 +73,8 @@ void graph_scope::start_in_order(subtask& s) {
 }
 
 void graph_scope::end_turn() noexcept {
-  if (subtask* const next = order_->take_next(); next != nullptr) {
+  subtask* const next = order_->take_next();
+  if (next != nullptr) {
     const std::uint64_t number = next->in_graph().number;
     try {
       spawn(*next);
@@ -56,6 +82,7 @@ void graph_scope::end_turn() noexcept {
       // wait() tells.
     } catch (...) { keep(number, std::current_exception()); }
   }
+  if (lends != nullptr) order_->waiting() == 0 ? lends->is_idle() : lends->has_spare();
 }
 
 }  // namespace cleave::detail

@@ -102,6 +102,7 @@ public:
   void note(std::uint64_t number, const std::exception_ptr& e) noexcept;
 
 private:
+  friend class lending;
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
   class send;
   class receive_value;
@@ -119,11 +120,12 @@ private:
     plan,       // from the first node: what it is
     measured,   // to the first node
     transfers,  // how many there are between two nodes
-    differing   // to the first node: two nodes have counted other numbers of those
+    differing,  // to the first node: two nodes have counted other numbers of those
+    lending     // what lending::kind says
   };
   /// What goes into the hash of all that was made so far: which node runs what, with which data;
   /// where was waited.
-  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, mine };
+  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, mine, lends };
   struct hash {
     std::uint64_t value = 0;
     void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
@@ -216,6 +218,7 @@ private:
   void compare(std::uint64_t round, std::uint64_t made);
   void differ(std::uint64_t round);
   bool agree(std::exception_ptr& thrown);
+  void end_lending() noexcept;
   void abandon() noexcept;
   void get_state(byte_reader& r);
   void get_error(byte_reader& r);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@ class subtask;
 class graph_memory;
 class graph_scope;
 class distribution;
+class lending;
 class team_node;
 
 /// `to` comes after the vertex in whose list this is.
@@ -151,6 +153,9 @@ struct any_datum {
   /// put() and get() carry the value from one node to another, in graphs of a team.
   virtual void put(byte_writer&) const {}
   virtual void get(byte_reader&) {}
+  /// Another datum of the same type, for a value that comes from elsewhere; null: there is none.
+  virtual std::unique_ptr<any_datum> make_other() const { return nullptr; }
+  virtual bool can_make_other() const noexcept { return false; }
   const void* graph = nullptr;
   datum_uses uses;
   datum_place place;
@@ -196,12 +201,15 @@ protected:
   subtask(graph_scope& g, kind k) noexcept : subtask(g) { kind_ = k; }
 
   virtual void call() = 0;
+  /// Has call() use other data of the same types, which are given in the order of the uses.
+  virtual void use_instead(std::span<any_datum* const>) noexcept {}
   /// Called instead of call() if a subtask before this one has thrown.
   virtual void skip() noexcept {}
 
 private:
   friend class graph_scope;
   friend class distribution;
+  friend class lending;
   friend class ready_order;
   class joining;
   graph_scope& graph() const noexcept;
@@ -233,14 +241,24 @@ public:
   subtask* add(subtask& s);
   /// One that was in turn has ended, or was dropped. Returns the one in its place, or null.
   subtask* take_next() noexcept;
+  /// How many more could be in turn.
+  unsigned room() noexcept;
+  /// Whether that holds for those that wait. It is called with a mutex of this object.
+  bool has(const std::function<bool(std::span<subtask* const>)>& holds);
+  /// How many are ready and not in turn.
+  std::size_t waiting() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// Takes one of those that wait, which `choose` names by its place among them; null if it names
+  /// none. `choose` is called with a mutex of this object.
+  subtask* take(const std::function<std::optional<std::size_t>(std::span<subtask* const>)>& choose);
 
 private:
   subtask* earliest() noexcept;
 
   const unsigned workers_;
   std::mutex mutex_;
-  std::vector<subtask*> waiting_;  // a heap, with that mutex
-  unsigned in_turn_ = 0;           // with that mutex
+  std::vector<subtask*> waiting_;      // a heap, with that mutex
+  unsigned in_turn_ = 0;               // with that mutex
+  std::atomic<std::size_t> count_{0};  // of those that wait; changed with that mutex
 };
 
 /// What a graph is without the types of its data.
@@ -269,8 +287,8 @@ protected:
   // These serve a graph of a team; with one member they do nothing. Only the owner calls them.
 
   /// `plan` is a file, or empty. Throws std::logic_error if the caller is no worker, and what
-  /// distribution::open_plan() does.
-  void distribute(team_node& of, const std::string& plan);
+  /// distribution::open_plan() does. `lends`: idle nodes are given subtasks of others.
+  void distribute(team_node& of, const std::string& plan, bool lends = false);
   /// Decides which node runs the subtask that is made next, which is `of`. Returns whether it is
   /// this node.
   bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
@@ -278,6 +296,10 @@ protected:
   /// Says that a subtask was placed here and could not be made: wait() throws why, on all nodes.
   /// Called in the handler.
   void not_made(std::span<const datum_use> uses, std::span<const vertex_ref> after) noexcept;
+  /// Whether this node may run the subtask that was placed last on another one.
+  bool keeps_functions() const noexcept;
+  graph_memory& memory_of_functions() noexcept;
+  void keep_function(std::unique_ptr<subtask> s);
   void give_home(any_datum& d);
   void home(any_datum& d, unsigned rank) const;
   void bring_to(any_datum& d, unsigned rank);
@@ -288,11 +310,13 @@ protected:
 
   graph_memory memory;
   first_error error;
+  std::unique_ptr<lending> lends;       // null unless nodes give each other subtasks
   std::unique_ptr<distribution> nodes;  // null unless a team of several members shares the graph
 
 private:
   friend class subtask;
   friend class distribution;
+  friend class lending;
   /// Makes a subtask run when that is possible. `number` is its place in program order.
   vertex_ref link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                   std::span<const vertex_ref> after, std::uint64_t number);

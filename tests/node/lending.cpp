@@ -1,0 +1,591 @@
+// Graphs of a team whose idle nodes are lent subtasks: what comes out, what is lent, and what goes
+// wrong.
+#include "node/team_of.hpp"
+#include "temporary_folder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cleave::tests {
+namespace {
+
+using value = std::uint64_t;
+
+INSTANTIATE_TEST_SUITE_P(, team_of,
+                         testing::Values(shape{1, 2, 0us}, shape{2, 1, 0us}, shape{2, 2, 0us},
+                                         shape{3, 1, 200us}, shape{5, 2, 0us}),
+                         shape_name);
+
+/// Subtasks that ran on another node than the one that has their place.
+std::atomic<int> lent{0};
+
+void compute(int microseconds) {
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+
+// ---- random programs
+
+struct random_program {
+  std::uint64_t seed = 0;
+  int thrower = 1 << 30;  // some of the subtasks from that one on throw
+  auto input() { return std::tie(seed, thrower); }
+  static constexpr std::size_t data = 8;
+  static constexpr int subtasks = 120;
+
+  std::uint64_t draw(int i, std::uint64_t what) const {
+    return random_at(seed * 100'000 + static_cast<std::uint64_t>(i) * 32 + what);
+  }
+  /// Which data it reads, changes and writes, in this order.
+  std::array<std::size_t, data> order(int i) const {
+    std::array<std::size_t, data> all{};
+    for (std::size_t k = 0; k < data; ++k) all[k] = k;
+    for (std::size_t k = data; k > 1; --k) std::swap(all[k - 1], all[draw(i, k) % k]);
+    return all;
+  }
+  std::size_t reads(int i) const { return draw(i, 16) % 4; }
+  std::size_t changes(int i) const { return draw(i, 17) % 3; }
+  bool throws(int i) const { return i >= thrower && draw(i, 20) % 4 == 0; }
+  bool waits_after(int i) const { return i % 40 == 39; }
+  int first_thrown() const {
+    for (int i = 0; i < subtasks; ++i)
+      if (throws(i)) return i;
+    return -1;
+  }
+
+  template <class Reads, class Changes>
+  static void step(int i, const Reads& read, const Changes& change, value& written) {
+    value sum = static_cast<value>(i);
+    for (const value& v : read) sum = mix(sum + v);
+    for (value& v : change) sum += v, v = mix(sum);
+    written = mix(sum + 1);
+  }
+  std::vector<value> by_calls() const {
+    std::vector<value> v(data);
+    for (int i = 0; i < subtasks; ++i) {
+      const auto at = order(i);
+      std::vector<value> read;
+      std::vector<value*> change;
+      std::size_t k = 0;
+      while (read.size() < reads(i)) read.push_back(v[at[k++]]);
+      while (change.size() < changes(i)) change.push_back(&v[at[k++]]);
+      step(i, read, values<value>(change), v[at[k]]);
+      if (i % 7 == 0) v[at[k]] += v[at[(k + 1) % data]];
+      if (waits_after(i)) ++v[0];
+    }
+    return v;
+  }
+  std::vector<value> run(team& all) const {
+    team_graph g(all, dynamic);
+    std::vector<datum<value>> v;
+    for (std::size_t k = 0; k < data; ++k) v.push_back(g.make<value>(0));
+    // Most have their place on one node.
+    for (const auto& d : v)
+      if (draw(0, 21) % 2 == 0) g.set_home(d, static_cast<unsigned>(seed) % all.size());
+    std::array<subtask, 4> before;
+    for (int i = 0; i < subtasks; ++i) {
+      const auto at = order(i);
+      std::vector<datum<value>> read, change;
+      std::size_t k = 0;
+      while (read.size() < reads(i)) read.push_back(v[at[k++]]);
+      while (change.size() < changes(i)) change.push_back(v[at[k++]]);
+      const auto f = [i, this](values<const value> r, values<value> c, value& w) {
+        compute(static_cast<int>(draw(i, 22) % 4) * 60);
+        disturb(static_cast<std::uint64_t>(i));
+        if (throws(i)) throw std::out_of_range(std::to_string(i));
+        step(i, r, c, w);
+      };
+      auto& last = before[draw(i, 18) % before.size()];
+      const unsigned where = static_cast<unsigned>(draw(i, 19)) % all.size();
+      switch (i % 5) {
+        case 0: last = g.run(f, in(read), inout(change), out(v[at[k]]), on(where)); break;
+        case 1: last = g.run(f, in(read), inout(change), out(v[at[k]]), after(last)); break;
+        case 2:
+          last = g.run([f](value& w, values<value> c, values<const value> r) { f(r, c, w); },
+                       out(v[at[k]]), inout(change), in(read));
+          break;
+        default: last = g.run(f, in(read), inout(change), out(v[at[k]]));
+      }
+      if (i % 7 == 0)
+        g.run([](value& sum, const value& more) { sum += more; }, add(v[at[k]]),
+              in(v[at[(k + 1) % data]]));
+      if (waits_after(i)) {  // the program changes data that it has
+        if (i % 80 == 79) g.bring(v[0]);
+        else g.run([](value& w) { ++w; }, inout(v[0]));
+        EXPECT_TRUE(g.wait());
+        if (i % 80 == 79) ++*v[0];
+      }
+    }
+    for (const auto& d : v) g.bring(d);
+    EXPECT_TRUE(g.wait());
+    std::vector<value> result;
+    for (const auto& d : v) result.push_back(*d);
+    if (result != by_calls()) noted.add(all.rank(), "wrong");
+    return result;
+  }
+};
+
+TEST_P(team_of, random_programs) {
+  for (std::uint64_t seed = 0; seed < (size > 3 ? 3 : 8); ++seed) {
+    const random_program p{seed};
+    EXPECT_EQ(j.root().run_on_all(p), p.by_calls()) << "seed " << seed;
+    EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
+  }
+}
+
+TEST_P(team_of, the_first_exception_of_a_random_program) {
+  for (std::uint64_t seed = 0; seed < (size > 3 ? 3 : 8); ++seed) {
+    const random_program p{seed, static_cast<int>(seed) * 12};
+    try {
+      j.root().run_on_all(p);
+      EXPECT_EQ(p.first_thrown(), -1) << "seed " << seed;
+    } catch (const std::out_of_range& e) {
+      EXPECT_EQ(e.what(), std::to_string(p.first_thrown())) << "seed " << seed;
+    }
+  }
+}
+
+// ---- who runs what
+
+/// All subtasks have their place on node 0, whose first one ends last.
+struct is_held_up {
+  int count = 0;
+  auto input() { return std::tie(count); }
+  std::vector<value> run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    auto start = g.make(0);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < count; ++i) {
+      v.push_back(g.make<value>(i));
+      g.set_home(v.back(), 0);
+    }
+    g.run(
+        [this](int&) {
+          while (done < count) std::this_thread::yield();
+        },
+        out(start), on(0));
+    for (const auto& d : v)
+      g.run(
+          [&all](value& x) {
+            compute(50);
+            x = mix(x), ++done;
+            if (all.rank() != 0) ++lent;
+          },
+          inout(d));
+    for (const auto& d : v) g.bring(d);
+    g.wait();
+    std::vector<value> result;
+    for (const auto& d : v) result.push_back(*d);
+    return result;
+  }
+};
+
+TEST_P(team_of, others_do_what_a_node_that_is_held_up_does_not) {
+  if (size == 1) return;
+  constexpr int count = 40;
+  lent = 0;
+  const auto result = j.root().run_on_all(is_held_up{count});
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(result[static_cast<std::size_t>(i)], mix(static_cast<value>(i)));
+  // A worker of node 0 is held up, and others there may run what they like.
+  if (GetParam().workers == 1) EXPECT_EQ(lent, count);
+  else EXPECT_GT(lent, 0);
+}
+
+/// There is nothing to lend for long, but then.
+struct has_spare_later {
+  static constexpr int count = 20;
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  void run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    auto start = g.make(0), end = g.make(0);
+    g.run([](int&) { compute(20'000); }, out(start), on(0));
+    g.run(
+        [](const int&, int&) {
+          while (done < count) std::this_thread::yield();
+        },
+        in(start), out(end), on(0));
+    for (int i = 0; i < count; ++i) {
+      auto d = g.make(0);
+      g.set_home(d, 0);
+      g.run(
+          [&all](const int&, int&) {
+            compute(50);
+            ++done;
+            if (all.rank() != 0) ++lent;
+          },
+          in(start), out(d));
+    }
+    g.wait();
+  }
+};
+
+TEST_P(team_of, who_asked_in_vain_is_told_when_there_is_something) {
+  if (size == 1 || GetParam().workers != 1) return;
+  lent = 0;
+  j.root().run_on_all(has_spare_later{});
+  EXPECT_EQ(lent, has_spare_later::count);
+}
+
+/// A large datum that all read, and others that are changed again and again.
+struct uses_large_data {
+  static constexpr std::size_t length = 50'000;
+  static constexpr int changed = 4, steps = 10;
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  void run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    auto shared = g.make(std::vector<int>(length, 1));
+    auto gate = g.make(0);
+    std::vector<datum<std::vector<int>>> own;
+    for (int i = 0; i < changed; ++i) {
+      own.push_back(g.make(std::vector<int>(length, 0)));
+      g.set_home(own.back(), 0);
+    }
+    g.run(
+        [](int&) {
+          while (done < changed * steps) std::this_thread::yield();
+        },
+        out(gate), on(0));
+    for (int step = 0; step < steps; ++step)
+      for (const auto& d : own)
+        g.run(
+            [](const std::vector<int>& a, std::vector<int>& to) {
+              compute(3000);
+              for (std::size_t k = 0; k < length; ++k) to[k] += a[k];
+              ++done;
+            },
+            in(shared), inout(d));
+    g.wait();
+    if (all.rank() == 0)
+      for (const auto& d : own)
+        if (*d != std::vector<int>(length, steps)) noted.add(0, "wrong");
+  }
+};
+
+TEST(team, what_was_lent_keeps_its_data) {
+  noted.clear();
+  job j(2, 1);
+  const auto sent = [&](unsigned rank) {
+    return j.nodes[rank]->link().counted().carried.sent_bytes /
+           (uses_large_data::length * sizeof(int));
+  };
+  j.root().run_on_all(uses_large_data{});
+  EXPECT_TRUE(noted.all().empty());
+  EXPECT_LE(sent(0), uses_large_data::changed + 1u) << "each datum goes there once";
+  EXPECT_EQ(sent(1), uses_large_data::changed * uses_large_data::steps);
+}
+
+/// What it writes goes to the lender, and from there on: to the one that has computed it, too.
+struct passes_values_on {
+  int steps = 0;
+  auto input() { return std::tie(steps); }
+  value run(team& all) const {
+    team_graph g(all, dynamic);
+    std::array<std::vector<datum<std::vector<value>>>, 2> rows;
+    constexpr unsigned width = 12;
+    for (auto& row : rows)
+      for (unsigned i = 0; i < width; ++i) {
+        row.push_back(g.make(std::vector<value>(100, i)));
+        g.set_home(row.back(), i < 9 ? 0 : i % all.size());
+      }
+    for (int step = 0; step < steps; ++step)
+      for (unsigned i = 0; i < width; ++i) {
+        const auto &from = rows[step % 2], &to = rows[(step + 1) % 2];
+        g.run(
+            [i, &all](const std::vector<value>& left, const std::vector<value>& own,
+                      std::vector<value>& next) {
+              compute(100);
+              for (std::size_t k = 0; k < own.size(); ++k) next[k] = mix(own[k] + left[k]);
+              if (i < 9 && all.rank() != 0) ++lent;
+            },
+            in(from[(i + width - 1) % width]), in(from[i]), out(to[i]));
+      }
+    const auto& row = rows[steps % 2];
+    for (const auto& d : row) g.bring(d);
+    EXPECT_TRUE(g.wait());
+    value sum = 0;
+    for (const auto& d : row)
+      for (const value v : *d) sum = mix(sum + v);
+    return sum;
+  }
+  value by_calls() const {
+    std::vector<std::vector<value>> row;
+    for (value i = 0; i < 12; ++i) row.emplace_back(100, i);
+    for (int step = 0; step < steps; ++step) {
+      const auto from = row;
+      for (std::size_t i = 0; i < 12; ++i)
+        for (std::size_t k = 0; k < 100; ++k) row[i][k] = mix(from[i][k] + from[(i + 11) % 12][k]);
+    }
+    value sum = 0;
+    for (const auto& d : row)
+      for (const value v : d) sum = mix(sum + v);
+    return sum;
+  }
+};
+
+TEST_P(team_of, values_go_to_and_fro) {
+  lent = 0;
+  const passes_values_on p{12};
+  EXPECT_EQ(j.root().run_on_all(p), p.by_calls());
+  EXPECT_EQ(lent > 0, size > 1);
+}
+
+// ---- what goes wrong
+
+/// Most of the subtasks are lent when one of them throws, or cancels, or its node leaves.
+struct ends_early {
+  enum : int { throws, cancels, leaves };
+  int how = throws;
+  unsigned who = 0;
+  auto input() { return std::tie(how, who); }
+  void run(team& all) const {
+    team_graph g(all, dynamic);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < 30; ++i) {
+      v.push_back(g.make<value>(i));
+      g.set_home(v.back(), 0);
+    }
+    for (int step = 0; step < 3; ++step)
+      for (const auto& d : v)
+        g.run(
+            [&](value& x) {
+              compute(100);
+              x = mix(x);
+              if (all.rank() != who) return;
+              if (how == throws) throw std::range_error("early");
+              if (how == cancels) g.cancel();
+            },
+            inout(d));
+    if (how == leaves && all.rank() == who) {
+      compute(1000);
+      throw std::range_error("early");
+    }
+    if (!g.wait()) noted.add(all.rank(), "cancelled");
+  }
+};
+
+TEST_P(team_of, nobody_waits_for_what_is_not_done) {
+  for (int round = 0; round < 3; ++round)
+    for (unsigned who = 0; who < size; ++who) {
+      EXPECT_THROW(j.root().run_on_all(ends_early{ends_early::leaves, who}), std::range_error);
+      noted.clear();
+      // A node that is lent nothing does neither.
+      try {
+        j.root().run_on_all(ends_early{ends_early::throws, who});
+      } catch (const std::range_error&) {}
+      j.root().run_on_all(ends_early{ends_early::cancels, who});
+      const auto all = noted.all();
+      EXPECT_TRUE(all.empty() || all.size() == size);
+    }
+}
+
+/// What a subtask throws elsewhere is thrown on all nodes, and the graph goes on with the values
+/// from before it.
+struct throws_elsewhere {
+  int rounds = 0;
+  auto input() { return std::tie(rounds); }
+  void run(team& all) const {
+    team_graph g(all, dynamic);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < 20; ++i) {
+      v.push_back(g.make<value>(0));
+      g.set_home(v.back(), 0);
+    }
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < 20; ++i)
+        g.run(
+            [i, round](value& x) {
+              compute(60);
+              if (i == 17 && round % 2 == 0) throw std::range_error(std::to_string(round));
+              ++x;
+            },
+            inout(v[static_cast<std::size_t>(i)]));
+      try {
+        g.wait();
+        noted.add(all.rank(), "nothing");
+      } catch (const std::range_error& e) { noted.add(all.rank(), e.what()); }
+    }
+    for (int i = 0; i < 17; ++i) g.bring(v[static_cast<std::size_t>(i)]);
+    g.bring(v[17]);
+    g.wait();
+    for (std::size_t i = 0; i < 17; ++i)
+      if (*v[i] != static_cast<value>(rounds)) noted.add(all.rank(), "wrong");
+    if (*v[17] != static_cast<value>(rounds / 2)) noted.add(all.rank(), "wrong");
+  }
+};
+
+TEST_P(team_of, a_graph_goes_on_after_an_exception_elsewhere) {
+  constexpr int rounds = 6;
+  std::vector<std::string> expected;
+  for (int i = 0; i < rounds; ++i)
+    expected.push_back(i % 2 == 0 ? std::to_string(i) : std::string("nothing"));
+  j.root().run_on_all(throws_elsewhere{rounds});
+  ASSERT_EQ(noted.all().size(), size);
+  for (const auto& [rank, lines] : noted.all()) EXPECT_EQ(lines, expected) << rank;
+}
+
+/// Subtasks use constructs and graphs, whichever node they run on.
+struct divides_inside {
+  int count = 0;
+  auto input() { return std::tie(count); }
+  value run(team& all) const {
+    team_graph g(all, dynamic);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < count; ++i) {
+      v.push_back(g.make<value>(i));
+      g.set_home(v.back(), 0);
+    }
+    auto total = g.make<value>(0);
+    for (const auto& d : v)
+      g.run(
+          [](value& x) {
+            compute(100);
+            graph inner;
+            auto a = inner.make<value>(x), b = inner.make<value>(0);
+            inner.run([](const value& from, value& to) { to = mix(from); }, in(a), out(b));
+            inner.wait();
+            x = *b + sum(0, 50, [](int k) { return poll(), static_cast<value>(k); });
+          },
+          inout(d));
+    g.run(
+        [](values<const value> all_of, value& to) {
+          for (const value& x : all_of) to += x;
+        },
+        in(v), inout(total));
+    g.bring(total);
+    EXPECT_TRUE(g.wait());
+    return *total;
+  }
+};
+
+TEST_P(team_of, subtasks_divide_their_work_elsewhere) {
+  constexpr int count = 24;
+  value expected = 0;
+  for (value i = 0; i < count; ++i) expected += mix(i) + 49 * 25;
+  EXPECT_EQ(j.root().run_on_all(divides_inside{count}), expected);
+}
+
+struct is_not_dynamic_everywhere {
+  int nothing = 0;
+  auto input() { return std::tie(nothing); }
+  static void run(team_graph& g) {
+    auto x = g.make(0);
+    g.run([](int& v) { ++v; }, inout(x));
+    g.wait();
+  }
+  void run(team& all) const {
+    if (all.rank() == 0) {
+      team_graph g(all, dynamic);
+      run(g);
+    } else {
+      team_graph g(all);
+      run(g);
+    }
+  }
+};
+
+TEST_P(team_of, all_nodes_say_that_it_is_dynamic) {
+  if (size == 1) return;
+  EXPECT_THROW(j.root().run_on_all(is_not_dynamic_everywhere{}), std::logic_error);
+}
+
+// ---- plans
+
+struct has_a_plan {
+  std::string plan;
+  auto input() { return std::tie(plan); }
+  value run(team& all) const {
+    team_graph g(all, dynamic, plan);
+    std::vector<datum<value>> v;
+    for (int i = 0; i < 20; ++i) {
+      v.push_back(g.make<value>(i));
+      g.set_home(v.back(), 0);
+    }
+    for (int step = 0; step < 3; ++step)
+      for (const auto& d : v)
+        g.run(
+            [&all](value& x) {
+              compute(100);
+              x = mix(x);
+              if (all.rank() != 0) ++lent;
+            },
+            inout(d));
+    for (const auto& d : v) g.bring(d);
+    g.wait();
+    value sum = 0;
+    for (const auto& d : v) sum += *d;
+    return sum;
+  }
+};
+
+TEST_P(team_of, nothing_is_lent_while_a_plan_is_recorded) {
+  const temporary_folder folder;
+  const auto file = (folder.path / "plan").string();
+  value expected = 0;
+  for (value i = 0; i < 20; ++i) expected += mix(mix(mix(i)));
+  lent = 0;
+  EXPECT_EQ(j.root().run_on_all(has_a_plan{file}), expected);
+  EXPECT_EQ(lent, 0);
+  EXPECT_EQ(j.root().run_on_all(has_a_plan{file}), expected);
+}
+
+// ---- what it costs
+
+/// Only one node has something to do, one subtask after the other.
+struct has_nothing_to_lend {
+  bool is_dynamic = false;
+  auto input() { return std::tie(is_dynamic); }
+  static void run(team_graph& g) {
+    auto x = g.make(0);
+    for (int i = 0; i < 100; ++i) g.run([](int&) { compute(1000); }, inout(x));
+    g.wait();
+  }
+  void run(team& all) const {
+    if (is_dynamic) {
+      team_graph g(all, dynamic);
+      run(g);
+    } else {
+      team_graph g(all);
+      run(g);
+    }
+  }
+};
+
+/// Each asks each other one once for each wait, and at the end. Messages of the job itself come on
+/// top, so many a second.
+TEST(team, idle_nodes_are_silent) {
+  constexpr unsigned size = 4;
+  job j(size, 1);
+  const auto sent_by = [&](bool is_dynamic) {
+    const auto sent = [&] {
+      std::int64_t all = 0;
+      for (const auto& node : j.nodes)
+        all += static_cast<std::int64_t>(node->link().counted().carried.sent);
+      return all;
+    };
+    const auto before = sent();
+    j.root().run_on_all(has_nothing_to_lend{is_dynamic});
+    return sent() - before;
+  };
+  std::int64_t least = 1000;
+  for (int round = 0; round < 5 && least > 150; ++round)
+    least = std::min(least, sent_by(true) - sent_by(false));
+  EXPECT_LE(least, 150);
+}
+
+}  // namespace
+}  // namespace cleave::tests
