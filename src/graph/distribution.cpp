@@ -275,6 +275,8 @@ void distribution::go_on(bool is_here) noexcept {
   ahead_->go_on();
 }
 
+void distribution::borrows() noexcept { ahead_->borrowed(); }
+
 void distribution::completed(const subtask& s) noexcept {
   // One that sends or joins does not flush: others that send may come after the same one.
   if (s.kind_ == subtask::kind::call) ahead_->done();

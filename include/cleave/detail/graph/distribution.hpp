@@ -95,6 +95,8 @@ public:
   void run(subtask& s);
   /// A subtask has completed: what subtasks have sent that come after it leaves.
   void completed(const subtask& s) noexcept;
+  /// A subtask of another node will run and complete here.
+  void borrows() noexcept;
   /// Cancels the graph on all nodes.
   void cancel() noexcept;
   /// Notes that subtask `number` has thrown; called within the handler. Other nodes get to know the
