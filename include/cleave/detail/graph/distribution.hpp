@@ -24,6 +24,7 @@ namespace cleave::detail {
 
 class placement_plan;
 class recorder;
+class replanning;
 
 /// Which node runs which subtask, and what has to go from one to another for it.
 ///
@@ -41,6 +42,8 @@ public:
 
   unsigned rank() const noexcept { return node_.rank; }
   unsigned size() const noexcept { return node_.size; }
+  /// What subtask::role_ is for the subtask that is made.
+  std::uint32_t role() const noexcept { return made_.role; }
 
   // Only the owner of the graph calls these.
 
@@ -48,6 +51,11 @@ public:
   /// recorded there. Called before there are data. Blocks until the first node has told which.
   /// Throws plan_error on all nodes if the file cannot be used.
   void open_plan();
+
+  /// From now on subtasks run where a plan says that is made anew every so many steps, or more, of
+  /// what was measured. Throws std::invalid_argument if there are none, std::logic_error if called
+  /// twice.
+  void replan_every(unsigned steps);
 
   /// Throws std::out_of_range if there is no such member.
   void check(unsigned rank) const;
@@ -99,14 +107,15 @@ private:
     go_on,
     cancelled,
     abandoned,
-    differs,  // from the first node: nobody takes part any more
-    opens,    // to the first node: a graph with a plan
-    plan,     // from the first node: what it is
-    measured  // to the first node
+    differs,   // from the first node: nobody takes part any more
+    opens,     // to the first node: a graph with a plan
+    plan,      // from the first node: what it is
+    measured,  // to the first node
+    replanning
   };
   /// What goes into the hash of all that was made so far: which node runs what, with which data;
   /// where was waited.
-  enum class entry : std::uint64_t { subtask, copy, plan, wait, end };
+  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, replan };
   struct hash {
     std::uint64_t value = 0;
     void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
@@ -138,6 +147,9 @@ private:
   void gather_measured();
   void close_plan() noexcept;
   unsigned home_of(std::span<const datum_use> uses) noexcept;
+  void receive_replanning(byte_reader& r);
+  std::optional<unsigned> replanned(std::span<const datum_use> uses, std::optional<unsigned> asked);
+  void await_limit();
   void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
                        std::uint64_t number);
   void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
@@ -155,7 +167,7 @@ private:
   void keep(std::uint64_t number, std::vector<std::byte> error);
   static std::logic_error different_graphs();
   void compare(bool at_the_end);
-  void compare(std::uint64_t round, std::uint64_t made);
+  void compare(std::uint64_t round, std::uint64_t made, std::uint64_t placed);
   void differ(std::uint64_t round);
   bool agree(std::exception_ptr& thrown);
   void abandon() noexcept;
@@ -179,6 +191,8 @@ private:
     unsigned data = 0;
     unsigned placeless = 0;
     hash all;
+    hash placed;             ///< where subtasks run, if that is planned anew
+    std::uint32_t role = 0;  ///< the last subtask's; see subtask::role_
   };
   /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {
@@ -194,6 +208,8 @@ private:
     std::optional<std::vector<std::byte>> told;
     /// What other nodes have measured. Guarded by the team's mutex.
     std::vector<std::vector<std::byte>> measured;
+    /// What others have sent for `replanning_` before it was here. Guarded by the team's mutex.
+    std::vector<std::vector<std::byte>> early;
   };
   /// The first exception, as bytes: no exception is looked at by two threads.
   struct first_failure {
@@ -214,9 +230,13 @@ private:
     std::uint64_t children_done = 0;  ///< how often a child was done, over all of them
     bool was_cancelled = false;       ///< the last one said that the graph is cancelled
     bool differs = false;             ///< somebody has left because not all make the same
-    /// For each agreement: what the first of the nodes has made, and for how many nodes that is
-    /// known. Only the first node keeps it.
-    std::unordered_map<std::uint64_t, std::pair<std::uint64_t, unsigned>> made_by;
+    /// For each agreement: what the first of the nodes has made, where (0: not known), and for how
+    /// many nodes that is known. Only the first node keeps it.
+    struct comparison {
+      std::uint64_t made, placed;
+      unsigned nodes;
+    };
+    std::unordered_map<std::uint64_t, comparison> made_by;
   };
 
   graph_scope& graph_;
@@ -224,6 +244,8 @@ private:
   made_here made_;
   data_holders holders_;
   planning planning_;
+  std::unique_ptr<replanning>
+      replanning_;                      // set with the team's mutex; null: nothing is planned anew
   std::atomic<bool> unflushed_{false};  // subtasks have sent something
   first_failure failure_;
   arrivals incoming_;  // with the team's mutex
