@@ -188,7 +188,7 @@ void distribution::run(subtask& s) {
   const set_while running(is_in_subtask);
   const auto call = [&] {
     if (s.role_ == 0) s.call();
-    else replanning_->times().run(s.role_ - 1, [&] { s.call(); });
+    else replanning_->run(s.role_ - 1, [&] { s.call(); });
   };
   if (planning_.recording == nullptr) return call();
   const double began = recorder::now();

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "graph/replanning.hpp"
-
 // The end of a graph of a team: what all nodes agree on, and how they get to know that there is
 // nothing more to wait for.
 namespace cleave::detail {
@@ -106,7 +104,6 @@ bool distribution::agree(std::exception_ptr& thrown) {
 bool distribution::finish() {
   compare(false);
   detail::wait(graph_);
-  if (replanning_ != nullptr) replanning_->all_done();
   std::exception_ptr thrown;
   const bool whole = agree(thrown);
   if (thrown != nullptr) std::rethrow_exception(thrown);

@@ -39,7 +39,6 @@ std::optional<unsigned> distribution::replanned(std::span<const datum_use> uses,
                                                 std::optional<unsigned> asked) {
   try {
     if (replanning_->is_at_limit()) await_limit();
-    for (int n = 0; n < 2 && replanning_->is_far_ahead() && help(graph_); ++n) {}
     return replanning_->next(uses, asked);
   } catch (...) {
     cancel();  // others may wait for what this node was to make
@@ -51,8 +50,8 @@ void distribution::await_limit() {
   const auto ends = [this] { return detail::stopped(&graph_); };
   const std::function<bool()> goes_on = [&] { return replanning_->may_go_on() || ends(); };
   if (!goes_on()) {
-    replanning_->tell_limit();
     detail::wait(graph_, goes_on);
+    if (!goes_on()) replanning_->all_done();  // nothing is left to run here
     if (!goes_on()) node_.await(goes_on);
   }
   ends() ? replanning_->go_on_for_ever() : replanning_->go_on();

@@ -12,8 +12,8 @@
 namespace cleave::detail {
 namespace {
 
-/// Thinking takes at most a fiftieth of the time.
-constexpr double share_of_thinking = 50;
+/// Thinking takes one part of the time in so many at most.
+constexpr double share_of_thinking = 25;
 /// The model is wrong by so much: what is not better than that is not better.
 constexpr double model_error = 0.03;
 /// After so many steps at least it is seen whether a plan was worth it.
@@ -128,8 +128,8 @@ replanner::~replanner() {
 bool replanner::asks(std::uint64_t step) {
   if (step < due_.step.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
-  if (now_.is != state::waits || steps.count() == 0 || recorder::now() < due_.not_before)
-    return false;
+  if (now_.is != state::waits || steps.count() == 0) return false;
+  if (!now_.looks && recorder::now() < due_.not_before) return false;
   now_.is = state::asks;
   asked_ = {step, steps.count(), steps.whole(), {}};
   return true;
@@ -199,10 +199,10 @@ void replanner::judge(std::uint64_t step, bool looked, bool planned, double took
   if (looked) is_worth_it = (before - time) * static_cast<double>(period) > cost;
   const std::uint64_t since = looked ? until_settled() : 0;
   if (!is_worth_it) period = std::min(2 * period, longest);
-  else if (looked) period = std::max(period / 2, first_period_);
+  else if (looked) period = first_period_;
   if (planned) before = time, cost = took;
   due_.step = step + std::max<std::uint64_t>(1, period - std::min(period, since));
-  due_.not_before = recorder::now() + share_of_thinking * took;
+  if (!looked) due_.not_before = recorder::now() + share_of_thinking * took;
 }
 
 /// The number of steps after which it is seen whether a plan was worth it.

@@ -57,7 +57,7 @@ public:
   std::size_t length() const noexcept { return length_.load(std::memory_order_relaxed); }
 
 private:
-  static constexpr std::size_t most = 8, enough = 2000;
+  static constexpr std::size_t most = 4, enough = 1000;
   std::vector<measured_steps::made> made_;
   std::deque<std::size_t> begins_;  // where steps begin
   std::atomic<std::size_t> length_{0};

@@ -7,17 +7,20 @@
 namespace cleave::detail {
 namespace {
 
-/// Where the first limit is, for all members.
+/// Where the first limit is, for all members, and how far it is from what they have done while
+/// nobody knows how long a step is.
 constexpr std::uint64_t first_limit = 512;
+/// How far the limit is from what all have done: so many steps, and so many subtasks.
+constexpr std::uint64_t steps_ahead = 3, least_ahead = 256;
 
 }  // namespace
 
 replanning::replanning(team_node& of, const machine_model& on, unsigned steps,
                        std::vector<std::byte> prefix)
     : node_(of), prefix_(std::move(prefix)), times_(roles_), limit_(first_limit) {
-  own_.stop = first_limit, own_.tell_at = first_limit / 2;
+  own_.stop = first_limit;
   if (node_.rank != 0) return;
-  reached_.resize(node_.size);
+  all_done_.resize(node_.size);
   planner_ = std::make_unique<replanner>(on, steps, roles_);
 }
 
@@ -27,20 +30,32 @@ std::optional<unsigned> replanning::next(std::span<const datum_use> uses,
                                          std::optional<unsigned> asked) {
   own_.role = roles_.next(uses, asked);
   if (roles_.began_step()) begin_step();
-  if (++own_.made >= own_.tell_at) tell_reached();
+  mark();
+  ++own_.made;
   if (own_.role >= ranks_.size() || ranks_[own_.role] == recorded_graph::any_rank) return {};
   return ranks_[own_.role];
 }
 
 std::uint32_t replanning::placed(unsigned rank) {
-  if (rank == node_.rank) ++own_.here;
+  if (rank == node_.rank) done_.runs_here();
   if (planner_ != nullptr) planner_->steps.add(own_.role, rank, roles_.began_step());
   return own_.role;
 }
 
+/// Has the first node be told when what was made is done, some times before the limit.
+void replanning::mark() {
+  const std::uint64_t least = std::max(least_ahead / 4, own_.step_length / 2);
+  if (own_.made < done_.marked() + least) return;
+  if (const auto done = done_.mark(own_.made)) tell_done(*done);
+}
+
+void replanning::all_done() {
+  done_.all_ran();
+  tell_done(own_.made);
+}
+
 void replanning::begin_step() {
-  constexpr std::uint64_t steps = 3, least = 32;
-  own_.lead = std::max(least, steps * (own_.here - std::exchange(own_.before_step, own_.here)));
+  own_.step_length = own_.made - std::exchange(own_.step_began, own_.made);
   if (planner_ == nullptr || !planner_->asks(roles_.step())) return;
   const std::lock_guard lock(node_.mutex);
   for (unsigned to = 1; to < node_.size; ++to) node_.send(to, begin(message::asks));
@@ -48,21 +63,21 @@ void replanning::begin_step() {
   report();
 }
 
-void replanning::tell_reached() {
-  const std::uint64_t limit = limit_.load(std::memory_order_relaxed);
-  own_.tell_at = own_.made + std::max<std::uint64_t>(8, (limit - std::min(limit, own_.made)) / 2);
+/// Tells the first node that so many subtasks are done.
+void replanning::tell_done(std::uint64_t subtasks) {
   if (node_.rank == 0) {
-    const std::lock_guard lock(node_.mutex);
-    return has_reached(0, own_.made);
+    {
+      const std::lock_guard lock(node_.mutex);
+      if (!has_done(0, subtasks)) return;
+    }
+    return node_.tell();
   }
-  auto m = begin(message::reached);
+  auto m = begin(message::done);
   byte_writer w(m);
-  w.put<std::uint32_t>(node_.rank), w.put(own_.made);
+  w.put<std::uint32_t>(node_.rank), w.put(subtasks);
   node_.send(0, std::move(m));
   node_.flush();
 }
-
-void replanning::tell_limit() { tell_reached(); }
 
 void replanning::go_on() {
   const std::lock_guard lock(node_.mutex);
@@ -97,16 +112,13 @@ void replanning::report() {
   node_.flush();
 }
 
-/// Called with the team's mutex, on the first node. Raises the limit early enough that nobody waits
-/// there but who would have to wait for a slower one anyway.
-void replanning::has_reached(unsigned rank, std::uint64_t made) {
-  constexpr std::uint64_t steps = 3, least = 128;
-  reached_[rank] = std::max(reached_[rank], made);
+/// Called with the team's mutex, on the first node. Returns whether the limit is raised.
+bool replanning::has_done(unsigned rank, std::uint64_t subtasks) {
+  all_done_[rank] = std::max(all_done_[rank], subtasks);
   const std::uint64_t step = planner_->steps.length();
-  const std::uint64_t window = step == 0 ? first_limit : std::max(least, steps * step);
-  const std::uint64_t limit = limit_.load(std::memory_order_relaxed);
-  const std::uint64_t next = *std::ranges::min_element(reached_) + window;
-  if (next < limit + window / 4) return;
+  const std::uint64_t ahead = step == 0 ? first_limit : std::max(least_ahead, steps_ahead * step);
+  const std::uint64_t next = *std::ranges::min_element(all_done_) + ahead;
+  if (next < limit_.load(std::memory_order_relaxed) + ahead / 8) return false;
   auto anew = planner_->take_plan();
   auto m = begin(message::limit);
   byte_writer w(m);
@@ -115,6 +127,7 @@ void replanning::has_reached(unsigned rank, std::uint64_t made) {
   for (unsigned to = 1; to < node_.size; ++to) node_.send(to, m);
   node_.flush();
   raise(next, std::move(anew));
+  return true;
 }
 
 /// Called with the team's mutex.
@@ -125,10 +138,11 @@ void replanning::raise(std::uint64_t limit, std::optional<role_ranks> with) {
 
 void replanning::receive(byte_reader& r) {
   switch (static_cast<message>(r.get<std::uint8_t>())) {
-    case message::reached: {
+    case message::done: {
       const auto rank = r.get<std::uint32_t>();
-      if (planner_ == nullptr || rank >= reached_.size()) r.fail("a member of the team");
-      return has_reached(rank, r.get<std::uint64_t>());
+      if (planner_ == nullptr || rank >= all_done_.size()) r.fail("a member of the team");
+      has_done(rank, r.get<std::uint64_t>());
+      return;
     }
     case message::limit: {
       const auto limit = r.get<std::uint64_t>();

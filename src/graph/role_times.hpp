@@ -21,7 +21,6 @@ public:
   /// Runs a subtask of that role by call(), and measures it. Any thread.
   template <class Call>
   void run(std::uint32_t number, Call call) {
-    done_.fetch_add(1, std::memory_order_relaxed);
     if (number == roles::none) return call();
     role& r = roles_.at(number);
     if (!r.begins()) return call();
@@ -30,9 +29,6 @@ public:
     r.ran(began, now());
     measure_sizes(r);
   }
-  /// How many subtasks have begun here. Any thread.
-  std::uint64_t done() const noexcept { return done_.load(std::memory_order_relaxed); }
-
   /// Appends what was measured since the last report. One thread at a time.
   void put_report(byte_writer& to);
 
@@ -41,7 +37,6 @@ private:
   void measure_sizes(role& r);
 
   roles& roles_;
-  std::atomic<std::uint64_t> done_{0};
   std::vector<std::uint32_t> reported_;  // how often each role had run at the last report
   std::mutex mutex_;
   std::unordered_map<std::uint32_t, double> sizes_;  // with the mutex: of data, in bytes

@@ -2,6 +2,7 @@
 // come, the program computes what it computes if each run() is a call.
 #include "node/team_of.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -24,6 +25,9 @@ void spin(std::chrono::microseconds time) {
   while (std::chrono::steady_clock::now() < until) {}
 }
 
+/// How often a repeated subtask has run on another node than the last time.
+std::atomic<int> moved{0};
+
 /// Steps that repeat, of random subtasks; now and then there is something else between them, and
 /// after a third of the steps the steps are others.
 struct repeated {
@@ -41,6 +45,7 @@ struct repeated {
   std::size_t datum_of(int step, int k, std::uint64_t what) const {
     return (draw(step, k, 0) + what * (1 + draw(step, k, 1) % (data - 1))) % data;
   }
+  static inline std::array<std::atomic<unsigned>, in_step> last_ran_on;
   static value after(value a, value b, value c) { return mix(a * 3 + mix(b) * 5 + c); }
 
   std::vector<value> by_calls(int all_steps) const {
@@ -59,14 +64,17 @@ struct repeated {
   }
 
   template <class Graph>
-  void make_step(Graph& g, std::vector<datum<value>>& v, int step, unsigned nodes) const {
+  void make_step(Graph& g, std::vector<datum<value>>& v, int step, unsigned nodes,
+                 unsigned own_rank) const {
     for (int k = 0; k < in_step; ++k) {
       const auto a = v[datum_of(step, k, 0)], b = v[datum_of(step, k, 1)];
       const bool throws = step == throws_in && k == in_step / 2;
       const int work = static_cast<int>(draw(step, k, 2) % 20);
+      const unsigned rank = own_rank;
       const auto does = [=](value& x, value y) {
         if (throws) throw std::runtime_error("thrown");
         spin(std::chrono::microseconds(work));
+        if (last_ran_on[k].exchange(rank) != rank) ++moved;
         x = after(x, y, value(step));
       };
       if (datum_of(step, k, 0) == datum_of(step, k, 1))
@@ -91,9 +99,10 @@ struct repeated {
     if (seed % 2 == 1) g.earliest_first();
     g.replan_every(1 + static_cast<unsigned>(seed % 3));
     bool threw = false;
+    for (auto& each : last_ran_on) each = 0;
     for (int step = 0; step < steps; ++step) {
       if (step == cancels_in && all.rank() == all.size() - 1) g.cancel();
-      make_step(g, v, step, all.size());
+      make_step(g, v, step, all.size(), all.rank());
       if (seed % 4 == 3 && step % 9 == 0 && cancels_in < 0 && throws_in < 0) {
         EXPECT_TRUE(g.wait());
       }
@@ -127,6 +136,7 @@ TEST_P(team_of, repeated_steps_compute_what_calls_do) {
     const repeated p{seed};
     EXPECT_EQ(j.root().run_on_all(p), p.by_calls(p.steps)) << "seed " << seed;
     EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
+    std::printf("seed %d moved %d\n", int(seed), moved.exchange(0));
   }
 }
 
