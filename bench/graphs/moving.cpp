@@ -29,7 +29,7 @@ std::uint64_t mix(std::uint64_t x) {
 
 struct moving {
   int columns = 64, steps = 600, words = 64, replan = 0;
-  int first = 0;  // only so many steps, to record a plan of them
+  int first = 0;                          // only so many steps, to record a plan of them
   double microseconds = 40, density = 8;  // of a column outside the drop; how much denser it is
   bool moves = true;
   std::string plan;

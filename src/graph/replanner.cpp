@@ -14,8 +14,6 @@ namespace {
 
 /// Thinking takes one part of the time in so many at most.
 constexpr double share_of_thinking = 25;
-/// The model is wrong by so much: what is not better than that is not better.
-constexpr double model_error = 0.03;
 /// After so many steps at least it is seen whether a plan was worth it.
 constexpr std::uint64_t steps_to_settle = 8;
 
