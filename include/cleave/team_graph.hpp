@@ -97,6 +97,20 @@ public:
     return with_home(keep_datum<T>(std::move(made)));
   }
 
+  /// From now on the nodes measure how long subtasks take, and after every `steps` steps (later, if
+  /// that does not pay) node 0 looks for better places for those that repeat, while all go on.
+  /// Subtasks then run there; those with on(rank), and those that do not repeat, run where they do
+  /// otherwise. A step is found where subtasks use the same data in the same way as before.
+  ///
+  /// A member that has made some steps more than another one waits for it, running subtasks. Throws
+  /// std::invalid_argument if `steps` is 0, std::logic_error if called twice, and as run() does.
+  ///
+  /// Source: Parsley, section 3.3.
+  void replan_every(unsigned steps) {
+    require_owner();
+    replan(steps);
+  }
+
   /// From now on a subtask that writes the datum runs on that node. Throws std::out_of_range. This
   /// and bring() throw std::logic_error as run() does.
   template <class T>

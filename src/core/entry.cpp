@@ -177,6 +177,8 @@ void wait(group_scope& g) noexcept {
     machine::block(g.pending.word(), n);
 }
 
+void wait(group_scope& g, const std::function<bool()>& enough) { here.self->wait(g, enough); }
+
 void help(group_scope& g, std::int64_t if_more) noexcept {
   if (here.self != nullptr && here.self->ready.size() > if_more) here.self->help(g);
 }

@@ -403,7 +403,21 @@ bool worker::help(group_scope& group) noexcept {
 void worker::wait(group_scope& group) noexcept {
   trace::between_strands pause(strands_);
   if (strands_ != nullptr) strands_->join(group.path);
-  auto finished = [&] { return group.pending.none(); };
+  wait_for(group, [] { return false; });
+  if (group.owner == this) ready.emptied(group);
+  told_stopped(here.current);
+}
+
+void worker::wait(group_scope& group, const std::function<bool()>& enough) noexcept {
+  trace::between_strands pause(strands_);
+  wait_for(group, std::ref(enough));
+  told_stopped(here.current);
+}
+
+/// Runs and helps with tasks of the group until none is left, or that is enough.
+template <class Enough>
+void worker::wait_for(group_scope& group, Enough enough) noexcept {
+  auto finished = [&] { return group.pending.none() || enough(); };
   if (glances != nullptr) glances->end();
   watch messages(group.from_nodes);
   auto watches = [&](task*& found) {
@@ -430,8 +444,6 @@ void worker::wait(group_scope& group) noexcept {
     // execute_part() answers between tasks, as tasks may never poll.
     if (t != nullptr) messages.around([&] { execute_part(*t); });
   }
-  if (group.owner == this) ready.emptied(group);
-  told_stopped(here.current);
 }
 
 // ---- timing

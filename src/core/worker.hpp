@@ -67,6 +67,8 @@ public:
   bool help(group_scope& group) noexcept;
   /// Runs and helps with tasks of the group until none is left.
   void wait(group_scope& group) noexcept;
+  /// The same, or until `enough` returns true; whoever makes it true rings `news` then.
+  void wait(group_scope& group, const std::function<bool()>& enough) noexcept;
 
   /// Waits until `holds` returns true and serves requests meanwhile; whoever makes it true rings
   /// `news` then. Returns false at once while the worker serves a request: then it runs the
@@ -128,6 +130,8 @@ private:
   // What the worker does as a thief.
   /// Waits for the next task to run; returns null if the pool stops.
   task* next_task() noexcept;
+  template <class Enough>
+  void wait_for(group_scope& group, Enough enough) noexcept;
   /// Calls steal() for the ready tasks of one worker after the other, until it returns a task; else
   /// null.
   template <class Steal>

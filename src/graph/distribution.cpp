@@ -15,6 +15,7 @@
 #include "graph/making_ahead.hpp"
 #include "graph/placement.hpp"
 #include "graph/recorder.hpp"
+#include "graph/replanning.hpp"
 #include "travel/exceptions.hpp"
 
 namespace cleave::detail {
@@ -156,13 +157,15 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
                              std::span<vertex_ref> after, std::optional<unsigned> asked) {
   if (asked) check(*asked);
   const auto planned = planning_.plan != nullptr ? planning_.plan->next(uses) : std::nullopt;
-  const unsigned to = asked ? *asked : planned ? *planned : home_of(uses);
+  const auto anew = replanning_ != nullptr ? replanned(uses, asked) : std::nullopt;
+  const unsigned to = asked ? *asked : anew ? *anew : planned ? *planned : home_of(uses);
   if (mine_.is_on && uses.empty() && !asked)
     refuse_in_mine("where does a subtask without data run?");
   if (mine_.is_on) require_at_home(uses, to);
   // Where the plan ends, what it has found goes on.
-  if (const auto* const u = deciding(uses); planned && !asked && u != nullptr)
+  if (const auto* const u = deciding(uses); (anew || planned) && !asked && u != nullptr)
     u->of->place.home = to;
+  if (replanning_ != nullptr) made_.role = replanning_->placed(to) + 1;
   // Each transfer that there may be has a number, so that all nodes count alike.
   const std::uint64_t before = graph_.made_;
   graph_.made_ += uses.size() + after.size() + 1;
@@ -183,7 +186,8 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
 
 void distribution::add_to_hash(std::span<const datum_use> uses, std::span<const vertex_ref> after,
                                unsigned to) noexcept {
-  made_.all.add(entry::subtask), made_.all.add(to), made_.all.add(after.size());
+  made_.all.add(entry::subtask), made_.all.add(after.size());
+  (replanning_ != nullptr ? made_.placed : made_.all).add(to);
   for (const datum_use& u : uses)
     made_.all.add(u.of->place.number), made_.all.add(static_cast<std::uint64_t>(u.mode));
   for (const vertex_ref& v : after) made_.all.add(v.number);
@@ -242,9 +246,13 @@ void distribution::take_back(std::uint64_t error) {
 
 void distribution::run(subtask& s) {
   const set_while running(is_in_subtask);
-  if (planning_.recording == nullptr) return s.call();
+  const auto call = [&] {
+    if (s.role_ == 0) s.call();
+    else replanning_->run(s.role_ - 1, [&] { s.call(); });
+  };
+  if (planning_.recording == nullptr) return call();
   const double began = recorder::now();
-  s.call();
+  call();
   const double time = recorder::now() - began;
   switch (s.kind_) {
     case subtask::kind::call: return planning_.recording->took(s.in_graph().number, time);
@@ -463,8 +471,8 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       if (rank() == 0 && planning_.file.empty()) differ(1);
       break;
     case kind::made: {
-      const auto round = r.get<std::uint64_t>();
-      compare(round, r.get<std::uint64_t>());
+      const auto round = r.get<std::uint64_t>(), made = r.get<std::uint64_t>();
+      compare(round, made, r.get<std::uint64_t>());
       break;
     }
     case kind::transfers: {
@@ -478,6 +486,7 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
     case kind::differing:
       if (rank() == 0) differ(r.get<std::uint64_t>());
       return true;
+    case kind::replanning: receive_replanning(r); return true;
     case kind::plan:
     case kind::measured: {
       const auto contents = r.raw(r.left());
@@ -510,6 +519,10 @@ void graph_scope::distribute(team_node& of, const std::string& plan, bool lends_
   nodes = std::make_unique<distribution>(*this, of, plan);
   from_nodes = of.watch();
   if (!plan.empty()) nodes->open_plan();
+}
+
+void graph_scope::replan(unsigned steps) {
+  if (nodes != nullptr) nodes->replan_every(steps);
 }
 
 bool graph_scope::place(const char* name, std::span<const datum_use> uses,

@@ -58,23 +58,27 @@ void distribution::await(const std::function<bool()>& holds) {
 /// have made before they wait, or end.
 void distribution::compare(bool at_the_end) {
   made_.all.add(at_the_end ? entry::end : entry::wait);
+  // Nodes learn of a cancellation, and follow no plan any more, one after the other.
+  const std::uint64_t placed = detail::stopped(&graph_) ? 0 : made_.placed.value;
   {
     const std::lock_guard lock(node_.mutex);
     ++rounds_.joined;
-    if (rank() == 0) return compare(rounds_.joined, made_.all.value);
+    if (rank() == 0) return compare(rounds_.joined, made_.all.value, placed);
   }
   auto message = begin(kind::made);
   byte_writer w(message);
-  w.put(rounds_.joined), w.put(made_.all.value);
+  w.put(rounds_.joined), w.put(made_.all.value), w.put(placed);
   tell(0, std::move(message));
 }
 
 /// Called with the team's mutex, on the first node.
-void distribution::compare(std::uint64_t round, std::uint64_t made) {
-  const auto at = rounds_.made_by.try_emplace(round, made, 0u).first;
-  auto& [by_the_first, nodes] = at->second;
-  if (by_the_first != made) return differ(round);
-  if (++nodes == size()) rounds_.made_by.erase(at);
+void distribution::compare(std::uint64_t round, std::uint64_t made, std::uint64_t placed) {
+  const auto at = rounds_.made_by.try_emplace(round, agreement::comparison{made, placed, 0u}).first;
+  auto& by_the_first = at->second;
+  if (by_the_first.placed == 0) by_the_first.placed = placed;
+  if (by_the_first.made != made || (placed != 0 && by_the_first.placed != placed))
+    return differ(round);
+  if (++by_the_first.nodes == size()) rounds_.made_by.erase(at);
 }
 
 /// A node that has ended takes part in no agreement: so from `round` on nobody does. Called with

@@ -29,6 +29,7 @@ void distribution::begin_mine() {
   if (mine_.is_on) refuse_in_mine("within itself");
   if (!planning_.file.empty() || planning_.plan != nullptr || planning_.recording != nullptr)
     refuse_in_mine("a graph with a plan is made by all");
+  if (replanning_ != nullptr) refuse_in_mine("a graph that is planned anew is made by all");
   if (graph_.lends != nullptr) refuse_in_mine("a graph whose nodes lend subtasks is made by all");
   for (const datum_place* const d : mine_.data)
     if (!d->holders.empty() && d->holders.front() != d->home)

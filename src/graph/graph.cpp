@@ -222,6 +222,7 @@ void graph_scope::end(bool unwinds) noexcept {
 vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                               std::span<const vertex_ref> after) {
   const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
+  if (nodes != nullptr) s->role_ = nodes->role();
   const vertex_ref made = link(std::move(s), uses, after, number);
   if (nodes != nullptr) return nodes->go_on(true), made;
   // With so few ready subtasks their memory stays in the caches.

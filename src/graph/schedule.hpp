@@ -38,6 +38,9 @@ struct schedule {
   method by = method::as_recorded;
 };
 
+/// The model is wrong by about this part of a time.
+inline constexpr double model_error = 0.03;
+
 /// How long a graph takes with these ranks: a worker that is free takes out the first value that
 /// has come, else begins the first subtask, in program order, that can begin. A value goes once to
 /// each node that reads it.
@@ -58,8 +61,9 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
 /// then improved. (Kernighan and Lin, 1970; Fiduccia and Mattheyses, 1982.)
 std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
 
-/// The schedule, on all nodes or on fewer, that the model says is the fastest of those above. The
-/// subtasks of a rank of an MPI program stay together, and further nodes stay empty.
+/// The schedule, on all nodes or on fewer, that the model says is the fastest of those above. What
+/// was recorded on as many nodes stays, unless another one is faster by more than the model's error.
+/// The subtasks of a rank of an MPI program stay together, and further nodes stay empty.
 schedule best_schedule(const recorded_graph& g, const machine_model& on);
 
 }  // namespace cleave::detail

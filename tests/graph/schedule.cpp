@@ -263,6 +263,24 @@ TEST(best, is_better_than_a_bad_recording) {
   EXPECT_LT(best.time, 0.7 * simulated(g, on, recorded));
 }
 
+TEST(best, keeps_what_was_recorded_if_another_one_is_hardly_better) {
+  // Two nodes with equal work, but for one subtask that is moved if that is worth it.
+  const auto recorded = [](double moved) {
+    graph_of c;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      c.run(100, {{i, out}});
+      c.g.subtasks.back().ran_on = i % 2;
+    }
+    for (std::uint32_t i = 10; i < 12; ++i) c.run(moved, {{i, out}});  // both on node 0
+    c.g.nodes = 2;
+    return best_schedule(c.g, machine(2, 1, 0, 0));
+  };
+  EXPECT_EQ(recorded(8).by, schedule::method::as_recorded);  // 516 or 508
+  EXPECT_EQ(recorded(8).time, 516);
+  EXPECT_NE(recorded(40).by, schedule::method::as_recorded);  // 580 or 540
+  EXPECT_EQ(recorded(40).time, 540);
+}
+
 TEST(best, leaves_nodes_idle_that_would_not_help) {
   const auto g = ring(16, 20);
   auto on = machine(8, 1, 100, 0);

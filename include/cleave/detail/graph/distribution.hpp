@@ -26,6 +26,7 @@ namespace cleave::detail {
 class making_ahead;
 class placement_plan;
 class recorder;
+class replanning;
 
 /// Which node runs which subtask, and what has to go from one to another for it.
 ///
@@ -43,6 +44,8 @@ public:
 
   unsigned rank() const noexcept { return node_.rank; }
   unsigned size() const noexcept { return node_.size; }
+  /// What subtask::role_ is for the subtask that is made.
+  std::uint32_t role() const noexcept { return made_.role; }
 
   // Only the owner of the graph calls these.
 
@@ -50,6 +53,11 @@ public:
   /// recorded there. Called before there are data. Blocks until the first node has told which.
   /// Throws plan_error on all nodes if the file cannot be used.
   void open_plan();
+
+  /// From now on subtasks run where a plan says that is made anew every so many steps, or more, of
+  /// what was measured. Throws std::invalid_argument if there are none, std::logic_error if called
+  /// twice.
+  void replan_every(unsigned steps);
 
   /// Throws std::out_of_range if there is no such member.
   void check(unsigned rank) const;
@@ -123,11 +131,12 @@ private:
     measured,   // to the first node
     transfers,  // how many there are between two nodes
     differing,  // to the first node: two nodes have counted other numbers of those
-    lending     // what lending::kind says
+    lending,    // what lending::kind says
+    replanning
   };
   /// What goes into the hash of all that was made so far: which node runs what, with which data;
   /// where was waited.
-  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, mine, lends };
+  enum class entry : std::uint64_t { subtask, copy, plan, wait, end, mine, lends, replan };
   struct hash {
     std::uint64_t value = 0;
     void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
@@ -200,6 +209,9 @@ private:
   void reset_to_homes() noexcept;
   void tell_transfers();
   void compare_transfers();
+  void receive_replanning(byte_reader& r);
+  std::optional<unsigned> replanned(std::span<const datum_use> uses, std::optional<unsigned> asked);
+  void await_limit();
   void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
                        std::uint64_t number);
   void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
@@ -217,7 +229,7 @@ private:
   void keep(std::uint64_t number, std::vector<std::byte> error);
   static std::logic_error different_graphs();
   void compare(bool at_the_end);
-  void compare(std::uint64_t round, std::uint64_t made);
+  void compare(std::uint64_t round, std::uint64_t made, std::uint64_t placed);
   void differ(std::uint64_t round);
   bool agree(std::exception_ptr& thrown);
   void end_lending() noexcept;
@@ -243,6 +255,8 @@ private:
     unsigned data = 0;
     unsigned placeless = 0;
     hash all;
+    hash placed;             ///< where subtasks run, if that is planned anew
+    std::uint32_t role = 0;  ///< the last subtask's; see subtask::role_
   };
   /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {
@@ -275,6 +289,8 @@ private:
     std::optional<std::vector<std::byte>> told;
     /// What other nodes have measured. Guarded by the team's mutex.
     std::vector<std::vector<std::byte>> measured;
+    /// What others have sent for `replanning_` before it was here. Guarded by the team's mutex.
+    std::vector<std::vector<std::byte>> early;
   };
   /// The first exception, as bytes: no exception is looked at by two threads.
   struct first_failure {
@@ -294,9 +310,13 @@ private:
     std::uint64_t children_done = 0;  ///< how often a child was done, over all of them
     bool was_cancelled = false;       ///< the last one said that the graph is cancelled
     bool differs = false;             ///< somebody has left because not all make the same
-    /// For each agreement: what the first of the nodes has made, and for how many nodes that is
-    /// known. Only the first node keeps it.
-    std::unordered_map<std::uint64_t, std::pair<std::uint64_t, unsigned>> made_by;
+    /// For each agreement: what the first of the nodes has made, where (0: not known), and for how
+    /// many nodes that is known. Only the first node keeps it.
+    struct comparison {
+      std::uint64_t made, placed;
+      unsigned nodes;
+    };
+    std::unordered_map<std::uint64_t, comparison> made_by;
   };
 
   graph_scope& graph_;
@@ -306,6 +326,8 @@ private:
   partly_made mine_;
   planning planning_;
   std::unique_ptr<making_ahead> ahead_;
+  std::unique_ptr<replanning>
+      replanning_;                      // set with the team's mutex; null: nothing is planned anew
   std::atomic<bool> unflushed_{false};  // subtasks have sent something
   first_failure failure_;
   std::vector<std::uint64_t> sent_;  // how many transfers to each node are made

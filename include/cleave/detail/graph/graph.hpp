@@ -220,6 +220,7 @@ private:
   std::unique_ptr<edge[]> more_edges_;  // for a subtask that comes after more than that
   std::unique_ptr<datum_uses*[]> adds_to_;
   std::uint32_t adds_ = 0;   // how many data it adds to
+  std::uint32_t role_ = 0;   // in a graph that is planned anew: its role's number plus one
   subtask* next_ = nullptr;  // the next one that waits for the same datum
   bool locked_ = false;      // the subtask has the locks of all that it adds to
   bool completed_ = false;   // the subtasks after it have been told
@@ -289,6 +290,8 @@ protected:
   /// `plan` is a file, or empty. Throws std::logic_error if the caller is no worker, and what
   /// distribution::open_plan() does. `lends`: idle nodes are given subtasks of others.
   void distribute(team_node& of, const std::string& plan, bool lends = false);
+  /// Throws what distribution::replan_every() does.
+  void replan(unsigned steps);
   /// Decides which node runs the subtask that is made next, which is `of`. Returns whether it is
   /// this node.
   bool place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,

@@ -119,6 +119,10 @@ private:
   std::map<std::uint64_t, message_list> early_;
 };
 
+/// Helps with the group's tasks until `enough` returns true, or none is left; whoever makes it true
+/// calls team_node::tell() then. Only for the worker that made the group.
+void wait(group_scope& g, const std::function<bool()>& enough);
+
 /// This node as a member of the team whose task the calling worker is in. Called only within a task
 /// that all nodes run.
 team_node* team_of_this_node() noexcept;

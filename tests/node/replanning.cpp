@@ -1,0 +1,160 @@
+// Graphs of a team that are planned anew while they run: whatever the plans, and whenever they
+// come, the program computes what it computes if each run() is a call.
+#include "node/team_of.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cleave::tests {
+namespace {
+
+using value = std::uint64_t;
+
+INSTANTIATE_TEST_SUITE_P(, team_of,
+                         testing::Values(shape{1, 2, 0us}, shape{2, 1, 0us}, shape{2, 2, 100us},
+                                         shape{3, 1, 200us}, shape{4, 1, 0us}, shape{5, 2, 0us}),
+                         shape_name);
+
+void spin(std::chrono::microseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < until) {}
+}
+
+/// How often a repeated subtask has run on another node than the last time.
+std::atomic<int> moved{0};
+
+/// Steps that repeat, of random subtasks; now and then there is something else between them, and
+/// after a third of the steps the steps are others.
+struct repeated {
+  std::uint64_t seed = 0;
+  int steps = 60;
+  int throws_in = -1, cancels_in = -1;  // steps
+  auto input() { return std::tie(seed, steps, throws_in, cancels_in); }
+  static constexpr std::size_t data = 10;
+  static constexpr int in_step = 14;
+
+  std::uint64_t draw(int step, int k, std::uint64_t what) const {
+    const int kind = step * 3 / steps;
+    return random_at(seed * 1'000'000 + static_cast<std::uint64_t>(kind * 10'000 + k * 100) + what);
+  }
+  std::size_t datum_of(int step, int k, std::uint64_t what) const {
+    return (draw(step, k, 0) + what * (1 + draw(step, k, 1) % (data - 1))) % data;
+  }
+  static inline std::array<std::atomic<unsigned>, in_step> last_ran_on;
+  static value after(value a, value b, value c) { return mix(a * 3 + mix(b) * 5 + c); }
+
+  std::vector<value> by_calls(int all_steps) const {
+    std::vector<value> v(data);
+    value sum = 0;
+    for (int step = 0; step < all_steps; ++step) {
+      for (int k = 0; k < in_step; ++k) {
+        value &a = v[datum_of(step, k, 0)], &b = v[datum_of(step, k, 1)];
+        if (&a == &b) a = after(a, a, value(step));
+        else a = after(a, b, value(step));
+      }
+      if (step % 7 == 0) sum += mix(v[0]);
+    }
+    v.push_back(sum);
+    return v;
+  }
+
+  template <class Graph>
+  void make_step(Graph& g, std::vector<datum<value>>& v, int step, unsigned nodes,
+                 unsigned own_rank) const {
+    for (int k = 0; k < in_step; ++k) {
+      const auto a = v[datum_of(step, k, 0)], b = v[datum_of(step, k, 1)];
+      const bool throws = step == throws_in && k == in_step / 2;
+      const int work = static_cast<int>(draw(step, k, 2) % 20);
+      const unsigned rank = own_rank;
+      const auto does = [=](value& x, value y) {
+        if (throws) throw std::runtime_error("thrown");
+        spin(std::chrono::microseconds(work));
+        if (last_ran_on[k].exchange(rank) != rank) ++moved;
+        x = after(x, y, value(step));
+      };
+      if (datum_of(step, k, 0) == datum_of(step, k, 1))
+        g.run([=](value& x) { does(x, x); }, inout(a));
+      else if (draw(step, k, 3) % 8 == 0)
+        g.run([=](value& x, const value& y) { does(x, y); }, inout(a), in(b),
+              on(static_cast<unsigned>(draw(step, k, 4)) % nodes));
+      else g.run([=](value& x, const value& y) { does(x, y); }, inout(a), in(b));
+    }
+    if (step % 7 == 0) {
+      auto found = g.make(value{0});
+      g.run([](const value& x, value& to) { to = mix(x); }, in(v[0]), out(found));
+      g.run([](const value& x, value& to) { to += x; }, in(found), inout(v[data]));
+    }
+  }
+  std::vector<value> run(team& all) const {
+    team_graph g(all);
+    std::vector<datum<value>> v;
+    for (std::size_t k = 0; k <= data; ++k) v.push_back(g.make(value{0}));
+    if (seed % 3 != 0)
+      for (std::size_t k = 0; k < data; ++k) g.set_home(v[k], 0);  // a bad beginning
+    if (seed % 2 == 1) g.earliest_first();
+    g.replan_every(1 + static_cast<unsigned>(seed % 3));
+    bool threw = false;
+    for (auto& each : last_ran_on) each = 0;
+    for (int step = 0; step < steps; ++step) {
+      if (step == cancels_in && all.rank() == all.size() - 1) g.cancel();
+      make_step(g, v, step, all.size(), all.rank());
+      if (seed % 4 == 3 && step % 9 == 0 && cancels_in < 0 && throws_in < 0) {
+        EXPECT_TRUE(g.wait());
+      }
+    }
+    for (auto d : v) g.bring(d);
+    try {
+      const bool whole = g.wait();
+      EXPECT_EQ(whole, cancels_in < 0);
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), std::string("thrown"));
+      threw = true;
+    }
+    EXPECT_EQ(threw, throws_in >= 0);
+    if (cancels_in >= 0) return {};
+    if (threw) {  // the graph goes on, with what is valid
+      for (auto d : v) g.run([](value& x) { x = 1; }, out(d));
+      for (auto d : v) g.bring(d);
+      EXPECT_TRUE(g.wait());
+      for (auto d : v) EXPECT_EQ(*d, 1u);
+      return {};
+    }
+    std::vector<value> result;
+    for (auto d : v) result.push_back(*d);
+    if (result != by_calls(steps)) noted.add(all.rank(), "wrong");
+    return result;
+  }
+};
+
+TEST_P(team_of, repeated_steps_compute_what_calls_do) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const repeated p{seed};
+    EXPECT_EQ(j.root().run_on_all(p), p.by_calls(p.steps)) << "seed " << seed;
+    EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
+    std::printf("seed %d moved %d\n", int(seed), moved.exchange(0));
+  }
+}
+
+TEST_P(team_of, an_exception_is_thrown_on_all_while_plans_change) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    repeated p{seed};
+    p.throws_in = 10 + 7 * static_cast<int>(seed);
+    j.root().run_on_all(p);
+  }
+}
+
+TEST_P(team_of, a_cancellation_ends_all_while_plans_change) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    repeated p{seed};
+    p.cancels_in = 10 + 7 * static_cast<int>(seed);
+    j.root().run_on_all(p);
+  }
+}
+
+}  // namespace
+}  // namespace cleave::tests
