@@ -16,6 +16,7 @@
 #include "graph/placement.hpp"
 #include "graph/recorder.hpp"
 #include "graph/replanning.hpp"
+#include "graph/transfers.hpp"
 #include "travel/exceptions.hpp"
 
 namespace cleave::detail {
@@ -27,114 +28,18 @@ constexpr std::size_t value_branches = 4;
 /// Whether this thread is in a subtask of a graph of several nodes.
 thread_local bool is_in_subtask = false;
 
-/// The number of no datum, for messages that tell only that something is done.
-constexpr std::uint32_t no_datum = std::numeric_limits<std::uint32_t>::max();
-std::uint32_t number_of(const any_datum* d) noexcept {
-  return d != nullptr ? d->place.number : no_datum;
-}
-
 }  // namespace
 
 bool datum_place::has(unsigned rank) const noexcept {
   return holders.empty() || std::ranges::find(holders, rank) != holders.end();
 }
 
-// ---- the two sides of a transfer
-
-class distribution::send final : public subtask {
-public:
-  send(distribution& by, const any_datum* d, unsigned to, std::uint64_t place) noexcept
-      : subtask(by.graph_, kind::send), by_(by), datum_(d), to_(to), place_(place) {
-    name = "send";
-  }
-  void call() override { bytes = by_.send_value(datum_, {in_graph().number, to_, place_}); }
-  void skip() noexcept override { by_.send_value(datum_, {in_graph().number, to_, place_}); }
-
-  std::size_t bytes = 0;  // the length of the message
-
-private:
-  distribution& by_;
-  const any_datum* datum_;  // null: the message tells only that something is done
-  unsigned to_;
-  std::uint64_t place_;
-};
-
-class distribution::receive_value final : public subtask {
-public:
-  receive_value(distribution& by, any_datum* d, unsigned of) noexcept
-      : subtask(by.graph_, kind::receive), from(of), by_(by), datum_(d) {
-    name = "receive";
-  }
-  ~receive_value() override {
-    if (by_.graph_.lends != nullptr) by_.graph_.lends->has_spare();
-  }
-  void call() override {
-    bytes = arrival.message.size();
-    if (!arrival.has_value) return by_.keep_reason(arrival);
-    if (arrival.datum != number_of(datum_)) throw distribution::different_graphs();
-    if (datum_ == nullptr) return;
-    byte_reader r(std::span<const std::byte>(arrival.message).subspan(arrival.first));
-    datum_->get(r);
-    r.expect_end();
-    arrival.message = {};
-  }
-  const unsigned from;
-  arrived arrival;
-  std::size_t bytes = 0;
-
-private:
-  distribution& by_;
-  any_datum* datum_;
-};
-
-// ---- what comes from another node
-
-distribution::lane::place& distribution::lane::at(std::uint64_t number) {
-  while (number - first_ >= ring_.size()) {
-    constexpr std::size_t least = 16;
-    std::vector<place> larger(std::max(least, 2 * ring_.size()));
-    for (std::uint64_t k = first_; k != first_ + ring_.size(); ++k)
-      larger[k & (larger.size() - 1)] = std::move(ring_[k & (ring_.size() - 1)]);
-    ring_ = std::move(larger);
-  }
-  return ring_[number & (ring_.size() - 1)];
-}
-
-/// Forgets the first ones that are made here and have arrived.
-void distribution::lane::forget_done() noexcept {
-  const auto is_done = [this] {
-    const place& p = ring_[first_ & (ring_.size() - 1)];
-    return p.awaits == nullptr && !p.early;
-  };
-  while (first_ != made_ && is_done()) ++first_;
-}
-
-std::optional<distribution::arrived> distribution::lane::make(receive_value& r) {
-  place& next = at(made_);
-  ++made_;
-  if (!next.early) next.awaits = &r;
-  auto early = std::exchange(next.early, {});
-  forget_done();
-  return early;
-}
-
-distribution::receive_value* distribution::lane::arrive(std::uint64_t number, arrived& a) {
-  if (number < first_) return nullptr;  // it has come
-  place& its = at(number);
-  if (number >= made_) its.early = std::move(a);
-  receive_value* const awaits = std::exchange(its.awaits, nullptr);
-  forget_done();
-  return awaits;
-}
-
 // ---- a distribution
 
 distribution::distribution(graph_scope& g, team_node& node, std::string plan)
-    : graph_(g),
-      node_(node),
-      ahead_(std::make_unique<making_ahead>(g, node.watch())),
-      sent_(node.size) {
-  incoming_.from.resize(size());
+    : graph_(g), node_(node), ahead_(std::make_unique<making_ahead>(g, node.watch())) {
+  between_.sent.resize(size());
+  between_.from.resize(size());
   planning_.file = std::move(plan);
   if (g.lends != nullptr) g.lends->use(*this), made_.all.add(entry::lends);
   node_.enter(*this);
@@ -326,8 +231,8 @@ vertex_ref distribution::signal(const vertex_ref& from, unsigned to, std::uint64
 vertex_ref distribution::make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
                                    std::uint64_t number) {
   const datum_use reads{d, access_mode::in};
-  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, d, to, sent_[to]));
-  ++sent_[to];
+  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, d, to, between_.sent[to]));
+  ++between_.sent[to];
   return graph_.link(std::move(s), {&reads, d != nullptr ? 1u : 0u}, after, number);
 }
 
@@ -335,172 +240,6 @@ vertex_ref distribution::make_receive(any_datum* d, unsigned from, std::uint64_t
   const datum_use writes{d, access_mode::out};
   std::unique_ptr<subtask> s(new (graph_.memory) receive_value(*this, d, from));
   return graph_.link(std::move(s), {&writes, d != nullptr ? 1u : 0u}, {}, number);
-}
-
-// ---- messages
-
-std::vector<std::byte> distribution::begin(kind k) const {
-  auto message = team_node::begin_message(port);
-  byte_writer(message).put(static_cast<std::uint8_t>(k));
-  return message;
-}
-
-/// What this node knows of errors and of cancellation.
-void distribution::put_state(std::vector<std::byte>& message) {
-  byte_writer w(message);
-  w.put(detail::stopped(&graph_));
-  const std::lock_guard lock(failure_.mutex);
-  w.put(failure_.number);
-  w.raw(failure_.bytes.data(), failure_.bytes.size());
-}
-
-void distribution::get_state(byte_reader& r) {
-  const bool is_cancelled = r.get<bool>();
-  get_error(r);
-  if (is_cancelled && !incoming_.released) {
-    detail::stop(graph_);
-    release();
-  }
-}
-
-void distribution::get_error(byte_reader& r) {
-  if (const auto number = r.get<std::uint64_t>(); number != 0) {
-    const auto error = r.raw(r.left());
-    keep(number, {error.begin(), error.end()});
-    byte_reader again(error);
-    std::exception_ptr thrown;
-    try {
-      thrown = get_exception(again);
-    } catch (...) { thrown = std::current_exception(); }  // its type cannot be made of this
-    graph_.error.keep(number, std::move(thrown));
-  }
-}
-
-/// Keeps the error that a message without a value tells of. The node was told when the message
-/// came, but may have held an earlier round's error then, and not kept this one.
-void distribution::keep_reason(const arrived& a) {
-  if (a.message.empty()) return;  // nothing is waited for any more
-  byte_reader r(std::span<const std::byte>(a.message).subspan(a.first));
-  r.get<bool>();  // a cancellation holds from when it was told
-  get_error(r);
-}
-
-void distribution::note(std::uint64_t number, const std::exception_ptr& e) noexcept {
-  keep(number, exception_bytes(e));
-}
-
-void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
-  const std::lock_guard lock(failure_.mutex);
-  if (failure_.number != 0 && failure_.number <= number) return;
-  failure_.number = number, failure_.bytes = std::move(error);
-}
-
-/// A node that waits for a value always gets something: if it is not to be had, why.
-std::size_t distribution::send_value(const any_datum* d, const transfer_of& of) noexcept {
-  if (!graph_.error.is_before(of.number)) {
-    try {
-      auto message = begin(planning_.recording != nullptr ? kind::timed_value : kind::value);
-      byte_writer w(message);
-      w.put<std::uint32_t>(rank()), w.put(of.place);
-      if (planning_.recording != nullptr) w.put(recorder::now());
-      w.put(number_of(d));
-      if (d != nullptr) d->put(w);
-      const std::size_t size = message.size();
-      node_.send(of.to, std::move(message));
-      unflushed_.store(true, std::memory_order_release);  // partner: flush
-      return size;
-    } catch (...) { graph_.keep(of.number, std::current_exception()); }
-  }
-  auto message = begin(kind::absent);
-  byte_writer w(message);
-  w.put<std::uint32_t>(rank()), w.put(of.place);
-  tell(of.to, std::move(message));
-  return 0;
-}
-
-void distribution::await_arrival(subtask& s) {
-  auto& r = static_cast<receive_value&>(s);
-  const std::lock_guard lock(node_.mutex);
-  std::optional<arrived> early;
-  if (incoming_.released) early = arrived{};
-  else early = incoming_.from[r.from].make(r);
-  graph_.pending.begin();
-  // The maker of the subtask still counts: the subtask cannot run yet.
-  if (early) arrives(r, std::move(*early));
-}
-
-/// Called with the team's mutex. Afterwards the subtask may be gone.
-void distribution::arrives(receive_value& r, arrived a) noexcept {
-  r.arrival = std::move(a);
-  // acq_rel: it, and what those before it did. Partner: the others that count off.
-  if (r.in_graph().unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(r);
-}
-
-bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
-  byte_reader r(std::span<const std::byte>(message).subspan(first));
-  const auto what = static_cast<kind>(r.get<std::uint8_t>());
-  switch (what) {
-    case kind::value:
-    case kind::timed_value:
-    case kind::absent: {
-      const auto from = r.get<std::uint32_t>();
-      const auto place = r.get<std::uint64_t>();
-      if (from >= size()) r.fail("a member");
-      if (what == kind::timed_value) {
-        const auto sent_at = r.get<double>();
-        if (planning_.recording != nullptr)
-          planning_.recording->arrived(from, message.size(), sent_at);
-      }
-      arrived a;
-      a.has_value = what != kind::absent;
-      if (a.has_value) a.datum = r.get<std::uint32_t>();
-      a.first = message.size() - r.left();
-      if (!a.has_value) get_state(r);
-      a.message = std::move(message);
-      if (incoming_.released) return false;
-      if (auto* const awaits = incoming_.from[from].arrive(place, a))
-        arrives(*awaits, std::move(a));
-      return false;
-    }
-    case kind::done: ++rounds_.children_done; break;
-    case kind::go_on: ++rounds_.agreed, rounds_.was_cancelled = r.get<bool>(); break;
-    case kind::differs: rounds_.differs = true; [[fallthrough]];
-    case kind::abandoned: rounds_.last = std::min(rounds_.last, r.get<std::uint64_t>()); break;
-    case kind::cancelled: break;
-    case kind::opens:
-      if (rank() == 0 && planning_.file.empty()) differ(1);
-      break;
-    case kind::made: {
-      const auto round = r.get<std::uint64_t>(), made = r.get<std::uint64_t>();
-      compare(round, made, r.get<std::uint64_t>());
-      break;
-    }
-    case kind::transfers: {
-      const auto round = r.get<std::uint64_t>();
-      const auto from = r.get<std::uint32_t>();
-      const auto sent = r.get<std::uint64_t>();
-      mine_.told.push_back({round, from, sent, r.get<std::uint64_t>()});
-      compare_transfers();
-      return true;
-    }
-    case kind::differing:
-      if (rank() == 0) differ(r.get<std::uint64_t>());
-      return true;
-    case kind::replanning: receive_replanning(r); return true;
-    case kind::plan:
-    case kind::measured: {
-      const auto contents = r.raw(r.left());
-      if (what == kind::plan) planning_.told.emplace(contents.begin(), contents.end());
-      else planning_.measured.emplace_back(contents.begin(), contents.end());
-      return true;
-    }
-    case kind::lending:
-      first = message.size() - r.left();
-      return graph_.lends != nullptr && graph_.lends->receive(std::move(message), first);
-    default: r.fail("a kind of message within a graph");
-  }
-  get_state(r);
-  return true;
 }
 
 // ---- a graph of a team

@@ -203,13 +203,13 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 
 /// Called with the team's mutex: nothing is waited for any more.
 void distribution::release() noexcept {
-  incoming_.released = true;
-  for (lane& from : incoming_.from) from.release([this](receive_value& r) { arrives(r, {}); });
+  between_.released = true;
+  for (lane& from : between_.from) from.release([this](receive_value& r) { arrives(r, {}); });
   if (graph_.lends != nullptr) graph_.lends->release();
 }
 
 void distribution::look_for_cancelled() noexcept {
-  if (incoming_.released || !detail::stopped(&graph_)) return;
+  if (between_.released || !detail::stopped(&graph_)) return;
   release();
   tell_all(begin(kind::cancelled));
 }

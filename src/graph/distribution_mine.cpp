@@ -70,15 +70,15 @@ void distribution::tell_transfers() {
   {
     const std::lock_guard lock(node_.mutex);
     round = mine_.counted = rounds_.joined;
-    mine_.sent = sent_;
-    for (const lane& from : incoming_.from) made.push_back(from.made());
+    mine_.sent = between_.sent;
+    for (const lane& from : between_.from) made.push_back(from.made());
     compare_transfers();
   }
   for (unsigned to = 0; to < size(); ++to) {
-    if (sent_[to] == 0 && made[to] == 0) continue;
+    if (between_.sent[to] == 0 && made[to] == 0) continue;
     auto message = begin(kind::transfers);
     byte_writer w(message);
-    w.put(round), w.put<std::uint32_t>(rank()), w.put(sent_[to]), w.put(made[to]);
+    w.put(round), w.put<std::uint32_t>(rank()), w.put(between_.sent[to]), w.put(made[to]);
     node_.send(to, std::move(message));
   }
   node_.flush();
@@ -89,7 +89,7 @@ void distribution::compare_transfers() {
   std::erase_if(mine_.told, [this](const partly_made::counts& its) {
     if (its.round > mine_.counted) return false;
     const bool same = its.from < size() && its.made == mine_.sent[its.from] &&
-                      its.sent == incoming_.from[its.from].made();
+                      its.sent == between_.from[its.from].made();
     if (same || its.round < mine_.counted) return true;
     if (rank() == 0) return differ(its.round), true;
     auto message = begin(kind::differing);

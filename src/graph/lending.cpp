@@ -70,7 +70,7 @@ lending::entry* lending::find(std::uint64_t number) noexcept {
   return at != made_.entries.end() && at->number == number ? &*at : nullptr;
 }
 
-bool lending::is_over() const noexcept { return nodes_->incoming_.released || stopped(&graph_); }
+bool lending::is_over() const noexcept { return nodes_->between_.released || stopped(&graph_); }
 
 /// Has a worker run one that is ready, when it is its turn.
 void lending::start(subtask& s) {

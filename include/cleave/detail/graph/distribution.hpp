@@ -298,9 +298,10 @@ private:
     std::uint64_t number = 0;  ///< the subtask that threw; 0: none
     std::vector<std::byte> bytes;
   };
-  struct arrivals {
-    std::vector<lane> from;  ///< by rank
-    bool released = false;   ///< the graph is cancelled: nothing is waited for
+  struct transfers {
+    std::vector<std::uint64_t> sent;  ///< how many to each node are made; the owner's
+    std::vector<lane> from;           ///< by rank
+    bool released = false;            ///< the graph is cancelled: nothing is waited for
   };
   /// The end of the graph counts as an agreement that nobody waits for.
   struct agreement {
@@ -330,9 +331,8 @@ private:
       replanning_;                      // set with the team's mutex; null: nothing is planned anew
   std::atomic<bool> unflushed_{false};  // subtasks have sent something
   first_failure failure_;
-  std::vector<std::uint64_t> sent_;  // how many transfers to each node are made
-  arrivals incoming_;                // with the team's mutex
-  agreement rounds_;                 // with the team's mutex
+  transfers between_;  // with the team's mutex, but for what is the owner's
+  agreement rounds_;   // with the team's mutex
 };
 
 }  // namespace cleave::detail
