@@ -200,6 +200,34 @@ TEST_P(team_of, others_do_what_a_node_that_is_held_up_does_not) {
   else EXPECT_GT(lent, 0);
 }
 
+/// Without wait(): the graph's end is one.
+struct ends_without_waiting {
+  static constexpr int count = 20;
+  bool has_waited = false;
+  auto input() { return std::tie(has_waited); }
+  void run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    if (has_waited) g.wait();
+    auto start = g.make(0);
+    g.run(
+        [](int&) {
+          while (done < count) std::this_thread::yield();
+        },
+        out(start), on(0));
+    for (int i = 0; i < count; ++i) {
+      auto d = g.make(0);
+      g.set_home(d, 0);
+      g.run([](int&) { compute(50), ++done; }, out(d));
+    }
+  }
+};
+
+TEST_P(team_of, the_end_of_a_graph_awaits_what_others_have_to_do) {
+  for (const bool has_waited : {false, true}) j.root().run_on_all(ends_without_waiting{has_waited});
+}
+
 /// There is nothing to lend for long, but then.
 struct has_spare_later {
   static constexpr int count = 20;
