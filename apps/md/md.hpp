@@ -9,6 +9,7 @@
 #include "block.hpp"
 #include "observer.hpp"
 #include "rank_times.hpp"
+#include "told.hpp"
 
 namespace apps::md::parallel {
 
@@ -21,19 +22,31 @@ class simulation {
   using state = typename System::found;
 
 public:
-  // Blocks are dealt to the nodes in slabs.
-  simulation(const System& s, const grid& g, cleave::team_graph& in_graph, unsigned nodes)
-      : system_(s), grid_(g), atoms_of_(g.deal(s.position)), graph_(in_graph) {
+  // Blocks are dealt to the nodes in slabs. `apart`: what a block tells another one is a datum by
+  // itself, as they may run elsewhere than they are dealt.
+  simulation(const System& s, const grid& g, cleave::team_graph& in_graph, unsigned nodes,
+             bool apart = false)
+      : system_(s),
+        grid_(g),
+        atoms_of_(g.deal(s.position)),
+        graph_(in_graph),
+        steps_ahead_(apart ? 0 : 1 + subtasks_ahead * static_cast<int>(nodes) / (2 * g.blocks())) {
     const auto count = static_cast<unsigned>(g.blocks());
     for (unsigned b = 0; b < count; b++) {
       const unsigned home = b * nodes / count;
       parts_.push_back({home, make<its_block>(home), make<leavers>(home), {}, {}, {}, {}, {}});
       sums_.push_back(make<sums>(home));
-      for (int k = 0; k < half; k++) {
-        parts_[b].halos.push_back(make<halo>(home));
-        parts_[b].reactions.push_back(make<reaction>(home));
-      }
     }
+    for_all([&](int b, part& p) {
+      for (int k = 0; k < half; k++) {
+        const auto key = [&](int side) {
+          return apart ? k : static_cast<int>(parts_[g.neighbour(b, side)].home);
+        };
+        const int side = first_ahead + k;
+        p.halos.add(k, key(opposite(side)), [&] { return make<std::vector<halo>>(p.home); });
+        p.reactions.add(k, key(side), [&] { return make<std::vector<reaction>>(p.home); });
+      }
+    });
     // The neighbours are added in the order in which their data are taken.
     for (int b = 0; b < g.blocks(); b++) {
       for (int side = 0; side < sides; side++)
@@ -41,8 +54,8 @@ public:
       for (int k = 0; k < half; k++) {
         const int ahead = g.neighbour(b, first_ahead + k);
         const int behind = g.neighbour(b, opposite(first_ahead + k));
-        parts_[b].of_ahead.push_back(parts_[ahead].halos[k]);
-        parts_[b].of_behind.push_back(parts_[behind].reactions[k]);
+        parts_[b].of_ahead.read(k, parts_[ahead].halos, ahead);
+        parts_[b].of_behind.read(k, parts_[behind].reactions, behind);
       }
     }
   }
@@ -50,6 +63,9 @@ public:
   // From now on steps are bulk-synchronous: all blocks compute, then all that they tell each other
   // travels, and nothing goes on before it is there.
   void make_synchronous() { synchronous_ = true; }
+  // From now on each part of a step is done before the next one is made. One worker alone loses
+  // nothing by that, and that a subtask depends on what is done costs nothing.
+  void make_lone() { lone_ = true; }
 
   // What sequential::simulation finds, bit for bit, on all nodes.
   std::vector<state> run(int steps, int every, const wishes& w = {}) {
@@ -82,40 +98,46 @@ private:
     unsigned home;
     cleave::datum<its_block> its;
     cleave::datum<leavers> leaving;
-    data<halo> halos;  // what it gives to each neighbour
-    data<reaction> reactions;
-    // What it reads of others, in the order in which it reads.
-    data<leavers> around;
-    data<halo> of_ahead;
-    data<reaction> of_behind;
+    told<halo> halos;  // what it gives to each neighbour
+    told<reaction> reactions;
+    // What it reads of others.
+    data<leavers> around;  // in the order in which it reads
+    told<halo> of_ahead;
+    told<reaction> of_behind;
   };
+  using halos_read = values<const std::vector<halo>>;
+  using halos_told = values<std::vector<halo>>;
+  using reactions_read = values<const std::vector<reaction>>;
+  using reactions_told = values<std::vector<reaction>>;
 
   // ---- what subtasks do
 
-  static void complete(its_block& its, const values<const reaction>& reactions) {
-    for (int k = 0; k < static_cast<int>(reactions.size()); k++) its.add_force(k, reactions[k]);
+  static void complete(const part& p, its_block& its, const reactions_read& reactions) {
+    if (reactions.size() == 0) return;
+    for (int k = 0; k < half; k++) its.add_force(k, p.of_behind.in(reactions, k));
   }
   // Does the second half of the step before; nothing, if that was done then.
-  void finish(its_block& its, const values<const reaction>& reactions) const {
-    complete(its, reactions);
+  void finish(const part& p, its_block& its, const reactions_read& reactions) const {
+    complete(p, its, reactions);
     if (reactions.size() != 0) its.accelerate(system_, 0.5);
   }
-  void start(its_block& its, const values<const reaction>& reactions) const {
-    finish(its, reactions);
+  void start(const part& p, its_block& its, const reactions_read& reactions) const {
+    finish(p, its, reactions);
     its.accelerate(system_, 0.5);
     its.drift(system_);
   }
-  static void give(const its_block& its, const values<halo>& halos, bool first) {
-    for (int k = 0; k < half; k++) its.give(k, halos[k], first);
+  static void give(const part& p, const its_block& its, const halos_told& halos, bool first) {
+    for (int k = 0; k < half; k++) its.give(k, p.halos.in(halos, k), first);
   }
-  static void settle(its_block& its, values<halo> halos) {
+  static void settle(const part& p, its_block& its, const halos_told& halos) {
     its.settle();
-    give(its, halos, true);
+    give(p, its, halos, true);
   }
-  static void arrive(its_block& its, values<const leavers> around, values<halo> halos) {
+  static void arrive(const part& p, its_block& its, const values<const leavers>& around,
+                     const halos_told& halos) {
     for (int side = 0, k = 0; side < sides; side++)
       if (side != itself) its.arrive(side, around[k++]);
-    settle(its, halos);
+    settle(p, its, halos);
   }
 
   // ---- parts of a run
@@ -128,15 +150,18 @@ private:
       graph_.run(
           "begin", [this, b](its_block& its) { its = its_block(grid_, b, system_, atoms_of_[b]); },
           out(p.its));
-      graph_.run("settle", settle, inout(p.its), out(p.halos));
+      graph_.run(
+          "settle", [&p](its_block& its, halos_told halos) { settle(p, its, halos); }, inout(p.its),
+          out(p.halos.data()));
     });
-    exchange(&part::of_ahead);
+    exchange([](const part& p) -> const auto& { return p.of_ahead.data(); });
     data<state> found;
     for (int step = 0; step <= steps; step++) {
       const bool moves = step % system_.relist() == 0;
       const bool counts = step % every == 0 || step == steps;
       if (step > 0) moves ? move() : advance();
       forces(moves, counts);
+      if (steps_ahead_ != 0 && step % steps_ahead_ == steps_ahead_ - 1) graph_.wait();
       if (!counts) continue;
       found.push_back(measure(step));
       tell(step, found.back(), order);
@@ -153,15 +178,15 @@ private:
     for (int b = 0; b < grid_.blocks(); b++) f(b, parts_[b]);
   }
   // In bulk-synchronous steps: waits until all that blocks have written is where it is read next,
-  // which is that member of a part.
-  template <class T>
-  void exchange(data<T> part::*read_next) {
+  // which are the data that read_next(part) returns.
+  template <class ReadNext>
+  void exchange(const ReadNext& read_next) {
+    if (lone_ || synchronous_) graph_.wait();
     if (!synchronous_) return;
-    graph_.wait();
     times_.travel([&] {
       for_all([&](int, part& p) {
         graph_.run(
-            "receive", [](values<const T>) {}, in(p.*read_next), cleave::on(p.home));
+            "receive", [](const auto&) {}, in(read_next(p)), cleave::on(p.home));
       });
       graph_.wait();
     });
@@ -170,64 +195,64 @@ private:
     for_all([&](int, part& p) {
       graph_.run(
           "leave",
-          [this](its_block& its, values<const reaction> reactions, leavers& to) {
+          [this, &p](its_block& its, reactions_read reactions, leavers& to) {
             times_.compute([&] {
-              start(its, reactions);
+              start(p, its, reactions);
               its.leave(to);
             });
           },
           inout(p.its), in(unfinished(p)), out(p.leaving));
     });
-    exchange(&part::around);
+    exchange([](const part& p) -> const auto& { return p.around; });
     for_all([&](int, part& p) {
       graph_.run(
           "arrive",
-          [this](its_block& its, values<const leavers> around, values<halo> halos) {
-            times_.compute([&] { arrive(its, around, halos); });
+          [this, &p](its_block& its, values<const leavers> around, halos_told halos) {
+            times_.compute([&] { arrive(p, its, around, halos); });
           },
-          inout(p.its), in(p.around), out(p.halos));
+          inout(p.its), in(p.around), out(p.halos.data()));
     });
-    exchange(&part::of_ahead);
+    exchange([](const part& p) -> const auto& { return p.of_ahead.data(); });
   }
   void advance() {
     for_all([&](int, part& p) {
       graph_.run(
           "advance",
-          [this](its_block& its, values<const reaction> reactions, values<halo> halos) {
-            times_.compute([&] { start(its, reactions); });
-            times_.communicate([&] { give(its, halos, false); });
+          [this, &p](its_block& its, reactions_read reactions, halos_told halos) {
+            times_.compute([&] { start(p, its, reactions); });
+            times_.communicate([&] { give(p, its, halos, false); });
           },
-          inout(p.its), in(unfinished(p)), out(p.halos));
+          inout(p.its), in(unfinished(p)), out(p.halos.data()));
     });
-    exchange(&part::of_ahead);
+    exchange([](const part& p) -> const auto& { return p.of_ahead.data(); });
   }
   void forces(bool moved, bool counts) {
     for_all([&](int, part& p) {
       graph_.run(
           "force",
-          [=, this](its_block& its, values<const halo> halos, values<reaction> reactions) {
+          [=, this, &p](its_block& its, halos_read halos, reactions_told reactions) {
             times_.communicate([&] {
-              for (int k = 0; k < half; k++) its.take(k, halos[k]);
+              for (int k = 0; k < half; k++) its.take(k, p.of_ahead.in(halos, k));
             });
             times_.compute([&] {
               if (moved) its.list(system_);
               its.compute_forces(system_, counts);
             });
             times_.communicate([&] {
-              for (int k = 0; k < half; k++) its.give_force(k, reactions[k]);
+              for (int k = 0; k < half; k++) its.give_force(k, p.reactions.in(reactions, k));
             });
           },
-          inout(p.its), in(p.of_ahead), out(p.reactions));
+          inout(p.its), in(p.of_ahead.data()), out(p.reactions.data()));
     });
     finished_ = false;
-    exchange(&part::of_behind);
+    exchange([](const part& p) -> const auto& { return p.of_behind.data(); });
   }
   cleave::datum<state> measure(int step) {
     for_all([&](int b, part& p) {
       graph_.run(
           "measure",
-          [=, this](its_block& its, values<const reaction> reactions, sums& of_it) {
-            step == 0 ? complete(its, reactions) : finish(its, reactions);
+          [=, this, &p](its_block& its, reactions_read reactions, sums& of_it) {
+            step == 0 ? complete(p, its, reactions) : finish(p, its, reactions);
             of_it = its.energy(system_);
           },
           inout(p.its), in(unfinished(p)), out(sums_[b]));
@@ -265,7 +290,9 @@ private:
         },
         in(frames_), inout(order));
   }
-  const data<reaction>& unfinished(const part& p) const { return finished_ ? none_ : p.of_behind; }
+  const typename told<reaction>::lists& unfinished(const part& p) const {
+    return finished_ ? none_ : p.of_behind.data();
+  }
 
   template <class T>
   cleave::datum<T> make(unsigned home) {
@@ -274,17 +301,22 @@ private:
     return made;
   }
 
+  // So many subtasks of a node, about, are made before others are done: not all steps are kept in
+  // memory, and hardly anybody waits for anybody.
+  static constexpr int subtasks_ahead = 2000;
+
   const System& system_;
   grid grid_;
   std::vector<std::vector<int>> atoms_of_;  // the atoms of each block
   cleave::team_graph& graph_;
+  int steps_ahead_;        // steps that are made before others are done; 0: all
   bool finished_ = false;  // the step has been, also its second half
-  bool synchronous_ = false;
+  bool synchronous_ = false, lone_ = false;
   std::vector<part> parts_;
   data<sums> sums_;
   data<lammps::frame> frames_;  // if they are shown
   const observer* watched_ = nullptr;
-  const data<reaction> none_;
+  const typename told<reaction>::lists none_;
   times_of_rank times_;
 };
 

@@ -22,9 +22,11 @@ struct run_on_nodes {
   auto input() { return std::tie(atoms, how); }
   team_result<result> run(cleave::team& all) const {
     cleave::team_graph g(all, how.plan);
-    parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size());
+    const bool planned = !how.plan.empty();
+    parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size(), planned);
     g.wait();  // waits until all nodes are here
     if (how.synchronous) s.make_synchronous();
+    else if (all.size() == 1 && how.workers == 1 && !planned) s.make_lone();
     auto [cost, found] = timed([&] { return s.run(how.steps, how.every, how.told); });
     return {cost, {std::move(found), s.times(all.size(), how.workers)}};
   }

@@ -94,10 +94,13 @@ TEST(md, energy_stays_and_atoms_move) {
 struct simulated {
   melt atoms;
   int blocks = 1, steps = 0, every = 1;
-  auto input() { return std::tie(atoms, blocks, steps, every); }
+  bool apart = false, lone = false;
+  auto input() { return std::tie(atoms, blocks, steps, every, apart, lone); }
   std::vector<state> run(cleave::team& all) const {
     cleave::team_graph g(all);
-    return parallel::simulation(atoms, grid(atoms, blocks), g, all.size()).run(steps, every);
+    parallel::simulation s(atoms, grid(atoms, blocks), g, all.size(), apart);
+    if (lone) s.make_lone();
+    return s.run(steps, every);
   }
 };
 
@@ -109,10 +112,49 @@ TEST(md, subtasks_find_the_same_bit_for_bit) {
       cleave::options o;
       o.workers = workers;
       cleave::runtime rt(o);
-      EXPECT_EQ(rt.run_on_all(simulated{m, blocks, 45, every}), expected)
-          << blocks << " blocks, every " << every << ", " << workers << " workers";
+      for (const auto& [apart, lone] : {std::pair(false, false), {true, false}, {false, true}})
+        EXPECT_EQ(rt.run_on_all(simulated{m, blocks, 45, every, apart, lone}), expected)
+            << blocks << " blocks, every " << every << ", " << workers << " workers" << apart
+            << lone;
     }
   }
+}
+
+struct telling {
+  int node = 0;
+  auto input() { return std::tie(node); }
+  std::vector<std::size_t> run(cleave::team& all) const {
+    cleave::team_graph g(all);
+    const auto make = [&g] { return g.make<std::vector<int>>(); };
+    parallel::told<int> first, second, third;
+    for (int k = 0; k < half; k++) {
+      first.add(k, k % 2, make);  // the neighbours are on two nodes in turn
+      second.add(k, k, make);     // each is on another
+    }
+    for (int k = 0; k < half; k++) third.read(k, k < 4 ? first : second, k < 4 ? 7 : 8);
+    for (auto* const t : {&first, &second})
+      g.run(
+          "tell",
+          [t](cleave::values<std::vector<int>> to) {
+            for (int k = 0; k < half; k++) t->in(to, k) = 10 * k;
+          },
+          cleave::out(t->data()));
+    auto sum = g.make(0);
+    g.run(
+        "read",
+        [&third](cleave::values<const std::vector<int>> from, int& to) {
+          for (int k = 0; k < half; k++) to += third.in(from, k) == 10 * k ? 1 : 0;
+        },
+        cleave::in(third.data()), cleave::inout(sum));
+    g.wait();
+    return {first.data().size(), second.data().size(), third.data().size(),
+            static_cast<std::size_t>(*sum)};
+  }
+};
+
+TEST(md, what_goes_to_one_node_is_one_datum) {
+  cleave::runtime rt;
+  EXPECT_EQ(rt.run_on_all(telling{}), (std::vector<std::size_t>{2, 13, 2 + 9, 13}));
 }
 
 }  // namespace
