@@ -15,7 +15,7 @@ using namespace apps::tsp;
 struct arguments {
   std::string file, random, send;
   int grid = 0, start_from = 0, length = 0;
-  bool print_tour = false, canonical = false, apart = false, master = false;
+  bool print_tour = false, canonical = false, apart = false, master = false, gathered = false;
   wanted_tours wanted{0, 0, 100'000, false, 1, 1'000'000};
 };
 
@@ -41,8 +41,8 @@ sending sending_of(const std::string& name) {
 }
 
 int run(apps::driver& app, const arguments& a, int seed) {
-  for (const char* option :
-       {"--length", "--failures", "--strict", "--seed", "--runs", "--apart", "--send", "--master"})
+  for (const char* option : {"--length", "--failures", "--strict", "--seed", "--runs", "--apart",
+                             "--send", "--master", "--gathered"})
     if (a.wanted.count == 0 && app.is_given(option))
       throw apps::usage_error(std::string(option) + ": expected with --tours, got without");
   for (const char* option : {"--start-from", "--tour", "--canonical"})
@@ -53,6 +53,8 @@ int run(apps::driver& app, const arguments& a, int seed) {
       throw apps::usage_error(std::string(option) + ": expected without --apart, got both");
   if (a.send == "remaining" && !a.master)
     throw apps::usage_error("--send: expected --master with 'remaining', got none");
+  if (a.gathered && (a.send.empty() || a.master))
+    throw apps::usage_error("--gathered: expected with --send and without --master");
   if (a.wanted.count > 0 && a.length == 0 && a.grid == 0)
     throw apps::usage_error("--length: expected with --tours, but for a grid, got nothing");
   instance cities = cities_of(a);
@@ -72,6 +74,7 @@ int run(apps::driver& app, const arguments& a, int seed) {
   wanted.length = a.length > 0 ? a.length : shortest_of_grid(a.grid);
   const organisation how = a.apart          ? organisation::apart
                            : a.master       ? organisation::master
+                           : a.gathered     ? organisation::gathering
                            : a.send.empty() ? organisation::together
                                             : organisation::sharing;
   return app.run(trial_of_collecting(std::move(cities), wanted, how, sending_of(a.send)));
@@ -113,6 +116,8 @@ int main(int argc, char** argv) try {
       "then twice as many each time; or a master's workers, their part of what is missing");
   app.flag("--master", a.master,
            "They tell a master, which collects tours, searches too, and tells them when to end");
+  app.flag("--gathered", a.gathered,
+           "With --send: they have one collection, which changes on all nodes");
   app.parse(argc, argv);
   return run(app, a, seed);
 } catch (...) { return apps::failed("tsp"); }

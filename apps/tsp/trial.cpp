@@ -6,6 +6,7 @@
 
 #include "../common/measure.hpp"
 #include "collect.hpp"
+#include "gather.hpp"
 #include "master.hpp"
 #include "report.hpp"
 #include "sequential.hpp"
@@ -54,6 +55,9 @@ trial trial_of_collecting(instance given, const wanted_tours& wanted, organisati
       return make_team_trial([] { return collected{}; }, mastering{cities, wanted, shared},
                              report_on)(workers);
     }
+    if (how == organisation::gathering)
+      return told(
+          timed(*workers, [=] { return parallel::collect_gathering(cities, wanted, shared); }));
     return told(timed(*workers, [=] { return parallel::collect_sharing(cities, wanted, shared); }));
   };
 }

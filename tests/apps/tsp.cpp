@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tsp/collect.hpp"
+#include "tsp/gather.hpp"
 #include "tsp/generators.hpp"
 #include "tsp/report.hpp"
 #include "tsp/sequential.hpp"
@@ -251,6 +252,27 @@ TEST(tours, are_told_to_others) {
   EXPECT_EQ(times(sending::part, 4), 4);      // 3, 3, 3, 3
   EXPECT_EQ(times(sending::halving, 2), 5);   // 6, 3, 1, 1, 1
   EXPECT_EQ(times(sending::doubling, 2), 4);  // 1, 2, 4, 5
+}
+
+// One collection that all have: every tour is found once, and nothing is done when all are there.
+TEST(tours, are_gathered) {
+  const instance cities = grid(6);
+  const wanted_tours wanted{12, shortest_of_grid(6), 50'000, false, 1, 2000};
+  for (const int workers : {1, 2}) {
+    cleave::runtime runtime(cleave::options{.workers = workers});
+    for (const sending when : {sending::one, sending::halving}) {
+      const auto found = runtime.run([&] {
+        return parallel::collect_gathering(cleave::published<instance>(cities), wanted, {when, 4});
+      });
+      EXPECT_EQ(found.tours.size(), 12u);
+      EXPECT_GE(found.runs.found, 12);
+      for (const tour& t : found.tours) {
+        EXPECT_TRUE(is_tour(cities, t));
+        EXPECT_EQ(length_of(cities, t), wanted.length);
+      }
+      EXPECT_LT(found.runs.found + found.runs.same + found.runs.failed, wanted.most_runs);
+    }
+  }
 }
 
 // Searchers that tell nothing know nothing of each other: the most that one has found counts.
