@@ -228,6 +228,43 @@ TEST_P(team_of, the_end_of_a_graph_awaits_what_others_have_to_do) {
   for (const bool has_waited : {false, true}) j.root().run_on_all(ends_without_waiting{has_waited});
 }
 
+/// The program changes a datum that was lent before.
+struct changes_what_was_lent {
+  int rounds = 0;
+  auto input() { return std::tie(rounds); }
+  void run(team& all) const {
+    constexpr int count = 4;
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    auto x = g.make<value>(0), start = g.make<value>(0);
+    std::vector<datum<value>> seen;
+    for (int i = 0; i < count; ++i) {
+      seen.push_back(g.make<value>(0));
+      g.set_home(seen.back(), 0);
+    }
+    for (int round = 0; round < rounds; ++round) {
+      g.run(
+          [=](value&) {
+            while (done < (round + 1) * count) std::this_thread::yield();
+          },
+          out(start), on(0));
+      for (const auto& d : seen)
+        g.run([](const value& now, value& to) { compute(50), to = now, ++done; }, in(x), out(d));
+      for (const auto& d : seen) g.bring(d);
+      g.wait();
+      for (const auto& d : seen)
+        if (*d != static_cast<value>(round)) noted.add(all.rank(), "an old value");
+      ++*x;  // on all nodes, which have it from the beginning
+    }
+  }
+};
+
+TEST_P(team_of, what_the_program_has_changed_is_lent) {
+  j.root().run_on_all(changes_what_was_lent{3});
+  EXPECT_TRUE(noted.all().empty());
+}
+
 /// There is nothing to lend for long, but then.
 struct has_spare_later {
   static constexpr int count = 20;
