@@ -13,20 +13,25 @@ namespace apps::lammps {
 namespace {
 
 bool is_xyz(const std::string& name) { return name.ends_with(".xyz"); }
+bool is_dcd(const std::string& name) { return name.ends_with(".dcd"); }
 
 std::string three(const vec3& v) { return fmt::format(" {} {} {}", v.x, v.y, v.z); }
 
 }  // namespace
 
 void trajectory::require_good(const std::string& name) {
-  if (!is_xyz(name) && !name.ends_with(".lammpstrj"))
-    throw std::invalid_argument(name + ": expected a name that ends with .xyz or .lammpstrj");
+  if (!is_xyz(name) && !is_dcd(name) && !name.ends_with(".lammpstrj"))
+    throw std::invalid_argument(name + ": expected a name that ends with .xyz, .lammpstrj or .dcd");
   require_writable(name);
 }
 
 trajectory::trajectory(const std::string& name, const vec3& low, const vec3& size,
-                       std::vector<int> types)
-    : name_(name), low_(low), high_(low + size), types_(std::move(types)) {
+                       std::vector<int> types, double time_step)
+    : name_(name),
+      low_(low),
+      high_(low + size),
+      types_(std::move(types)),
+      dcd_(out_, size, time_step) {
   errno = 0;
   out_.open(name, std::ios::binary | std::ios::trunc);
   if (!out_) fail();
@@ -48,7 +53,8 @@ void trajectory::write(int step, std::span<const frame* const> parts) {
       all_.force[to] = part->force[i];
     }
   errno = 0;
-  is_xyz(name_) ? write_xyz(step) : write_dump(step);
+  if (is_dcd(name_)) dcd_.write(step, all_.position);
+  else is_xyz(name_) ? write_xyz(step) : write_dump(step);
   if (!out_.flush()) fail();
 }
 

@@ -1,4 +1,4 @@
-// Writes where atoms are at several steps, in two of LAMMPS's formats.
+// Writes where atoms are at several steps, in three of LAMMPS's formats.
 #pragma once
 
 #include <fstream>
@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "../common/vec3.hpp"
+#include "dcd.hpp"
 
 namespace apps::lammps {
 
 inline constexpr const char* trajectory_help =
     "Write atoms at each step that is told: NAME.xyz has types and positions, NAME.lammpstrj "
-    "velocities and forces, too";
+    "velocities and forces, too; NAME.dcd has positions, as many programs read them";
 
 // Some of the atoms, or all of them in the order of their numbers.
 struct frame {
@@ -26,7 +27,8 @@ class trajectory {
 public:
   // Begins the file anew. `types` from 0 on; if there are none, all atoms are of the first.
   // Throws std::runtime_error, with one line that begins with the file's name, as the others do.
-  trajectory(const std::string& name, const vec3& low, const vec3& size, std::vector<int> types);
+  trajectory(const std::string& name, const vec3& low, const vec3& size, std::vector<int> types,
+             double time_step);
 
   // Appends one frame, of which `parts` have the atoms, and flushes it.
   void write(int step, std::span<const frame* const> parts);
@@ -44,6 +46,7 @@ private:
   vec3 low_, high_;
   std::vector<int> types_;
   std::ofstream out_;
+  dcd dcd_;
   frame all_;
 };
 

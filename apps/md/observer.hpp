@@ -17,7 +17,7 @@ class observer {
 public:
   template <class System>
   observer(const wishes& w, const System& s, int steps)
-      : wishes_(w), low_(s.low), size_(s.size), steps_(steps) {
+      : wishes_(w), low_(s.low), size_(s.size), time_step_(s.drift()), steps_(steps) {
     if constexpr (requires { s.type; }) types_ = s.type;
   }
 
@@ -34,7 +34,8 @@ public:
   // `parts` have all atoms. The file begins with the first call.
   void show(int step, std::span<const lammps::frame* const> parts) const {
     if (!file_)
-      file_ = std::make_unique<lammps::trajectory>(wishes_.trajectory, low_, size_, types_);
+      file_ =
+          std::make_unique<lammps::trajectory>(wishes_.trajectory, low_, size_, types_, time_step_);
     file_->write(step, parts);
   }
 
@@ -42,6 +43,7 @@ private:
   const wishes wishes_;
   vec3 low_, size_;
   std::vector<int> types_;
+  double time_step_;
   int steps_;
   mutable std::unique_ptr<lammps::trajectory> file_;
 };
