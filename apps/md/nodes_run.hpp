@@ -22,6 +22,7 @@ struct run_on_nodes {
   auto input() { return std::tie(atoms, how); }
   team_result<result> run(cleave::team& all) const {
     cleave::team_graph g(all, how.plan);
+    if (how.replan != 0) g.replan_every(static_cast<unsigned>(how.replan));
     parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size());
     g.wait();  // waits until all nodes are here
     if (how.synchronous) s.make_synchronous();
