@@ -71,6 +71,8 @@ int main(int argc, char** argv) try {
   app.flag("--synchronous", how.synchronous,
            "Compute in bulk-synchronous steps: all blocks compute, then all tell their neighbours");
   apps::add_plan_option(app, how.plan);
+  app.option_number("--replan", how.replan, 1, 10'000'000,
+                    "Look for better nodes for the blocks after so many steps, or more");
   app.parse(argc, argv);
   if (!copies.empty() && (copies.size() != 3 || settings.empty()))
     throw apps::usage_error("--replicate: expected three numbers, and --settings");

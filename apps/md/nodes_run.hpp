@@ -22,7 +22,8 @@ struct run_on_nodes {
   auto input() { return std::tie(atoms, how); }
   team_result<result> run(cleave::team& all) const {
     cleave::team_graph g(all, how.plan);
-    const bool planned = !how.plan.empty();
+    if (how.replan != 0) g.replan_every(static_cast<unsigned>(how.replan));
+    const bool planned = !how.plan.empty() || how.replan != 0;
     parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size(), planned);
     g.wait();  // waits until all nodes are here
     if (how.synchronous) s.make_synchronous();

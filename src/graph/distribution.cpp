@@ -261,7 +261,10 @@ void graph_scope::distribute(team_node& of, const std::string& plan, bool lends_
 }
 
 void graph_scope::replan(unsigned steps) {
-  if (nodes != nullptr) nodes->replan_every(steps);
+  if (steps == 0) throw std::invalid_argument("cleave::team_graph::replan_every: no steps");
+  if (std::exchange(is_planned_anew_, true))
+    throw std::logic_error("cleave::team_graph::replan_every: called before");
+  if (nodes != nullptr && nodes->size() > 1) nodes->replan_every(steps);
 }
 
 bool graph_scope::place(const char* name, std::span<const datum_use> uses,

@@ -1,6 +1,7 @@
 #include <cleave/detail/graph/distribution.hpp>
 
-#include <stdexcept>
+#include <functional>
+#include <utility>
 
 #include "core/pool.hpp"
 #include "core/worker.hpp"
@@ -11,9 +12,6 @@
 namespace cleave::detail {
 
 void distribution::replan_every(unsigned steps) {
-  if (steps == 0) throw std::invalid_argument("cleave::team_graph::replan_every: no steps");
-  if (replanning_ != nullptr)
-    throw std::logic_error("cleave::team_graph::replan_every: called before");
   made_.all.add(entry::replan), made_.all.add(steps);
   const machine_model on{size(), graph_.owner->of.size(), {{2, 2e-4}, {10, 1e-4}, {2, 2e-4}}};
   auto made = std::make_unique<replanning>(node_, on, steps, begin(kind::replanning));

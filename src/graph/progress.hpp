@@ -50,8 +50,8 @@ public:
 private:
   static constexpr std::uint64_t none = (std::numeric_limits<std::uint64_t>::max)();
 
-  /// Takes away the marks that are passed. seq_cst: of a mark that is set and a subtask that ends
-  /// at once, one finds the other.
+  /// Takes away the marks that are passed. seq_cst: if a mark is set while a subtask ends,
+  /// one of the two finds the other.
   std::optional<std::uint64_t> pass(std::uint64_t done) {
     if (done < next_.load(std::memory_order_seq_cst)) return {};
     const std::lock_guard lock(mutex_);

@@ -32,7 +32,7 @@ void measured_steps::add(byte_reader& r) {
   for (std::size_t n = r.get_length(); n > 0; --n) {
     const auto number = r.get<std::uint32_t>();
     times_[number] = r.get<float>();
-    if (const auto interval = r.get<float>(); interval > 0) intervals_.push_back(interval);
+    intervals_[number] = r.get<float>();
   }
   for (std::size_t n = r.get_length(); n > 0; --n) {
     const auto datum = r.get<std::uint32_t>();
@@ -41,9 +41,12 @@ void measured_steps::add(byte_reader& r) {
   r.expect_end();
 }
 
-double measured_steps::step_time() const {
-  if (intervals_.empty()) return 0;
-  auto all = intervals_;
+double measured_steps::step_time(const std::vector<made>& last) const {
+  std::vector<double> all;
+  for (const made& m : last)
+    if (const auto at = intervals_.find(m.role); at != intervals_.end() && at->second > 0)
+      all.push_back(at->second);
+  if (all.empty()) return 0;
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
   std::nth_element(all.begin(), middle, all.end());
   return *middle;
@@ -167,31 +170,27 @@ void replanner::think_on() {
     lock.unlock();
     const double began = thinking_time();
     std::optional<role_ranks> plan;
+    double step_time = 0;
     try {
-      plan = think(a, looks, further);
+      for (const auto& contents : a.reports) {
+        byte_reader r(contents);
+        known_.add(r);
+      }
+      step_time = known_.step_time(a.last_steps);
+      if (!looks) plan = known_.better(a.last_steps, a.count, further, roles_);
     } catch (const std::exception&) {}  // without memory, or with no sense in a report: no plan
     const double took = thinking_time() - began;
     lock.lock();
-    judge(a.step, looks, plan.has_value(), took);
+    judge(a.step, looks, plan.has_value(), step_time, took);
     if (plan) plan_ = std::move(*plan);
     now_.is = plan ? state::has_plan : state::waits;
   }
 }
 
-std::optional<role_ranks> replanner::think(const asked& a, bool looks, double further) {
-  known_.forget_intervals();
-  for (const auto& contents : a.reports) {
-    byte_reader r(contents);
-    known_.add(r);
-  }
-  if (looks) return {};
-  return known_.better(a.last_steps, a.count, further, roles_);
-}
-
-/// Says when the graph is planned next. Called with the mutex.
-void replanner::judge(std::uint64_t step, bool looked, bool planned, double took) {
+/// Says when the graph is planned next, in step `step`; a step takes `time`, and thinking took
+/// `took`. Called with the mutex.
+void replanner::judge(std::uint64_t step, bool looked, bool planned, double time, double took) {
   constexpr std::uint64_t longest = 1 << 20;
-  const double time = known_.step_time();
   auto& [period, before, cost] = worth_;
   bool is_worth_it = planned;
   if (looked) is_worth_it = (before - time) * static_cast<double>(period) > cost;

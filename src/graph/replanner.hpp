@@ -30,10 +30,10 @@ public:
   explicit measured_steps(const machine_model& on) : on_(on) {}
   /// Takes in what a member has put (put_report). Throws malformed.
   void add(byte_reader& report);
-  void forget_intervals() noexcept { intervals_.clear(); }
   unsigned nodes() const noexcept { return on_.nodes; }
-  /// How long a step takes by the last reports, in microseconds; 0: nobody knows.
-  double step_time() const;
+  /// How long a step takes by the last reports, in microseconds: the median of what is known of
+  /// these subtasks; 0: nothing is.
+  double step_time(const std::vector<made>& last_steps) const;
   /// The best placement that the model knows for what these steps did, if it is worth its moves
   /// within so many further ones.
   std::optional<role_ranks> better(const std::vector<made>& last_steps, unsigned count,
@@ -41,9 +41,8 @@ public:
 
 private:
   const machine_model on_;
-  std::unordered_map<std::uint32_t, double> times_;  // of roles
-  std::unordered_map<std::uint32_t, double> bytes_;  // of a datum's value
-  std::vector<double> intervals_;                    // of the last reports
+  std::unordered_map<std::uint32_t, double> times_, intervals_;  // of roles
+  std::unordered_map<std::uint32_t, double> bytes_;              // of a datum's value
 };
 
 /// The last steps that the first node has made.
@@ -102,8 +101,7 @@ private:
     std::vector<std::vector<std::byte>> reports;
   };
   void think_on();
-  std::optional<role_ranks> think(const asked& a, bool looks, double further);
-  void judge(std::uint64_t step, bool looked, bool planned, double took);
+  void judge(std::uint64_t step, bool looked, bool planned, double time, double took);
   std::uint64_t until_settled() const noexcept;
 
   roles& roles_;

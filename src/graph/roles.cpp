@@ -34,13 +34,7 @@ void role::ran(double from, double to) noexcept {
   const std::uint32_t more = n - measured_runs.exchange(n, std::memory_order_relaxed);
   const double before = ended.exchange(to, std::memory_order_relaxed);
   const double each = (to - before) / std::max(more, 1u);
-  const float usual = interval.load(std::memory_order_relaxed);
-  if (usual != 0 && each > 10 * static_cast<double>(usual)) {  // it ran elsewhere meanwhile
-    time.store(0, std::memory_order_relaxed);
-    interval.store(0, std::memory_order_relaxed);
-  } else if (before != 0) {
-    average(interval, each);
-  }
+  if (before != 0) average(interval, each);
   average(time, to - from);
 }
 

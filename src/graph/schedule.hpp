@@ -62,8 +62,8 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
 std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
 
 /// The schedule, on all nodes or on fewer, that the model says is the fastest of those above. What
-/// was recorded on as many nodes stays, unless another one is faster by more than the model's
-/// error. The subtasks of a rank of an MPI program stay together, and further nodes stay empty.
+/// was recorded on as many nodes stays, unless another one is faster by more than the model may be
+/// wrong. The subtasks of a rank of an MPI program stay together, and further nodes stay empty.
 schedule best_schedule(const recorded_graph& g, const machine_model& on);
 
 }  // namespace cleave::detail

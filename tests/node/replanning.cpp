@@ -2,7 +2,6 @@
 // come, the program computes what it computes if each run() is a call.
 #include "node/team_of.hpp"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -25,8 +24,10 @@ void spin(std::chrono::microseconds time) {
   while (std::chrono::steady_clock::now() < until) {}
 }
 
-/// How often a repeated subtask has run on another node than the last time.
-std::atomic<int> moved{0};
+/// Some nodes are slower than others.
+void work_for(int microseconds, unsigned rank) {
+  spin(std::chrono::microseconds(microseconds * (rank == 1 ? 3 : 1)));
+}
 
 /// Steps that repeat, of random subtasks; now and then there is something else between them, and
 /// after a third of the steps the steps are others.
@@ -45,7 +46,6 @@ struct repeated {
   std::size_t datum_of(int step, int k, std::uint64_t what) const {
     return (draw(step, k, 0) + what * (1 + draw(step, k, 1) % (data - 1))) % data;
   }
-  static inline std::array<std::atomic<unsigned>, in_step> last_ran_on;
   static value after(value a, value b, value c) { return mix(a * 3 + mix(b) * 5 + c); }
 
   std::vector<value> by_calls(int all_steps) const {
@@ -64,24 +64,21 @@ struct repeated {
   }
 
   template <class Graph>
-  void make_step(Graph& g, std::vector<datum<value>>& v, int step, unsigned nodes,
-                 unsigned own_rank) const {
+  void make_step(Graph& g, std::vector<datum<value>>& v, int step, const team& all) const {
     for (int k = 0; k < in_step; ++k) {
       const auto a = v[datum_of(step, k, 0)], b = v[datum_of(step, k, 1)];
       const bool throws = step == throws_in && k == in_step / 2;
       const int work = static_cast<int>(draw(step, k, 2) % 20);
-      const unsigned rank = own_rank;
-      const auto does = [=](value& x, value y) {
+      const auto does = [=, rank = all.rank()](value& x, value y) {
         if (throws) throw std::runtime_error("thrown");
-        spin(std::chrono::microseconds(work));
-        if (last_ran_on[k].exchange(rank) != rank) ++moved;
+        work_for(work, rank);
         x = after(x, y, value(step));
       };
       if (datum_of(step, k, 0) == datum_of(step, k, 1))
         g.run([=](value& x) { does(x, x); }, inout(a));
       else if (draw(step, k, 3) % 8 == 0)
         g.run([=](value& x, const value& y) { does(x, y); }, inout(a), in(b),
-              on(static_cast<unsigned>(draw(step, k, 4)) % nodes));
+              on(static_cast<unsigned>(draw(step, k, 4)) % all.size()));
       else g.run([=](value& x, const value& y) { does(x, y); }, inout(a), in(b));
     }
     if (step % 7 == 0) {
@@ -99,10 +96,9 @@ struct repeated {
     if (seed % 2 == 1) g.earliest_first();
     g.replan_every(1 + static_cast<unsigned>(seed % 3));
     bool threw = false;
-    for (auto& each : last_ran_on) each = 0;
     for (int step = 0; step < steps; ++step) {
       if (step == cancels_in && all.rank() == all.size() - 1) g.cancel();
-      make_step(g, v, step, all.size(), all.rank());
+      make_step(g, v, step, all);
       if (seed % 4 == 3 && step % 9 == 0 && cancels_in < 0 && throws_in < 0) {
         EXPECT_TRUE(g.wait());
       }
@@ -136,9 +132,75 @@ TEST_P(team_of, repeated_steps_compute_what_calls_do) {
     const repeated p{seed};
     EXPECT_EQ(j.root().run_on_all(p), p.by_calls(p.steps)) << "seed " << seed;
     EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
-    std::printf("seed %d moved %d\n", int(seed), moved.exchange(0));
   }
 }
+
+// ---- plans come, and are left
+
+/// All data are on node 0. After some steps others have them, too; then the steps change, and are
+/// planned anew.
+struct finds_other_nodes {
+  int unused = 0;
+  auto input() { return std::tie(unused); }
+  static constexpr int columns = 8, most_steps = 20'000, every = 20;
+
+  /// Steps until something runs elsewhere than on node 0; `reads` is how far away it reads.
+  static bool run_steps(team_graph& g, unsigned rank, std::vector<datum<unsigned>>& v, int reads) {
+    auto found = g.make(0);
+    for (int step = 1; step <= most_steps; ++step) {
+      for (int c = 0; c < columns; ++c)
+        g.run(
+            [rank](unsigned& ran_on, unsigned) {
+              spin(20us);
+              ran_on = rank;
+            },
+            inout(v[std::size_t(c)]), in(v[std::size_t((c + reads) % columns)]));
+      if (step % every != 0) continue;
+      g.run(
+          [](values<const unsigned> all, int& of) {
+            of = 0;
+            for (unsigned ran_on : all) of += ran_on != 0;
+          },
+          in(v), out(found));
+      g.bring(found);
+      EXPECT_TRUE(g.wait());
+      if (*found > 0) return true;
+    }
+    return false;
+  }
+  bool run(team& all) const {
+    team_graph g(all);
+    std::vector<datum<unsigned>> v;
+    for (int c = 0; c < columns; ++c) {
+      v.push_back(g.make(0u));
+      g.set_home(v.back(), 0);
+    }
+    g.replan_every(5);
+    if (all.size() == 1) return true;
+    if (!run_steps(g, all.rank(), v, 1)) return false;
+    for (auto each : v) g.set_home(each, 0);
+    for (auto each : v) g.run([](unsigned& ran_on) { ran_on = 0; }, out(each), on(0));
+    return run_steps(g, all.rank(), v, 3);
+  }
+};
+
+TEST_P(team_of, subtasks_leave_a_node_that_has_all) {
+  EXPECT_TRUE(j.root().run_on_all(finds_other_nodes{}));
+}
+
+struct refuses {
+  int unused = 0;
+  auto input() { return std::tie(unused); }
+  int run(team& all) const {
+    team_graph g(all);
+    EXPECT_THROW(g.replan_every(0), std::invalid_argument);
+    g.replan_every(3);
+    EXPECT_THROW(g.replan_every(3), std::logic_error);
+    return 0;
+  }
+};
+
+TEST_P(team_of, a_graph_is_told_once_to_be_planned_anew) { j.root().run_on_all(refuses{}); }
 
 TEST_P(team_of, an_exception_is_thrown_on_all_while_plans_change) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {

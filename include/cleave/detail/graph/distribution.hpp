@@ -55,8 +55,7 @@ public:
   void open_plan();
 
   /// From now on subtasks run where a plan says that is made anew every so many steps, or more, of
-  /// what was measured. Throws std::invalid_argument if there are none, std::logic_error if called
-  /// twice.
+  /// what was measured. Called once.
   void replan_every(unsigned steps);
 
   /// Throws std::out_of_range if there is no such member.

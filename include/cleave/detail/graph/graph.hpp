@@ -290,7 +290,7 @@ protected:
   /// `plan` is a file, or empty. Throws std::logic_error if the caller is no worker, and what
   /// distribution::open_plan() does. `lends`: idle nodes are given subtasks of others.
   void distribute(team_node& of, const std::string& plan, bool lends = false);
-  /// Throws what distribution::replan_every() does.
+  /// Throws std::invalid_argument if there are no steps, std::logic_error if called twice.
   void replan(unsigned steps);
   /// Decides which node runs the subtask that is made next, which is `of`. Returns whether it is
   /// this node.
@@ -337,10 +337,11 @@ private:
   void start_in_order(subtask& s);
   void end_turn() noexcept;
 
-  std::uint64_t made_ = 0;              // the last number
-  std::uint64_t links_ = 0;             // calls of link()
-  std::vector<vertex*> before_;         // what the subtask that is being made must come after
-  std::mutex locks_mutex_;              // guards the locks of data to which subtasks add
+  std::uint64_t made_ = 0;       // the last number
+  std::uint64_t links_ = 0;      // calls of link()
+  std::vector<vertex*> before_;  // what the subtask that is being made must come after
+  std::mutex locks_mutex_;       // guards the locks of data to which subtasks add
+  bool is_planned_anew_ = false;
   std::unique_ptr<ready_order> order_;  // null: the newest subtask that is ready begins first
 };
 
