@@ -88,16 +88,19 @@ def in_water(file, atoms, shape):
 
     alone = protein(file)[0].topology.getNumAtoms()
     volume = (atoms - alone) / 3 / 33.4 + alone / 100  # nm^3: of water, and of the protein
-    for _ in range(4):
+    best = None
+    for _ in range(6):
         model, field = protein(file)
         a = (volume / (shape[0] * shape[1] * shape[2])) ** (1 / 3)
         box = mm.Vec3(*(a * x for x in shape)) * unit.nanometer
         model.addSolvent(field, model="tip3p", boxSize=box)
-        got = model.topology.getNumAtoms()
-        if abs(got - atoms) < atoms / 400:
+        off = atoms - model.topology.getNumAtoms()
+        if best is None or abs(off) < abs(best[0]):
+            best = off, model, field
+        if abs(off) < atoms / 400:
             break
-        volume += (atoms - got) / 100
-    return model, field
+        volume += off / 100
+    return best[1:]
 
 
 def relaxed(model, field, iterations):

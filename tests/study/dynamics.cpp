@@ -106,7 +106,7 @@ TEST(simulated, as_the_plan_says_by_dependences) {
       on.push_back(below(nodes));
     }
     g.bytes.resize(data, 500);
-    const auto run = simulate(g, costs(), on, nodes, way::dependences);
+    const auto run = simulate(g, costs(), on, nodes, way::apart);
     EXPECT_DOUBLE_EQ(run.time, cleave::detail::simulated(g, {nodes, 1, costs(), nullptr}, on))
         << "round " << round;
   }
@@ -145,6 +145,18 @@ TEST(simulated, by_hand) {
   EXPECT_DOUBLE_EQ(of(way::dependences), 2 + 18 + 30 + 2);
   EXPECT_DOUBLE_EQ(of(way::synchronous), 2 + 18 + 15 + 30 + 2 + 15);
   EXPECT_DOUBLE_EQ(of(way::loose), 2 + 18 + 30 + 2);
+}
+
+TEST(simulated, what_a_subtask_tells_a_node_is_one_message) {
+  recorded_graph g;
+  add_subtask(g, "begin", 1, {{0, access_mode::out}, {1, access_mode::out}});
+  add_subtask(g, "begin", 1, {{2, access_mode::out}});
+  add_subtask(g, "force", 5, {{2, access_mode::inout}, {0, access_mode::in}, {1, access_mode::in}});
+  const auto of = [&g](way by) { return simulate(g, costs(), {0, 1, 1}, 2, by).time; };
+  EXPECT_DOUBLE_EQ(of(way::dependences), 1 + (2 + 2) + (10 + 2) + (3 + 2) + 5);
+  EXPECT_DOUBLE_EQ(of(way::apart), 1 + (2 + 1) + (10 + 1) + 2 * (3 + 1) + 5);
+  EXPECT_DOUBLE_EQ(of(way::loose), of(way::dependences));
+  EXPECT_DOUBLE_EQ(of(way::synchronous), of(way::dependences) + 2 * 15);
 }
 
 TEST(simulated, dependences_gain_where_loads_differ) {

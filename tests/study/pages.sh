@@ -36,6 +36,20 @@ tours='"study": "tsp", "date": "2026-01-01", "machine": "M", "cpus": 2, "whole_p
  "cells": ['"$(searchers "" "" 1), $(searchers apart "" 2), $(searchers apart "" 4), $(searchers together one 2), $(searchers together one 4),
  $(searchers together part 2), $(searchers together part 4), $(searchers master one 2), $(searchers master one 4), $(searchers master part 2),
  $(searchers master part 4)"']'
+part() {  # BY NODES WAY
+  printf '{"system": "peptide", "by": "%s", "nodes": %s, "way": "%s", "seconds": [1, 2], "computing": [1, 1], "communicating": [0.1, 0.1],
+  "waiting": [0.2, 0.4], "of_ranks": {"computing": [[1, 1], [1, 1]], "communicating": [[0, 1], [0, 1]], "waiting": [[0, 1], [0, 1]]}, "gain": 1.25}' "$@"
+}
+both() { printf '%s, %s' "$(part "$1" "$2" dependences)" "$(part "$1" "$2" synchronous)"; }
+spans='"seconds": 0.01, "spans": [[0, 0, 0, 4000], [1, -1, 4000, 100.5]], "of_nodes": [[1, 2, 3], [4, 5, 6]]'
+dynamics='"study": "md", "date": "2026-01-01", "machine": "M", "cpus": 2, "whole_passes": 1, "load": [0.1, 0.2], "others": 0.01, "stolen": 0,
+ "missing": ["bpti: no --proteins"], "plan": {"mpis": ["mpich"], "ranks": [1, 2], "nodes": [1, 2], "steps": 20, "passes": 2, "recordings": 3, "network": "",
+  "messages": {"sending": [2, 0.0002], "transit": [10, 0.0001], "receiving": [2, 0.0002]},
+  "systems": [{"name": "peptide", "about": "the peptide", "like": "BPTI", "atoms": 16032, "blocks": 125}]},
+ "findings": [{"paper": "it is fast", "system": "peptide", "here": "5 us", "holds": "yes"}, {"paper": "it is small", "system": "peptide", "here": "9", "holds": "no"}],
+ "failures": [{"system": "peptide", "by": "mpich", "nodes": 4, "way": "synchronous", "reason": "too many"}],
+ "cells": ['"$(both workers 1), $(both workers 2), $(both mpich 2), $(both simulated 1), $(both simulated 2)"'],
+ "timelines": [{"system": "peptide", "nodes": 2, "subtasks": ["force"], "parts": [{"way": "dependences", '"$spans"'}, {"way": "synchronous", '"$spans"'}]}]'
 busy='"disturbed": "other processes used 1.93 of 2 CPUs"'
 # shows TEMPLATE DATA: the page, 400 pixels wide, is in $work/dom.
 shows() {
@@ -85,4 +99,16 @@ has tsp 'more than 2 searchers are not faster here'
 shows tsp "$busy, $tours"
 has "a busy tsp" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
 has "a busy tsp" 'Not judged'
+shows md "$dynamics"
+has md 'class="yes"' && has md 'class="no"' && has_no md 'class="disturbed"'
+has md '1 of 2 that can be judged hold'
+has md 'Not done yet: 1 of 2 passes are whole. Not here: bpti: no --proteins. peptide on 4 by mpich, synchronous, failed: too many'
+for figure in 7 12 14; do has md "(figure $figure)"; done
+has md 'what 2 nodes do over 10.00 milliseconds, synchronous'
+plots=$(grep -o '>No plot: ' "$work/dom" | wc -l)
+((plots == 9)) || fail "md: $plots plots"
+has md '<td>peptide</td><td>2</td><td>mpich</td><td>dependences</td><td>1500</td><td>1000</td><td>2000</td><td>1000</td><td>100.0</td><td>300.0</td><td>1.250</td>'
+shows md "$busy, $dynamics"
+has "a busy md" 'class="disturbed" role="alert">Disturbed: other processes used 1.93 of 2 CPUs'
+has "a busy md" 'Not judged'
 exit "$((failures > 0))"

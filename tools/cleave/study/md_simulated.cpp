@@ -67,8 +67,8 @@ private:
 // begins the first subtask, in program order, that can begin.
 class by_dependences {
 public:
-  explicit by_dependences(const problem& p)
-      : p_(p), log_(p.nodes), unmet_(p.d.size()), nodes_(p.nodes) {}
+  by_dependences(const problem& p, bool apart)
+      : p_(p), apart_(apart), log_(p.nodes), unmet_(p.d.size()), nodes_(p.nodes) {}
 
   simulated_run run() {
     for (std::uint32_t i = 0; i < p_.d.size(); ++i) {
@@ -103,8 +103,8 @@ private:
     bool free = true;
   };
   struct transfer {
-    std::uint32_t datum, to;
-    numbers readers;
+    std::uint32_t to;
+    numbers data, readers;
   };
 
   // Returns the node that may begin something.
@@ -130,17 +130,16 @@ private:
   void meet(std::uint32_t i) {
     if (--unmet_[i] == 0) nodes_[p_.node_of[i]].ready.push(i);
   }
-  // Its node sends what others wait for, each value once to each of them. Returns when it is free.
+  // Its node sends what others wait for, once to each of them. Returns when it is free.
   double end_subtask(std::uint32_t i, double at) {
     const std::size_t first = transfers_.size();
     for (const std::uint32_t k : p_.d.after(i)) {
       const auto& e = p_.d.at(k);
       if (p_.is_here(e)) meet(e.to);
-      else if (p_.crosses(e)) transfer_to(p_.node_of[e.to], e.datum, first).readers.push_back(e.to);
+      else if (p_.crosses(e)) add(e, first);
     }
     for (std::size_t k = first; k < transfers_.size(); ++k) {
-      const double bytes = bytes_of(p_.g, transfers_[k].datum);
-      const double begin = at;
+      const double bytes = bytes_in(transfers_[k]), begin = at;
       at += p_.messages.sending.of(bytes);
       log_.tells(p_.node_of[i], begin, at);
       events_.push(
@@ -148,10 +147,20 @@ private:
     }
     return at;
   }
-  transfer& transfer_to(std::uint32_t to, std::uint32_t datum, std::size_t first) {
-    for (std::size_t k = first; k < transfers_.size(); ++k)
-      if (transfers_[k].datum == datum && transfers_[k].to == to) return transfers_[k];
-    return transfers_.emplace_back(transfer{datum, to, {}});
+  // Adds an edge to a transfer from number `first` on.
+  void add(const dependences::edge& e, std::size_t first) {
+    const std::uint32_t to = p_.node_of[e.to];
+    const auto at = std::find_if(
+        transfers_.begin() + static_cast<std::ptrdiff_t>(first), transfers_.end(),
+        [&](const transfer& t) { return t.to == to && (!apart_ || t.data[0] == e.datum); });
+    transfer& its = at != transfers_.end() ? *at : transfers_.emplace_back(transfer{to, {}, {}});
+    if (std::ranges::find(its.data, e.datum) == its.data.end()) its.data.push_back(e.datum);
+    its.readers.push_back(e.to);
+  }
+  double bytes_in(const transfer& t) const {
+    double sum = 0;
+    for (const std::uint32_t datum : t.data) sum += bytes_of(p_.g, datum);
+    return sum;
   }
   static std::uint32_t take(queue& from) {
     const std::uint32_t first = from.top();
@@ -164,7 +173,7 @@ private:
     of.free = false;
     if (!of.values.empty()) {
       const std::uint32_t k = take(of.values);
-      const double end = now + p_.messages.receiving.of(bytes_of(p_.g, transfers_[k].datum));
+      const double end = now + p_.messages.receiving.of(bytes_in(transfers_[k]));
       log_.tells(n, now, end);
       events_.push({end, value_is_out, k});
       return;
@@ -176,6 +185,7 @@ private:
   }
 
   const problem& p_;
+  bool apart_;
   log log_;
   numbers unmet_;  // how many others each subtask waits for
   std::vector<node> nodes_;
@@ -225,15 +235,19 @@ private:
     }
     if (strict_) std::ranges::fill(free_, *std::ranges::max_element(free_) + barrier());
   }
-  // Appends what others read of it: each value once for each node.
+  // Appends what others read of it: a message for each node, with each value once.
   void add_messages(std::uint32_t i, std::vector<message>& to) const {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> known;  // node, datum
+    const auto first = static_cast<std::ptrdiff_t>(to.size());
     for (const std::uint32_t k : p_.d.after(i)) {
       const auto& e = p_.d.at(k);
       const std::pair its{p_.node_of[e.to], e.datum};
       if (!p_.crosses(e) || std::ranges::find(known, its) != known.end()) continue;
       known.push_back(its);
-      to.push_back({p_.node_of[i], its.first, bytes_of(p_.g, e.datum), 0});
+      const auto at = std::find_if(to.begin() + first, to.end(),
+                                   [&its](const message& m) { return m.to == its.first; });
+      if (at != to.end()) at->bytes += bytes_of(p_.g, e.datum);
+      else to.push_back({p_.node_of[i], its.first, bytes_of(p_.g, e.datum), 0});
     }
   }
   static void join(std::vector<message>& all) {
@@ -307,7 +321,7 @@ simulated_run simulate(const recorded_graph& g, const message_costs& messages, c
   if (std::ranges::any_of(g.uses, [](const auto& u) { return u.mode == access_mode::add; }))
     throw std::runtime_error("the recorded graph has subtasks that add: expected one of md");
   const problem p(g, messages, on, nodes);
-  if (by == way::dependences) return by_dependences(p).run();
+  if (by == way::dependences || by == way::apart) return by_dependences(p, by == way::apart).run();
   return in_phases(p, phases_of(g, blocks_of(g)), by == way::synchronous).run();
 }
 

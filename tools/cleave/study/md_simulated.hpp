@@ -10,12 +10,14 @@
 
 namespace study::dynamics {
 
+// What a subtask tells a node is one message.
 enum class way : std::uint8_t {
   dependences,  // a subtask begins when what it reads is there
   synchronous,  // all compute, then send all, then receive all; after each phase is a barrier
   // The best bulk-synchronous program: there is no barrier, a node waits for what it is to receive
   // alone, and what goes from one node to another in a phase is one message.
-  loose
+  loose,
+  apart  // by dependences, and each value is a message: what `cleave plan` forecasts
 };
 
 // The block that each subtask is of. Blocks are numbered by the subtasks named `begin`, each of
@@ -54,8 +56,8 @@ struct simulated_run {
   std::vector<span_of_node> spans;
 };
 
-// By dependences it takes as long as cleave::detail::simulated() says. Throws std::runtime_error if
-// a subtask of the graph adds to a datum: none of `md` does.
+// `apart` takes as long as cleave::detail::simulated() says. Throws std::runtime_error if a subtask
+// of the graph adds to a datum: none of `md` does.
 simulated_run simulate(const cleave::detail::recorded_graph& g,
                        const cleave::detail::message_costs& messages,
                        const std::vector<std::uint32_t>& nodes_of_subtasks, unsigned nodes, way by);
