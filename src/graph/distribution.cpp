@@ -272,7 +272,7 @@ bool graph_scope::place(const char* name, std::span<const datum_use> uses,
   of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
   if (of.rank == nodes->rank()) return true;
-  nodes->go_on(false);
+  if (lends == nullptr) nodes->go_on(false);
   return false;
 }
 
