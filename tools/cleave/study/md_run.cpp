@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "cpus.hpp"
@@ -181,7 +182,8 @@ timeline::part stretch_of(const simulated_run& run, way how, double length) {
   const double begin = std::max(0.0, (run.time - length) / 2), end = begin + length;
   std::vector<std::size_t> last(run.nodes.size(), ~std::size_t{0});  // each node's last span
   auto spans = run.spans;
-  std::ranges::stable_sort(spans, {}, &span_of_node::begin);
+  std::ranges::sort(spans, {},
+                    [](const span_of_node& s) { return std::tuple(s.begin, s.end, s.node); });
   const double seen = length / 4000;
   for (span_of_node s : spans) {
     if (s.end <= begin || s.begin >= end) continue;

@@ -228,7 +228,7 @@ private:
       tell(m.from, p_.messages.sending.of(m.bytes));
       m.comes = free_[m.from] + p_.messages.transit.of(m.bytes);
     }
-    std::ranges::stable_sort(sent, {}, &message::comes);
+    std::ranges::sort(sent, {}, [](const message& m) { return std::tuple(m.comes, m.from, m.to); });
     for (const message& m : sent) {
       free_[m.to] = std::max(free_[m.to], m.comes);
       tell(m.to, p_.messages.receiving.of(m.bytes));
