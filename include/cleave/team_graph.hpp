@@ -12,7 +12,9 @@
 
 namespace cleave {
 
-struct dynamic_t {};
+struct dynamic_t {
+  explicit dynamic_t() = default;
+};
 /// Has a team_graph give subtasks that are ready to nodes that have nothing to do:
 ///
 ///     cleave::team_graph g(all, cleave::dynamic);
@@ -30,7 +32,7 @@ struct dynamic_t {};
 /// graph waits for all nodes.
 ///
 /// Source: Parsley, section 3.1.
-inline constexpr dynamic_t dynamic;
+inline constexpr dynamic_t dynamic{};
 
 /// A graph whose subtasks run on the nodes of a team, each on one of them:
 ///

@@ -16,8 +16,9 @@ constexpr auto is_later = [](subtask* a, subtask* b) noexcept {
 
 subtask* ready_order::add(subtask& s) {
   const std::lock_guard guard(mutex_);
-  waiting_.push_back(&s), ++count_;
+  waiting_.push_back(&s);
   std::ranges::push_heap(waiting_, is_later);
+  count_.store(waiting_.size(), std::memory_order_relaxed);
   if (in_turn_ == workers_) return nullptr;
   ++in_turn_;
   return earliest();
@@ -41,8 +42,9 @@ subtask* ready_order::take(
   const auto at = choose(waiting_);
   if (!at) return nullptr;
   subtask* const s = std::exchange(waiting_[*at], waiting_.back());
-  waiting_.pop_back(), --count_;
+  waiting_.pop_back();
   std::ranges::make_heap(waiting_, is_later);
+  count_.store(waiting_.size(), std::memory_order_relaxed);
   return s;
 }
 
@@ -55,7 +57,8 @@ bool ready_order::has(const std::function<bool(std::span<subtask* const>)>& hold
 subtask* ready_order::earliest() noexcept {
   std::ranges::pop_heap(waiting_, is_later);
   subtask* const s = waiting_.back();
-  waiting_.pop_back(), --count_;
+  waiting_.pop_back();
+  count_.store(waiting_.size(), std::memory_order_relaxed);
   s->in_turn_ = true;
   return s;
 }
