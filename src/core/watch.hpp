@@ -38,10 +38,12 @@ public:
   /// The worker has slept since until() looked in vain. A sleep costs its CPU as much as a wait of
   /// that length; but those that wait for this node wait for it to be woken.
   void has_slept() noexcept {
-    if (waits_since_ == 0 || !begin()) return;
+    if (waits_since_ == 0) return;
     const std::uint64_t waited =
         (ticks() - std::exchange(waits_since_, 0)) / ticks_per_microsecond();
-    over_->patience = waited <= most_patience ? most_patience : over_->patience / 2;
+    const std::uint32_t usual = over_->patience.load(std::memory_order_relaxed);
+    over_->patience.store(waited <= most_patience ? most_patience : usual / 2,
+                          std::memory_order_relaxed);
   }
   /// Calls run(), and watches on if the last call was short.
   template <class Run>
@@ -76,7 +78,7 @@ private:
   static constexpr unsigned glances_to_begin = 8;
 
   std::chrono::nanoseconds patience() const noexcept {
-    return std::chrono::microseconds(over_->patience);
+    return std::chrono::microseconds(over_->patience.load(std::memory_order_relaxed));
   }
 
   bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }

@@ -24,7 +24,6 @@ public:
     name = function_->name;
     floating = function_->floating;
     objects.reserve(uses.size());
-    by.nodes_->borrows();
   }
   ~borrowed() override {
     if (!may_be_listed) return;

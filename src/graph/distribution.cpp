@@ -37,7 +37,9 @@ bool datum_place::has(unsigned rank) const noexcept {
 // ---- a distribution
 
 distribution::distribution(graph_scope& g, team_node& node, std::string plan)
-    : graph_(g), node_(node), ahead_(std::make_unique<making_ahead>(g, node.watch())) {
+    : graph_(g), node_(node) {
+  // A graph whose nodes lend is made first: what is not made yet cannot be lent.
+  if (g.lends == nullptr) ahead_ = std::make_unique<making_ahead>(g, node.watch());
   between_.sent.resize(size());
   between_.from.resize(size());
   planning_.file = std::move(plan);
@@ -183,17 +185,17 @@ void distribution::bring(any_datum& d, unsigned to) {
   flush();
 }
 
-void distribution::go_on(bool is_here) noexcept {
+bool distribution::go_on(bool is_here) noexcept {
+  if (ahead_ == nullptr) return false;
   if (is_here) ahead_->made();
   ahead_->go_on();
+  return true;
 }
-
-void distribution::borrows() noexcept { ahead_->borrowed(); }
 
 void distribution::completed(const subtask& s) noexcept {
   // One that sends or joins does not flush: others that send may come after the same one.
-  if (s.kind_ == subtask::kind::call) ahead_->done();
-  else if (s.kind_ != subtask::kind::receive) return;
+  if (s.kind_ != subtask::kind::call && s.kind_ != subtask::kind::receive) return;
+  if (s.kind_ == subtask::kind::call && ahead_ != nullptr) ahead_->done();
   flush();
 }
 
@@ -272,7 +274,7 @@ bool graph_scope::place(const char* name, std::span<const datum_use> uses,
   of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
   if (of.rank == nodes->rank()) return true;
-  if (lends == nullptr) nodes->go_on(false);
+  nodes->go_on(false);
   return false;
 }
 

@@ -32,8 +32,6 @@ public:
 
   /// A subtask has been done that ran here. Any thread.
   void done() noexcept { done_.fetch_add(1, std::memory_order_relaxed); }
-  /// One will be done that the owner has not made to run here. Any thread.
-  void borrowed() noexcept { done_.fetch_sub(1, std::memory_order_relaxed); }
 
 private:
   std::uint32_t ahead() const noexcept { return made_ - done_.load(std::memory_order_relaxed); }

@@ -197,15 +197,22 @@ std::optional<incoming> driver::receive() {
 /// Peers' heartbeats tell that they live; what members say need not.
 bool driver::hear_members() {
   while (auto found = carries_->found_by_look()) {
-    message m;
-    if (!is_team_data(found->message) || decode(found->message, m) != nullptr ||
-        m.program != self_.program) {
+    if (!is_team_data(found->message, self_.program)) {
       parts_->put_back = std::move(found);
       return false;
     }
-    parts_->teams.hear(found->from, m);
+    message m;
+    if (read(*found, m)) parts_->teams.hear(found->from, m);
   }
   return true;
+}
+
+/// Returns false, and says so, if what has arrived is no message.
+bool driver::read(incoming& arrived, message& m) {
+  const char* const wrong = decode(std::move(arrived.message), m);
+  if (wrong != nullptr)
+    parts_->out.say("a message from " + parts_->out.name(arrived.from) + " is malformed: " + wrong);
+  return wrong == nullptr;
 }
 
 void driver::hear(instant at) {
@@ -216,11 +223,7 @@ void driver::hear(instant at) {
       continue;
     }
     message m;
-    if (const char* wrong = decode(std::move(arrived->message), m)) {
-      parts_->out.say("a message from " + parts_->out.name(arrived->from) +
-                      " is malformed: " + wrong);
-      continue;
-    }
+    if (!read(*arrived, m)) continue;
     const auto* gone = std::get_if<net::leave>(&m.body);
     // Nodes of two programs have nothing to say to each other, not even that they go.
     const bool foreign = m.program != self_.program || m.version != wire_version;

@@ -113,6 +113,7 @@ private:
   void step(instant now);
   void hear(instant now);
   std::optional<incoming> receive();
+  bool read(incoming& arrived, message& m);
   void hear_of_peers(instant now);
   void tell_finished(instant now, bool all);
   void show(instant now);

@@ -238,10 +238,11 @@ const char* read(reader r, message& m) {
 
 }  // namespace
 
-bool is_team_data(std::span<const std::byte> in) noexcept {
+bool is_team_data(std::span<const std::byte> in, std::uint64_t program) {
   constexpr std::uint8_t kind = 15;
   static_assert(std::is_same_v<std::variant_alternative_t<kind, message_body>, team_data>);
-  return in.size() > 1 && in[0] == std::byte{wire_version} && in[1] == std::byte{kind};
+  reader r(in);
+  return r.byte() == wire_version && r.byte() == kind && r.fixed() == program;
 }
 
 const char* decode(std::span<const std::byte> in, message& m) { return read(reader(in), m); }

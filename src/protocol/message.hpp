@@ -282,8 +282,8 @@ struct message {
 const char* name(const message_body& body) noexcept;
 
 bytes encode(const message& m);
-/// Whether a message of this version is a `team_data`, if it is well formed.
-bool is_team_data(std::span<const std::byte> in) noexcept;
+/// Whether it is a `team_data` of this version and of that program, if it is well formed.
+bool is_team_data(std::span<const std::byte> in, std::uint64_t program);
 
 /// Reads what a stranger sent. Returns what is wrong with it, or nullptr and the message in `m`. A
 /// message of another version is a `reject` without a reason, or else a `leave`.

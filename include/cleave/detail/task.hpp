@@ -170,9 +170,9 @@ public:
   virtual void keep_watch() noexcept = 0;
   virtual void end_watch() noexcept = 0;
 
-  /// Microseconds for which it is worth to look before the worker sleeps, learnt of late. Only who
-  /// watches touches it.
-  std::uint32_t patience = 0;
+  /// Microseconds for which it is worth to look before the worker sleeps, learnt of late. Relaxed:
+  /// any value is right.
+  std::atomic<std::uint32_t> patience{0};
 
 protected:
   ~message_watch() = default;

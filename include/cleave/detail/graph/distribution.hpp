@@ -93,8 +93,8 @@ public:
   /// Lets a subtask that receives run when its value is here. Called when the subtask is linked.
   void await_arrival(subtask& s);
   /// Called after each subtask that was made, here or elsewhere: does some of what there is to do
-  /// if enough is made.
-  void go_on(bool is_here) noexcept;
+  /// if enough is made. Returns false if the graph is one that is to be made first.
+  bool go_on(bool is_here) noexcept;
 
   // Any thread may call these.
 
@@ -102,8 +102,6 @@ public:
   void run(subtask& s);
   /// A subtask has completed: what subtasks have sent that come after it leaves.
   void completed(const subtask& s) noexcept;
-  /// A subtask of another node will run and complete here.
-  void borrows() noexcept;
   /// Cancels the graph on all nodes.
   void cancel() noexcept;
   /// Notes that subtask `number` has thrown; called within the handler. Other nodes get to know the
