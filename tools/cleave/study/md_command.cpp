@@ -4,12 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
-#include "interrupt.hpp"
 #include "md_findings.hpp"
-#include "page.hpp"
 #include "support/save_file.hpp"
 
 namespace study::dynamics {
@@ -33,7 +30,9 @@ void print_table(const measured& m) {
       "synchronous steps\n");
 }
 
-void print(const measured& m) {
+}  // namespace
+
+void command::print(const measured& m) {
   for (const system& s : m.what.systems)
     fmt::print("{}: {}, {} atoms{}\n", s.name, s.about, s.atoms,
                s.blocks > 0 ? fmt::format(", {} blocks", s.blocks) : "");
@@ -50,16 +49,16 @@ void print(const measured& m) {
     fmt::print("DISTURBED: {}: the seconds compare nothing\n", reason);
 }
 
-void write(const measured& m, const std::filesystem::path& folder) {
+void command::write(const measured& m, const std::filesystem::path& folder) {
   apps::save_file(folder / "md.json", to_json(m, true) + "\n");
   apps::save_file(folder / "md.html", page(m));
 }
 
-}  // namespace
-
 command::command(apps::command_line& study)
-    : line_(study, "md",
-            "Measure molecular dynamics by dependences and in synchronous steps, as a paper did") {
+    : passes_command(
+          study, "md",
+          "Measure molecular dynamics by dependences and in synchronous steps, as a paper did",
+          {"md.json", "md.html"}) {
   choice& what = settings_.what;
   line_.flag("--quick", what.quick, "A small liquid and one pass: some seconds");
   line_.option_list("--systems", "NAME", what.systems,
@@ -84,33 +83,8 @@ command::command(apps::command_line& study)
   line_.option("--transport", "NAME", what.transport,
                "Which of its networks (default: the first of Cleave's transports)");
   line_.option_number("--steps", what.steps, 1, 1'000'000, "Steps of a run (default: 20)");
-  line_.option_number("--passes", what.passes, 1, 1000,
-                      "How often all is run (default: 5; quick: 1)");
-  line_.option_number("--time-limit", settings_.time_limit, 1, 1'000'000,
-                      "Seconds after which it ends with what there is (default: none)");
-  line_.option("--output,-o", "FOLDER", folder_, "Where md.json and md.html go (default: here)");
-  line_.flag("--resume", resume_, "Go on with the study that is there, as it was begun");
-  line_.flag("--json", json_, "Print the data instead of a table");
-}
-
-int command::run() {
-  settings_.cleave = std::filesystem::read_symlink("/proc/self/exe");
-  check_folder(folder_, {"md.json", "md.html"});
-  if (resume_) settings_.goes_on = read_measured(folder_ + "/md.json");
-  forecast_line line{std::chrono::seconds(20)};
-  const auto m = run_study(
-      settings_, {std::ref(line), [&](const measured& so_far) { write(so_far, folder_); }});
-  if (json_) fmt::print("{}\n", to_json(m));
-  else print(m);
-  apps::flush_output();
-  write(m, folder_);
-  if (!json_)
-    fmt::print("\n{1}{2} of {3} passes whole; written: {0}/md.json and md.html\n", folder_,
-               m.interrupted   ? "interrupted; "
-               : m.out_of_time ? "the time is over; "
-                               : "",
-               m.whole, m.what.passes);
-  return m.interrupted ? 128 + interrupted_by() : 0;
+  add_passes("How often all is run (default: 5; quick: 1)");
+  add_output("a table");
 }
 
 }  // namespace study::dynamics

@@ -10,7 +10,6 @@
 #include "md_findings.hpp"
 #include "measured.hpp"
 #include "page.hpp"
-#include "support/line_reader.hpp"
 
 extern const char md_template[];
 
@@ -143,9 +142,7 @@ std::string cell::name() const {
 const cell* measured::find(const std::string& system, const std::string& by, int nodes,
                            way how) const {
   const cell like{system, by, nodes, how, {}, {}};
-  const auto at =
-      std::find_if(cells.begin(), cells.end(), [&like](const cell& c) { return c.is_same(like); });
-  return at == cells.end() ? nullptr : &*at;
+  return find_same(cells, like);
 }
 
 double median_of(const cell& c, const std::string& value) {
@@ -165,12 +162,7 @@ double gain(const measured& m, const cell& c, way other) {
 }
 
 std::string to_json(const measured& m, bool indented) {
-  json o{{"study", "md"}, {"date", m.date}, {"machine", m.machine}, {"cpus", m.cpus}};
-  o["plan"] = json_of(m.what);
-  o["whole_passes"] = m.whole;
-  if (m.interrupted) o["interrupted"] = true;
-  if (m.out_of_time) o["out_of_time"] = true;
-  add_to(o, m.beside, m.cpus);
+  json o = head_of("md", m, json_of(m.what));
   o["missing"] = m.missing;
   o["findings"] = json::array();
   for (const auto& f : findings_of(m))
@@ -188,35 +180,25 @@ std::string to_json(const measured& m, bool indented) {
   }
   json timelines = json::array();
   for (const auto& t : m.timelines) timelines.push_back(json_of(t));
-  const auto text = [](const json& of, int indent) {
-    return of.dump(indent, ' ', false, json::error_handler_t::replace);
-  };
   if (indented) {  // but for the timelines, which have thousands of numbers
-    std::string all = text(o, 1);
+    std::string all = in_text(o, true);
     all.resize(all.size() - 2);
-    return all + ",\n \"timelines\": " + text(timelines, -1) + "\n}";
+    return all + ",\n \"timelines\": " + in_text(timelines, false) + "\n}";
   }
   o["timelines"] = timelines;
-  return text(o, -1);
+  return in_text(o, false);
 }
 
 measured read_measured(const std::string& file) {
-  std::ifstream in = apps::open_input(file);
-  try {
-    const auto o = json::parse(in);
-    if (o.value("study", json()) != "md") throw std::runtime_error("no \"study\": \"md\"");
-    measured m;
-    m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");
+  measured m;
+  read_study(file, "md", m, [&m](const json& o) {
     m.what = plan_of(o.at("plan"));
-    m.whole = o.at("whole_passes");
     m.missing = o.at("missing").get<std::vector<std::string>>();
     for (const auto& f : o.at("failures")) m.failures.push_back({cell_of(f), f.at("reason")});
     for (const auto& c : o.at("cells")) m.cells.push_back(cell_of(c));
     for (const auto& t : o.at("timelines")) m.timelines.push_back(timeline_of(t));
-    return m;
-  } catch (const std::exception& e) {
-    throw apps::input_error(file, 0, "the md.json of `cleave study md`", in_words(e));
-  }
+  });
+  return m;
 }
 
 std::string page(const measured& m) { return study::page(md_template, to_json(m)); }

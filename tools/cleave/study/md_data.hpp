@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "background.hpp"
 #include "md_simulated.hpp"
+#include "passes_data.hpp"
 
 namespace study::dynamics {
 
@@ -76,15 +76,8 @@ struct plan {
   std::string network;
 };
 
-struct measured {
-  std::string date, machine;
-  int cpus = 1;
+struct measured : made_in_passes {
   plan what;
-  int whole = 0;  // passes of which every run is there
-  bool interrupted = false, out_of_time = false;
-  background beside;
-  // Why the figures compare nothing; empty if the machine was quiet.
-  std::string disturbance() const { return beside.disturbance(cpus); }
   std::vector<std::string> missing;
   std::vector<cell> cells;
   std::vector<timeline> timelines;

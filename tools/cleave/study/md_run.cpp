@@ -92,20 +92,10 @@ public:
   static std::string name(const cell& run) {
     return is_recorded(run) ? run.system + ", recorded" : run.name();
   }
-  bool is_left_out(const cell& run) const {
-    return std::ranges::any_of(m_.failures, [&run](const failure& f) { return f.of.is_same(run); });
-  }
-  // None if the run has failed.
+  bool is_left_out(const cell& run) const { return has_failed(run); }
   std::vector<cell> measure(const cell& run, int) {
-    try {
-      return is_recorded(run) ? simulated(run) : std::vector{result_of(run)};
-    } catch (const out_of_time&) { throw; } catch (const std::exception& e) {
-      if (is_interrupted()) throw;
-      std::string reason = e.what();
-      std::ranges::replace(reason, '\n', ' ');
-      m_.failures.push_back({run, reason});
-      return {};
-    }
+    return measured_or_failed(
+        run, [&] { return is_recorded(run) ? simulated(run) : std::vector{result_of(run)}; });
   }
   static void add(std::vector<cell>& to, const cell& one) {
     cell* const same = same_cell(to, one);
@@ -113,10 +103,7 @@ public:
     for (const auto& [name, values] : one.values) same->values[name].push_back(values[0]);
     for (const auto& [name, values] : one.ranks) same->ranks[name].push_back(values[0]);
   }
-  std::string why_nothing() const {
-    return m_.failures.empty() ? "the time was over before anything was measured"
-                               : m_.failures[0].reason;
-  }
+  std::string why_nothing() const { return first_failure(); }
   measured so_far() const {
     measured m = m_;
     m.beside = machine_.so_far();
@@ -133,23 +120,14 @@ private:
   std::string settings_file() const { return work_.path() / "settings"; }
   std::string recording() const { return work_.path() / "graph"; }
   void require_same_machine() const {
-    if (m_.machine != apps::processor())
-      throw apps::usage_error(
-          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
+    require_same_processor();
     for (const auto& mpi : m_.what.mpis)
       if (const auto why = missing_for_jobs(mpi); !why.empty())
         throw apps::usage_error(fmt::format("--resume: {}: {}", mpi, why));
   }
   std::string said_by(const cell& run) {
-    const auto errors = work_.path() / "err";
-    processes one;
-    one.push_back(std::make_unique<process>(
-        command_of(run, m_.what, program_, settings_file(), recording()), errors));
-    if (!read_all(one, last_)) throw std::runtime_error("says nothing for five minutes");
-    if (const int status = one[0]->wait().first; status != 0)
-      throw std::runtime_error(
-          fmt::format("status {}: {}", status, text_of(errors).substr(0, 300)));
-    return one[0]->said();
+    const auto command = command_of(run, m_.what, program_, settings_file(), recording());
+    return study::said_by(command, work_.path() / "err", last_);
   }
   cell result_of(const cell& run) { return read_answer(run, said_by(run), answers_[run.system]); }
   recorded_graph recorded(const cell& run) {

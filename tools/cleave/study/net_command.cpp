@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
 
-#include "forecast.hpp"
-#include "interrupt.hpp"
 #include "measured.hpp"
 #include "net_file.hpp"
 #include "net_findings.hpp"
-#include "page.hpp"
 #include "support/save_file.hpp"
 
 namespace study::networks {
@@ -75,7 +70,9 @@ void print_findings(const measured& m) {
   }
 }
 
-void print(const measured& m) {
+}  // namespace
+
+void command::print(const measured& m) {
   print_table(m);
   print_parameters(m);
   print_findings(m);
@@ -98,17 +95,17 @@ network_file file_of(const measured& m) {
 }
 
 // Writes all there is; the parameters where there are some.
-void write(const measured& m, const std::filesystem::path& folder) {
+void command::write(const measured& m, const std::filesystem::path& folder) {
   apps::save_file(folder / "net.json", to_json(m, true) + "\n");
   apps::save_file(folder / "net.html", page(m));
   if (const auto f = file_of(m); !f.networks.empty())
     apps::save_file(folder / "network.json", to_json(f) + "\n");
 }
 
-}  // namespace
-
 command::command(apps::command_line& study)
-    : line_(study, "net", "Measure what a network gives, over plain MPI and Cleave's transports") {
+    : passes_command(study, "net",
+                     "Measure what a network gives, over plain MPI and Cleave's transports",
+                     {"net.json", "net.html", "network.json"}) {
   choice& what = settings_.what;
   const auto some = [](const std::vector<std::string>& names) {
     return fmt::format("Only these, of {}", fmt::join(names, ", "));
@@ -126,41 +123,14 @@ command::command(apps::command_line& study)
                       "The most that they take (default: 10; quick: 1)");
   line_.option_number("--milliseconds", what.milliseconds, 1, 1'000'000,
                       "About how long one measurement takes (default: 100; quick: 5)");
-  line_.option_number("--passes", what.passes, 1, 1000,
-                      "How often all is run (default: 5; quick: 1)");
-  line_.option_number("--time-limit", settings_.time_limit, 1, 1'000'000,
-                      "Seconds after which it ends with what there is (default: none)");
+  add_passes("How often all is run (default: 5; quick: 1)");
   line_.option_list("--hosts", "NAME", what.where.hosts,
                     "Processes go to these, in turn; programs have the same paths there");
   line_.option("--agent", "PROGRAM", what.where.agent,
                "Starts a command on a host: PROGRAM HOST COMMAND (default: ssh)");
   line_.option("--relay-host", "ADDRESS", what.where.relay_host,
                "Where hosts reach this machine's relay (default: 127.0.0.1)");
-  line_.option("--output,-o", "FOLDER", folder_,
-               "Where net.json, net.html and network.json go (default: here)");
-  line_.flag("--resume", resume_, "Go on with the study that is there, as it was begun");
-  line_.flag("--json", json_, "Print the data instead of tables");
-}
-
-int command::run() {
-  settings_.cleave = std::filesystem::read_symlink("/proc/self/exe");
-  check_folder(folder_, {"net.json", "net.html", "network.json"});
-  if (resume_) settings_.goes_on = read_measured(folder_ + "/net.json");
-  forecast_line line{std::chrono::seconds(20)};
-  const auto m = run_study(
-      settings_, {std::ref(line), [&](const measured& so_far) { write(so_far, folder_); }});
-  if (json_) fmt::print("{}\n", to_json(m));
-  else print(m);
-  apps::flush_output();
-  write(m, folder_);
-  if (!json_)
-    fmt::print("\n{1}{2} of {3} passes whole; written: {0}/net.json, net.html and network.json\n",
-               folder_,
-               m.interrupted   ? "interrupted; "
-               : m.out_of_time ? "the time is over; "
-                               : "",
-               m.whole, m.what.passes);
-  return m.interrupted ? 128 + interrupted_by() : 0;
+  add_output("tables");
 }
 
 }  // namespace study::networks

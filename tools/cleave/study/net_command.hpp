@@ -1,26 +1,20 @@
 // `cleave study net`: its command line, and what it prints.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "net_run.hpp"
-#include "support/command_line.hpp"
+#include "passes_command.hpp"
 
 namespace study::networks {
 
-class command {
+class command : public passes_command<command, settings> {
 public:
   explicit command(apps::command_line& study);
-  command(const command&) = delete;
-  bool given() const { return line_.parsed(); }
-  // Returns the exit status.
-  int run();
-
-private:
-  settings settings_;
-  std::string folder_ = ".";
-  bool json_ = false, resume_ = false;
-  apps::command_line line_;
+  static measured read(const std::string& file) { return read_measured(file); }
+  static void print(const measured& m);
+  static void write(const measured& m, const std::filesystem::path& folder);
 };
 
 }  // namespace study::networks

@@ -6,7 +6,6 @@
 #include "measured.hpp"
 #include "net_findings.hpp"
 #include "page.hpp"
-#include "support/line_reader.hpp"
 
 extern const char net_template[];
 
@@ -92,11 +91,7 @@ bool cell::is_same(const cell& other) const {
          ranks == other.ranks && pairs == other.pairs && bytes == other.bytes;
 }
 
-const cell* measured::find(const cell& like) const {
-  const auto at =
-      std::find_if(cells.begin(), cells.end(), [&like](const cell& c) { return c.is_same(like); });
-  return at == cells.end() ? nullptr : &*at;
-}
+const cell* measured::find(const cell& like) const { return find_same(cells, like); }
 
 std::optional<double> measured::seconds(const cell& like) const {
   const cell* const found = find(like);
@@ -109,12 +104,7 @@ std::optional<loggp> parameters(const measured& m, const std::string& network) {
 }
 
 std::string to_json(const measured& m, bool indented) {
-  json o{{"study", "net"}, {"date", m.date}, {"machine", m.machine}, {"cpus", m.cpus}};
-  o["plan"] = json_of(m.what);
-  o["whole_passes"] = m.whole;
-  if (m.interrupted) o["interrupted"] = true;
-  if (m.out_of_time) o["out_of_time"] = true;
-  add_to(o, m.beside, m.cpus);
+  json o = head_of("net", m, json_of(m.what));
   o["missing"] = m.missing;
   o["parameters"] = json::array();
   for (const auto& network : m.what.networks)
@@ -134,26 +124,19 @@ std::string to_json(const measured& m, bool indented) {
     o["failures"].push_back({{"network", f.network}, {"ranks", f.ranks}, {"reason", f.reason}});
   o["cells"] = json::array();
   for (const auto& c : m.cells) o["cells"].push_back(json_of(c));
-  return o.dump(indented ? 1 : -1, ' ', false, json::error_handler_t::replace);
+  return in_text(o, indented);
 }
 
 measured read_measured(const std::string& file) {
-  std::ifstream in = apps::open_input(file);
-  try {
-    const auto o = json::parse(in);
-    if (o.value("study", "") != "net") throw std::runtime_error("no \"study\": \"net\"");
-    measured m;
-    m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");
+  measured m;
+  read_study(file, "net", m, [&m](const json& o) {
     m.what = plan_of(o.at("plan"));
-    m.whole = o.at("whole_passes");
     m.missing = o.at("missing").get<std::vector<std::string>>();
     for (const auto& f : o.at("failures"))
       m.failures.push_back({f.at("network"), f.at("ranks"), f.at("reason")});
     for (const auto& c : o.at("cells")) m.cells.push_back(cell_of(c));
-    return m;
-  } catch (const std::exception& e) {
-    throw apps::input_error(file, 0, "the net.json of `cleave study net`", in_words(e));
-  }
+  });
+  return m;
 }
 
 std::string page(const measured& m) { return study::page(net_template, to_json(m)); }

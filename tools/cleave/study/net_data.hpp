@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "background.hpp"
 #include "net_fit.hpp"
+#include "passes_data.hpp"
 
 namespace study::networks {
 
@@ -63,15 +63,8 @@ struct plan {
   places where;
 };
 
-struct measured {
-  std::string date, machine;
-  int cpus = 1;
+struct measured : made_in_passes {
   plan what;
-  int whole = 0;  // passes of which every run is there
-  bool interrupted = false, out_of_time = false;
-  background beside;
-  // Why the figures compare nothing; empty if the machine was quiet.
-  std::string disturbance() const { return beside.disturbance(cpus); }
   std::vector<std::string> missing;  // networks that are not here, and why
   std::vector<cell> cells;
   std::vector<failure> failures;

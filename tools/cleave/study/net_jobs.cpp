@@ -151,10 +151,10 @@ outcome starter::outcome_of(const run& r, const plan& p, deadline last) {
     all.push_back(std::make_unique<process>(command, errors.back()));
   }
   outcome found;
-  if (!read_all(all, last)) found.failed = "says nothing for five minutes";
+  if (!read_all(all, last)) found.failed = silent;
   for (std::size_t i = 0; i < all.size() && found.failed.empty(); ++i)
     if (const int status = all[i]->wait().first; status != 0)
-      found.failed = fmt::format("status {}: {}", status, text_of(errors[i]).substr(0, 300));
+      found.failed = failure_of(status, errors[i]);
   std::istringstream lines(all[0]->said());
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("{") && line.ends_with("}")) found.cells.push_back(cell_of(r, line));

@@ -71,9 +71,7 @@ public:
 
 private:
   void require_same_machine() const {
-    if (m_.machine != apps::processor())
-      throw apps::usage_error(
-          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
+    require_same_processor();
     for (const auto& network : m_.what.networks)
       if (const auto why = starts_.missing(network); !why.empty())
         throw apps::usage_error(fmt::format("--resume: {}: {}", network, why));

@@ -1,6 +1,7 @@
-// A study of short runs, in turn, in passes: what `cleave study net` and `cleave study tsp` have in
-// common.
+// A study of short runs, in turn, in passes: what `cleave study net`, `tsp` and `md` have in common.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +18,8 @@
 #include "interrupt.hpp"
 #include "measured.hpp"
 #include "read_all.hpp"
+#include "support/command_line.hpp"
+#include "support/processor.hpp"
 
 namespace study {
 
@@ -92,6 +95,37 @@ protected:
   void begin() {
     m_.date = today();
     machine_.measure_capacity();
+  }
+
+  // These serve a study whose runs are cells, and which notes the ones that have failed.
+
+  // What measure() gives for a run; nothing if it fails, which is noted.
+  template <class Cell, class Measure>
+  std::vector<Cell> measured_or_failed(const Cell& run, Measure measure) {
+    try {
+      return measure();
+    } catch (const out_of_time&) { throw; } catch (const std::exception& e) {
+      if (is_interrupted()) throw;
+      std::string reason = e.what();
+      std::replace(reason.begin(), reason.end(), '\n', ' ');
+      m_.failures.push_back({run, reason});
+      return {};
+    }
+  }
+  template <class Cell>
+  bool has_failed(const Cell& run) const {
+    return std::any_of(m_.failures.begin(), m_.failures.end(),
+                       [&run](const auto& f) { return f.of.is_same(run); });
+  }
+  std::string first_failure() const {
+    return m_.failures.empty() ? "the time was over before anything was measured"
+                               : m_.failures[0].reason;
+  }
+  // A study that goes on has to be of this machine. Throws apps::usage_error.
+  void require_same_processor() const {
+    if (m_.machine != apps::processor())
+      throw apps::usage_error(
+          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
   }
 
   Measured m_;

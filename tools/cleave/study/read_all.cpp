@@ -1,5 +1,6 @@
 #include "read_all.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include "interrupt.hpp"
@@ -24,6 +25,20 @@ bool read_all(const processes& all, deadline last) {
     for (std::size_t i = 0; i < open.size(); ++i)
       if (open[i].revents != 0) of[i]->read_some(), end = clock::now() + patience;
   }
+}
+
+std::string said_by(const std::vector<std::string>& command, const std::filesystem::path& errors,
+                    deadline last) {
+  processes one;
+  one.push_back(std::make_unique<process>(command, errors));
+  if (!read_all(one, last)) throw std::runtime_error(silent);
+  if (const int status = one[0]->wait().first; status != 0)
+    throw std::runtime_error(failure_of(status, errors));
+  return one[0]->said();
+}
+
+std::string failure_of(int status, const std::filesystem::path& errors) {
+  return fmt::format("status {}: {}", status, text_of(errors).substr(0, 300));
 }
 
 }  // namespace study

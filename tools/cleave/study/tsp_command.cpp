@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <filesystem>
 
-#include "interrupt.hpp"
-#include "page.hpp"
 #include "support/save_file.hpp"
 #include "tsp_findings.hpp"
 
@@ -31,7 +28,9 @@ void print_table(const measured& m) {
       "a CPU\n");
 }
 
-void print(const measured& m) {
+}  // namespace
+
+void command::print(const measured& m) {
   print_table(m);
   for (const auto& f : findings_of(m))
     fmt::print("\nthe paper: {}\n  {}{}\n", f.paper, f.here,
@@ -43,15 +42,14 @@ void print(const measured& m) {
     fmt::print("DISTURBED: {}: the seconds compare nothing\n", reason);
 }
 
-void write(const measured& m, const std::filesystem::path& folder) {
+void command::write(const measured& m, const std::filesystem::path& folder) {
   apps::save_file(folder / "tsp.json", to_json(m, true) + "\n");
   apps::save_file(folder / "tsp.html", page(m));
 }
 
-}  // namespace
-
 command::command(apps::command_line& study)
-    : line_(study, "tsp", "Measure how searchers of tours work together, as a paper did") {
+    : passes_command(study, "tsp", "Measure how searchers of tours work together, as a paper did",
+                     {"tsp.json", "tsp.html"}) {
   choice& what = settings_.what;
   const auto some = [](const std::vector<std::string>& names) {
     return fmt::format("Only these, of {}", fmt::join(names, ", "));
@@ -70,35 +68,14 @@ command::command(apps::command_line& study)
   line_.option_number(
       "--failures", what.changes, 1, 1'000'000'000,
       "Changes in a row that do not help, after which a run ends (default: 100000)");
-  line_.option_number("--passes", what.passes, 1, 1000,
-                      "How often all is run, each time with other runs (default: 5; quick: 1)");
-  line_.option_number("--time-limit", settings_.time_limit, 1, 1'000'000,
-                      "Seconds after which it ends with what there is (default: none)");
-  line_.option("--output,-o", "FOLDER", folder_, "Where tsp.json and tsp.html go (default: here)");
-  line_.flag("--resume", resume_, "Go on with the study that is there, as it was begun");
-  line_.flag("--json", json_, "Print the data instead of a table");
+  add_passes("How often all is run, each time with other runs (default: 5; quick: 1)");
+  add_output("a table");
 }
 
 int command::run() {
   if (settings_.what.threads && !settings_.what.mpi.empty())
     throw apps::usage_error("--threads: expected without --mpi, got both");
-  settings_.cleave = std::filesystem::read_symlink("/proc/self/exe");
-  check_folder(folder_, {"tsp.json", "tsp.html"});
-  if (resume_) settings_.goes_on = read_measured(folder_ + "/tsp.json");
-  forecast_line line{std::chrono::seconds(20)};
-  const auto m = run_study(
-      settings_, {std::ref(line), [&](const measured& so_far) { write(so_far, folder_); }});
-  if (json_) fmt::print("{}\n", to_json(m));
-  else print(m);
-  apps::flush_output();
-  write(m, folder_);
-  if (!json_)
-    fmt::print("\n{1}{2} of {3} passes whole; written: {0}/tsp.json and tsp.html\n", folder_,
-               m.interrupted   ? "interrupted; "
-               : m.out_of_time ? "the time is over; "
-                               : "",
-               m.whole, m.what.passes);
-  return m.interrupted ? 128 + interrupted_by() : 0;
+  return passes_command::run();
 }
 
 }  // namespace study::tours

@@ -5,7 +5,6 @@
 
 #include "measured.hpp"
 #include "page.hpp"
-#include "support/line_reader.hpp"
 #include "tsp_findings.hpp"
 
 extern const char tsp_template[];
@@ -83,9 +82,7 @@ std::string cell::name() const {
 const cell* measured::find(const std::string& organisation, const std::string& rule,
                            int searchers) const {
   const cell like{organisation, rule, searchers, {}};
-  const auto at =
-      std::find_if(cells.begin(), cells.end(), [&like](const cell& c) { return c.is_same(like); });
-  return at == cells.end() ? nullptr : &*at;
+  return find_same(cells, like);
 }
 
 double median_of(const cell& c, const std::string& value) {
@@ -99,12 +96,7 @@ double speedup_by_work(const measured& m, const cell& c) {
 }
 
 std::string to_json(const measured& m, bool indented) {
-  json o{{"study", "tsp"}, {"date", m.date}, {"machine", m.machine}, {"cpus", m.cpus}};
-  o["plan"] = json_of(m.what);
-  o["whole_passes"] = m.whole;
-  if (m.interrupted) o["interrupted"] = true;
-  if (m.out_of_time) o["out_of_time"] = true;
-  add_to(o, m.beside, m.cpus);
+  json o = head_of("tsp", m, json_of(m.what));
   o["missing"] = m.missing;
   o["findings"] = json::array();
   for (const auto& f : findings_of(m))
@@ -120,25 +112,18 @@ std::string to_json(const measured& m, bool indented) {
     one["speedup"] = speedup(m, c), one["speedup_by_work"] = speedup_by_work(m, c);
     o["cells"].push_back(one);
   }
-  return o.dump(indented ? 1 : -1, ' ', false, json::error_handler_t::replace);
+  return in_text(o, indented);
 }
 
 measured read_measured(const std::string& file) {
-  std::ifstream in = apps::open_input(file);
-  try {
-    const auto o = json::parse(in);
-    if (o.value("study", json()) != "tsp") throw std::runtime_error("no \"study\": \"tsp\"");
-    measured m;
-    m.date = o.at("date"), m.machine = o.at("machine"), m.cpus = o.at("cpus");
+  measured m;
+  read_study(file, "tsp", m, [&m](const json& o) {
     m.what = plan_of(o.at("plan"));
-    m.whole = o.at("whole_passes");
     m.missing = o.at("missing");
     for (const auto& f : o.at("failures")) m.failures.push_back({cell_of(f), f.at("reason")});
     for (const auto& c : o.at("cells")) m.cells.push_back(cell_of(c));
-    return m;
-  } catch (const std::exception& e) {
-    throw apps::input_error(file, 0, "the tsp.json of `cleave study tsp`", in_words(e));
-  }
+  });
+  return m;
 }
 
 std::string page(const measured& m) { return study::page(tsp_template, to_json(m)); }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "background.hpp"
+#include "passes_data.hpp"
 
 namespace study::tours {
 
@@ -49,15 +49,8 @@ struct plan {
   int passes = 0;
 };
 
-struct measured {
-  std::string date, machine;
-  int cpus = 1;
+struct measured : made_in_passes {
   plan what;
-  int whole = 0;  // passes of which every run is there
-  bool interrupted = false, out_of_time = false;
-  background beside;
-  // Why the figures compare nothing; empty if the machine was quiet.
-  std::string disturbance() const { return beside.disturbance(cpus); }
   std::string missing;  // why searchers are no processes, if that was not asked for
   std::vector<cell> cells;
   std::vector<failure> failures;

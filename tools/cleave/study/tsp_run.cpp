@@ -80,31 +80,16 @@ public:
   static std::string name(const cell& run) {
     return fmt::format("{}, {} searchers", run.name(), run.searchers);
   }
-  bool is_left_out(const cell& run) const {
-    return std::any_of(m_.failures.begin(), m_.failures.end(),
-                       [&run](const failure& f) { return f.of.is_same(run); });
-  }
-  // None if the run has failed.
+  bool is_left_out(const cell& run) const { return has_failed(run); }
   std::vector<cell> measure(const cell& run, int pass) {
-    try {
-      return {result_of(run, pass)};
-    } catch (const out_of_time&) { throw; } catch (const std::exception& e) {
-      if (is_interrupted()) throw;
-      std::string reason = e.what();
-      std::replace(reason.begin(), reason.end(), '\n', ' ');
-      m_.failures.push_back({run, reason});
-      return {};
-    }
+    return measured_or_failed(run, [&] { return std::vector{result_of(run, pass)}; });
   }
   static void add(std::vector<cell>& to, const cell& one) {
     cell* const same = same_cell(to, one);
     if (same == nullptr) return;
     for (const auto& [name, values] : one.values) same->values[name].push_back(values[0]);
   }
-  std::string why_nothing() const {
-    return m_.failures.empty() ? "the time was over before anything was measured"
-                               : m_.failures[0].reason;
-  }
+  std::string why_nothing() const { return first_failure(); }
   measured so_far() const {
     measured m = m_;
     m.beside = machine_.so_far();
@@ -122,23 +107,15 @@ public:
 
 private:
   void require_same_machine() const {
-    if (m_.machine != apps::processor())
-      throw apps::usage_error(
-          fmt::format("--resume: expected a study of this machine, got one of '{}'", m_.machine));
+    require_same_processor();
     if (m_.what.mpi.empty()) return;
     if (const auto why = missing_for_jobs(m_.what.mpi); !why.empty())
       throw apps::usage_error(fmt::format("--resume: {}: {}", m_.what.mpi, why));
   }
 
   cell result_of(const cell& run, int pass) {
-    const auto errors = work_.path() / "err";
-    processes one;
-    one.push_back(std::make_unique<process>(command_of(run, m_.what, pass, program_), errors));
-    if (!read_all(one, last_)) throw std::runtime_error("says nothing for five minutes");
-    if (const int status = one[0]->wait().first; status != 0)
-      throw std::runtime_error(
-          fmt::format("status {}: {}", status, text_of(errors).substr(0, 300)));
-    return read_answer(run, m_.what, one[0]->said());
+    const auto command = command_of(run, m_.what, pass, program_);
+    return read_answer(run, m_.what, said_by(command, work_.path() / "err", last_));
   }
 
   std::filesystem::path program_;
