@@ -2,6 +2,7 @@
 // what team.cpp has many of.
 #include "graph/count_edges.hpp"
 #include "graph/recorded_graph.hpp"
+#include "node/random_uses.hpp"
 #include "node/team_of.hpp"
 #include "temporary_folder.hpp"
 
@@ -28,24 +29,8 @@ INSTANTIATE_TEST_SUITE_P(, team_of,
 
 // ---- a random program, and what it computes if each run() is a call
 
-struct random_lists {
-  std::uint64_t seed = 0;
+struct random_lists : random_uses {
   auto input() { return std::tie(seed); }
-  static constexpr std::size_t data = 8;
-  static constexpr int subtasks = 120;
-
-  std::uint64_t draw(int i, std::uint64_t what) const {
-    return random_at(seed * 100'000 + static_cast<std::uint64_t>(i) * 32 + what);
-  }
-  /// Which data it reads, changes, writes and adds to, in this order.
-  std::array<std::size_t, data> order(int i) const {
-    std::array<std::size_t, data> all{};
-    for (std::size_t k = 0; k < data; ++k) all[k] = k;
-    for (std::size_t k = data; k > 1; --k) std::swap(all[k - 1], all[draw(i, k) % k]);
-    return all;
-  }
-  std::size_t reads(int i) const { return draw(i, 16) % 4; }
-  std::size_t changes(int i) const { return draw(i, 17) % 3; }
 
   template <class Reads, class Changes>
   static void step(int i, const Reads& read, const Changes& change, value& written, value& added) {
@@ -101,7 +86,7 @@ struct random_lists {
 
 TEST_P(team_of, random_lists_of_data) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const random_lists p{seed};
+    const random_lists p{{seed}};
     EXPECT_EQ(j.root().run_on_all(p), p.by_calls()) << "seed " << seed;
     EXPECT_TRUE(noted.all().empty()) << "on another node, seed " << seed;
   }
