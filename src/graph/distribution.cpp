@@ -67,7 +67,7 @@ unsigned distribution::place(const char* name, std::span<const datum_use> uses,
   const auto anew = replanning_ != nullptr ? replanned(uses, asked) : std::nullopt;
   const unsigned to = asked ? *asked : anew ? *anew : planned ? *planned : home_of(uses);
   if (mine_.is_on && uses.empty() && !asked)
-    refuse_in_mine("where does a subtask without data run?");
+    refuse_in_mine("a subtask that uses no data needs on(rank)");
   if (mine_.is_on) require_at_home(uses, to);
   // Where the plan ends, what it has found goes on.
   if (const auto* const u = deciding(uses); (anew || planned) && !asked && u != nullptr)

@@ -14,8 +14,8 @@ namespace cleave::detail {
 /// Invariant: nobody waits here for longer than the owner would take to be woken, so a graph of
 /// which all that is made has to wait for what is not made yet goes on. While little is ready the
 /// owner makes more; where enough is made it does what it does in wait(): it receives what other
-/// nodes send, and runs what that makes ready. Else messages would wait for the driver's thread,
-/// and what is made for the first time for memory that is not in a cache.
+/// nodes send, and runs what that makes ready. Without that messages would wait for the driver's
+/// thread, and each subtask would be made in memory that no cache has.
 class making_ahead {
 public:
   making_ahead(group_scope& of, message_watch* messages) noexcept;

@@ -36,7 +36,7 @@ bool sleeping::look() noexcept {
   if (work_.is_over()) return wake_thread(), false;
   const std::unique_lock stepping(stepping_, std::try_to_lock);
   if (!stepping || !is_going_) return false;  // the thread is awake
-  // Where nobody has rung, the thread sleeps on as it did, and what comes is a graph's, mostly.
+  // If nobody has rung, what has come is a graph's mostly; then the thread sleeps on.
   if (!carries_.was_rung() && work_.hear_members()) return true;
   constexpr int often = 4;
   for (int i = 0; i < often; ++i) {

@@ -93,8 +93,8 @@ public:
   /// Whether there may be a message, or was a ring, that the last call did not tell of. Brings
   /// messages on, does not block.
   virtual bool look() noexcept { return false; }
-  /// Whether ring() was called since the last wait or call of this. A transport that does not know
-  /// says so.
+  /// Whether ring() was called since the last wait or call of this; true if the transport does not
+  /// know.
   virtual bool was_rung() noexcept { return true; }
   /// The next message that a look has found.
   virtual std::optional<incoming> found_by_look() { return {}; }

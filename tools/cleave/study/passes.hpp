@@ -1,4 +1,4 @@
-// A study of short runs, in turn, in passes: what `cleave study net`, `tsp` and `md` have in common.
+// A study of short runs, in turn, in passes: what `cleave study` net, tsp and md have in common.
 #pragma once
 
 #include <fmt/format.h>

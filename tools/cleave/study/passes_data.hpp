@@ -1,5 +1,4 @@
-// What studies that are made in passes (passes.hpp) have in common, of what they have measured and as
-// JSON.
+// What the data of studies that are made in passes (passes.hpp) have in common, and as JSON.
 #pragma once
 
 #include <algorithm>

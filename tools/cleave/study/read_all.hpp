@@ -23,8 +23,8 @@ using processes = std::vector<std::unique_ptr<process>>;
 // interrupted, and out_of_time after the deadline.
 bool read_all(const processes& all, deadline last);
 
-// Runs one process, whose errors go into a file, and returns what it says. Throws as read_all(), and
-// std::runtime_error if the process is silent for five minutes or fails.
+// Runs one process, whose errors go into a file, and returns what it says. Throws as read_all(),
+// and std::runtime_error if the process is silent for five minutes or fails.
 std::string said_by(const std::vector<std::string>& command, const std::filesystem::path& errors,
                     deadline last);
 // Why a run failed whose process ended with that status.
