@@ -208,6 +208,10 @@ void distribution::release() noexcept {
   if (graph_.lends != nullptr) graph_.lends->release();
 }
 
+void distribution::look_again() noexcept {
+  if (graph_.lends != nullptr) graph_.lends->look_again();
+}
+
 void distribution::look_for_cancelled() noexcept {
   if (between_.released || !detail::stopped(&graph_)) return;
   release();

@@ -3,6 +3,7 @@
 #include <cleave/detail/set_while.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "graph/recorder.hpp"
@@ -12,12 +13,13 @@
 namespace cleave::detail {
 namespace {
 
-/// How many of the subtasks that wait a lender looks at to find the best one.
-constexpr std::size_t most_looked_at = 64;
-/// How many it looks at to know whether there is one, and how long it does not when there was none,
-/// in microseconds.
+/// How many a thread that completes subtasks looks at to know whether there is one, and how long it
+/// does not when there was none, in microseconds.
 constexpr std::size_t few = 8;
 constexpr double pause = 50;
+/// What is ready is looked at so much later by the thread that receives: after a pause, and if
+/// nothing was worth lending.
+constexpr std::chrono::milliseconds soon{1}, later{20};
 
 /// Whether this thread completes a subtask, and has the team's mutex.
 thread_local bool is_completing = false;
@@ -55,11 +57,18 @@ void lending::has_spare() noexcept {
   if (asked_ == 0 || graph_.order_->waiting() == 0) return;
   std::unique_lock lock(node_.mutex, std::defer_lock);
   if (!is_completing) lock.lock();
-  if (recorder::now() < looks_at_ || is_over()) return;
+  // The caller may be the last one for long: it is about to begin a subtask, or to wait.
+  if (recorder::now() < looks_at_) return node_.look_after(soon);
+  look_for_spare(few);
+}
+
+/// Called with the team's mutex.
+void lending::look_for_spare(std::size_t at_most) noexcept {
+  if (asked_ == 0 || graph_.order_->waiting() == 0 || is_over()) return;
   for (unsigned i = 0; i < node_.size; ++i) {
     borrower& b = borrowers_[i];
     if (!b.has_asked || !graph_.order_->has([&](std::span<subtask* const> from) {
-          return std::ranges::any_of(from.first(std::min(from.size(), few)),
+          return std::ranges::any_of(from.first(std::min(from.size(), at_most)),
                                      [&](subtask* s) { return may_be_lent(*s, b); });
         }))
       continue;
@@ -67,6 +76,7 @@ void lending::has_spare() noexcept {
     return tell(i, kind::spare);
   }
   looks_at_ = recorder::now() + pause;
+  node_.look_after(later);
 }
 
 bool lending::may_be_lent(subtask& s, const borrower& to) noexcept {
@@ -120,6 +130,8 @@ void lending::answer(unsigned to, std::uint64_t up_to, unsigned wanted, unsigned
   while (!is_enough() && !is_over() && lend_one(to)) ++given;
   const bool is_none = given == 0 && wanted != 0;
   if (!is_none && std::exchange(b.has_asked, false)) --asked_;
+  if (is_none && graph_.order_->waiting() != 0)
+    node_.look_after(later);  // they may be worth it then
   tell(to, is_none ? kind::none : kind::given);
 }
 

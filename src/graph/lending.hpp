@@ -68,6 +68,8 @@ public:
 
   /// Takes in a message, which begins there. Returns whether those that wait are to look again.
   bool receive(std::vector<std::byte> message, std::size_t first);
+  /// Looks for something to lend, as it wanted to after a while.
+  void look_again() noexcept { look_for_spare(most_looked_at); }
   /// The graph is cancelled: nothing is lent any more, and nothing comes back.
   void release() noexcept;
 
@@ -123,6 +125,8 @@ private:
     /// Which value of each datum it has: of the subtask `n - has_some`, or another one, or none.
     std::vector<std::uint64_t> values;
   };
+  /// How many of the subtasks that wait a lender looks at to find the best one.
+  static constexpr std::size_t most_looked_at = 64;
   static constexpr std::uint64_t has_nothing = 0, has_another = 1, has_some = 2;
   /// The copies of a lender's data, by lender and datum, and messages with further ones.
   struct copies {
@@ -140,6 +144,7 @@ private:
   bool is_over() const noexcept;
   unsigned room() const noexcept;
   void ask() noexcept;
+  void look_for_spare(std::size_t at_most) noexcept;
   void answer(unsigned to, std::uint64_t up_to, unsigned wanted, unsigned ahead);
   bool may_be_lent(subtask& s, const borrower& to) noexcept;
   std::size_t missing(const borrower& to, const entry& e) const noexcept;

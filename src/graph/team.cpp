@@ -70,6 +70,11 @@ bool team_node::receive(std::vector<std::byte> message) {
   return false;
 }
 
+void team_node::look_again() noexcept {
+  const std::lock_guard lock(mutex);
+  for (const auto& [number, port] : ports_) port->look_again();
+}
+
 void team_node::look_for_cancelled() noexcept {
   {
     const std::lock_guard lock(mutex);

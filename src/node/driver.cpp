@@ -162,7 +162,8 @@ bool driver::step_and_fall_asleep() {
 
 instant driver::time_to_sleep(instant at) const {
   const courier& tasks = parts_->tasks;
-  const instant until = std::min(tasks.protocol().next(), tasks.insists_at());
+  const instant until =
+      std::min({tasks.protocol().next(), tasks.insists_at(), parts_->teams.looks_at()});
   return std::clamp(until - at, instant{0}, instant{1'000'000});
 }
 
@@ -182,6 +183,7 @@ void driver::step(instant at) {
   tasks.protocol().tick(at);
   if (tasks.protocol().member() == membership::left) be_over();
   parts_->teams.lead();
+  parts_->teams.look_again(at);
   parts_->teams.mail().send();
   parts_->inquiries.send();
   show(at);

@@ -130,6 +130,9 @@ private:
   void updated() noexcept override { parts_->gathered.updated(); }
   void send_to_member(std::uint64_t team, unsigned rank, bytes message) override;
   void flush_to_members() noexcept override { parts_->teams.mail().flush(); }
+  void look_after(std::chrono::microseconds delay) noexcept override {
+    if (parts_->teams.look_after(delay)) carries_->ring();
+  }
   bool begin_watch() noexcept override { return parts_->sleep.begin_watch(); }
   bool look() noexcept override { return parts_->sleep.look(); }
   void keep_watch() noexcept override { parts_->sleep.keep_watch(); }

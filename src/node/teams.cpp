@@ -224,6 +224,21 @@ void teams::look_for_cancelled() noexcept {
   if (team_ != nullptr) team_->look_for_cancelled();
 }
 
+bool teams::look_after(std::chrono::microseconds delay) noexcept {
+  const instant at = now() + delay;
+  instant before = looks_at();
+  // Relaxed: whoever lowers it rings, and the thread that is woken sees it.
+  while (at < before)
+    if (looks_at_.compare_exchange_weak(before, at, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+void teams::look_again(instant at) noexcept {
+  if (at < looks_at()) return;
+  looks_at_.store(instant::max(), std::memory_order_relaxed);  // before the look: it may ask again
+  if (team_ != nullptr) team_->look_again();
+}
+
 void teams::set_task(detail::task* t) noexcept {
   task_ = t;
   tasks_.set_runs_team(t != nullptr);

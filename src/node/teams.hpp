@@ -5,6 +5,8 @@
 
 #include <cleave/detail/travel/team.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -44,6 +46,12 @@ public:
   bool tell_end(const detail::task& t);
   /// Some scope was cancelled here.
   void look_for_cancelled() noexcept;
+  /// Has the members' graphs look again after that time. Returns whether looks_at() is earlier than
+  /// it was. Any thread.
+  bool look_after(std::chrono::microseconds delay) noexcept;
+  /// When look_again() does something next.
+  instant looks_at() const noexcept { return looks_at_.load(std::memory_order_relaxed); }
+  void look_again(instant at) noexcept;
   /// The task that this node runs for another one is to end.
   void stop() noexcept;
   /// Whether a task runs here that all nodes run.
@@ -86,6 +94,7 @@ private:
   member_mail mail_;
   // The team that there is, or was last. Others may hold it, too.
   std::shared_ptr<detail::team_node> team_;
+  std::atomic<instant> looks_at_{instant::max()};
   detail::task* task_ = nullptr;                       // the task that runs here for another node
   std::map<std::uint64_t, std::vector<bytes>> early_;  // messages of teams that are to come
   mutable std::mutex mutex_;

@@ -169,6 +169,47 @@ TEST_P(team_of, who_asked_in_vain_is_told_when_there_is_something) {
   EXPECT_EQ(lent, has_spare_later::count);
 }
 
+/// Others have asked in vain before the first subtask is made. All are ready at once, and the first
+/// that waits stays here. The worker that has made them begins one that ends when all others have.
+struct makes_late {
+  static constexpr int count = 6;
+  int us = 0;  // how long each takes; 0: it is not worth lending
+  auto input() { return std::tie(us); }
+  void run(team& all) const {
+    static std::atomic<int> done;
+    if (all.rank() == 0) done = 0;
+    team_graph g(all, dynamic);
+    if (all.rank() == 0) compute(10'000);
+    auto held_up = g.make(0);
+    g.run(
+        [](int&) {
+          while (done < count) std::this_thread::yield();
+        },
+        out(held_up), on(0));
+    auto stays = g.make(0);
+    g.run([](int&) {}, out(stays), on(0));
+    for (int i = 0; i < count; ++i) {
+      auto d = g.make(0);
+      g.set_home(d, 0);
+      g.run(
+          [us = us](int&) {
+            if (us != 0) compute(us);
+            ++done;
+          },
+          out(d));
+    }
+    g.wait();
+  }
+};
+
+TEST_P(team_of, what_is_made_within_a_pause_is_lent) {
+  for (int i = 0; i < 10; ++i) j.root().run_on_all(makes_late{100});
+}
+
+TEST_P(team_of, what_waits_long_is_lent_even_if_it_was_not_worth_it) {
+  j.root().run_on_all(makes_late{0});
+}
+
 /// A large datum that all read, and others that are changed again and again.
 struct uses_large_data {
   static constexpr std::size_t length = 50'000;

@@ -246,6 +246,7 @@ private:
 
   bool receive(std::vector<std::byte> message, std::size_t first) override;
   void look_for_cancelled() noexcept override;
+  void look_again() noexcept override;
 
   /// What this node has made, which is the same on all nodes.
   struct made_here {

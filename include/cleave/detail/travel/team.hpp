@@ -3,6 +3,7 @@
 #include <cleave/detail/task.hpp>
 #include <cleave/detail/travel/replicas.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,9 @@ public:
                               std::vector<std::byte> message) = 0;
   /// Has what was sent leave. Any thread may call it; does not block.
   virtual void flush_to_members() noexcept = 0;
+  /// Has the team's ports look again after that time, or earlier if one asks for that. Any thread
+  /// may call it; does not block.
+  virtual void look_after(std::chrono::microseconds delay) noexcept = 0;
 };
 
 /// What receives messages within a team: a graph. Each function is called with the team's mutex.
@@ -38,6 +42,8 @@ public:
   virtual bool receive(std::vector<std::byte> message, std::size_t first) = 0;
   /// Some scope was cancelled: if the port's was, nothing is waited for any more.
   virtual void look_for_cancelled() noexcept = 0;
+  /// A time that some port has asked for has passed.
+  virtual void look_again() noexcept {}
 
   std::uint64_t port = 0;  // its number within its team, from enter() on
 };
@@ -87,6 +93,9 @@ public:
   /// meanwhile.
   void await(const std::function<bool()>& holds) { net_->await(holds); }
   void tell() noexcept { net_->tell(); }
+  void look_after(std::chrono::microseconds delay) noexcept {
+    if (net_ != nullptr) net_->look_after(delay);
+  }
   /// Null if there is one member.
   message_watch* watch() const noexcept { return net_; }
   /// The task has ended here, and makes no more ports. Returns whether others have made more.
@@ -98,6 +107,7 @@ public:
   /// Throws malformed.
   bool receive(std::vector<std::byte> message);
   void look_for_cancelled() noexcept;
+  void look_again() noexcept;
   std::uint64_t ports_made() noexcept;
   /// Another member has ended its task, and had made `ports` ports. Returns whether this one makes
   /// another number.
