@@ -47,7 +47,9 @@ distribution::distribution(graph_scope& g, team_node& node, std::string plan)
   node_.enter(*this);
 }
 
-distribution::~distribution() { node_.leave(*this); }
+distribution::~distribution() = default;
+
+void distribution::leave() noexcept { node_.leave(*this); }
 
 void distribution::check(unsigned rank) const {
   if (rank >= size())

@@ -190,7 +190,10 @@ void subtask::execute() noexcept {
 // ---- the graph
 
 graph_scope::graph_scope() noexcept = default;
-graph_scope::~graph_scope() = default;
+graph_scope::~graph_scope() {
+  // Before its members are gone: others may still ask for something to do.
+  if (nodes != nullptr) nodes->leave();
+}
 
 bool graph_scope::finish() {
   if (nodes != nullptr) {

@@ -64,7 +64,7 @@ void lending::has_spare() noexcept {
 
 /// Called with the team's mutex.
 void lending::look_for_spare(std::size_t at_most) noexcept {
-  if (asked_ == 0 || graph_.order_->waiting() == 0 || is_over()) return;
+  if (is_over() || asked_ == 0 || graph_.order_->waiting() == 0) return;
   for (unsigned i = 0; i < node_.size; ++i) {
     borrower& b = borrowers_[i];
     if (!b.has_asked || !graph_.order_->has([&](std::span<subtask* const> from) {

@@ -90,6 +90,8 @@ public:
   /// more. On the first node this blocks until all have ended the graph, and writes the plan's
   /// file.
   void end(bool unwinds) noexcept;
+  /// Nothing is received any more when this returns. Called before the graph is destroyed.
+  void leave() noexcept;
   /// Lets a subtask that receives run when its value is here. Called when the subtask is linked.
   void await_arrival(subtask& s);
   /// Called after each subtask that was made, here or elsewhere: does some of what there is to do
