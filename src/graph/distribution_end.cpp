@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "graph/lending.hpp"
+#include "graph/replanning.hpp"
 
 // The end of a graph of a team: what all nodes agree on, and how they get to know that there is
 // nothing more to wait for.
@@ -148,6 +149,7 @@ void distribution::end(bool unwinds) noexcept {
   else compare(true);
   if (graph_.lends != nullptr && !unwinds) end_lending();
   detail::wait(graph_);
+  if (replanning_ != nullptr) replanning_->stop();  // the graph's data are destroyed next
   if (rank() != 0 || unwinds) return;
   try {
     await([&] { return !rounds_.made_by.contains(rounds_.joined); });

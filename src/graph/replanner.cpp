@@ -117,7 +117,10 @@ replanner::replanner(const machine_model& on, unsigned every, roles& of)
   thread_ = std::thread([this] { think_on(); });
 }
 
-replanner::~replanner() {
+replanner::~replanner() { stop(); }
+
+void replanner::stop() noexcept {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     now_.ends = true;

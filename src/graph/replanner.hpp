@@ -84,6 +84,9 @@ public:
   bool asks(std::uint64_t step);
   /// The plan that was taken begins with step `step`.
   void begins(std::uint64_t step);
+  /// Blocks until the thread has thought to its end, which reads the graph's data. It thinks no
+  /// more.
+  void stop() noexcept;
 
   // Any thread.
 

@@ -49,6 +49,10 @@ public:
   std::uint32_t placed(unsigned rank);
   /// All that was made is done, or has thrown, or came after what has thrown.
   void all_done();
+  /// Makes no more plans. Blocks while one is being made.
+  void stop() noexcept {
+    if (planner_ != nullptr) planner_->stop();
+  }
 
   // Any thread calls these.
 

@@ -40,7 +40,8 @@ void role::ran(double from, double to) noexcept {
 
 std::uint64_t roles::signature_of(std::span<const datum_use> uses, std::optional<unsigned> asked) {
   const datum_use* const decides = deciding(uses);
-  std::uint64_t hash = asked ? *asked + 1 : 0;
+  // Mixed, as what follows is a small number, too: on(1) of datum 0 is not datum 2.
+  std::uint64_t hash = mixed(0, asked ? *asked + 1 : 0);
   new_data_ = false, new_decides_ = decides == nullptr;
   for (const datum_use& u : uses) {
     const std::uint32_t datum = u.of->place.number;

@@ -103,6 +103,18 @@ TEST(roles, that_were_told_where_to_run_stay) {
   EXPECT_TRUE(m.of.at(last.back()).stays);
 }
 
+TEST(roles, of_different_uses_are_different) {
+  some_data d(8);
+  roles of;
+  for (any_datum& a : d.all) of.next(std::vector<datum_use>{{&a, inout}}, {});
+  std::set<std::uint32_t> all;
+  const std::vector<std::optional<unsigned>> ranks{std::nullopt, 0, 1, 2, 3, 4, 5, 6, 7};
+  for (any_datum& a : d.all)
+    for (const auto mode : {in, out, inout})
+      for (const auto asked : ranks) all.insert(of.next(std::vector<datum_use>{{&a, mode}}, asked));
+  EXPECT_EQ(all.size(), d.all.size() * 3 * ranks.size());
+}
+
 TEST(roles, forget_what_was_late_for_a_reason_of_its_own) {
   role r;
   double now = 1000;
