@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs commands as a newcomer would type them: in a bare Debian 12 (debootstrap's minbase, git and make), in a clone of
 # the commit that is checked out here, with an empty environment. Needs root, debootstrap and Linux's namespaces.
-# usage: cmake/bare.sh COMMAND…   each is a line for the shell; it stops at the first that fails, with its status
-#   CLEAVE_BARE_KEEP=1  leaves the system under build/bare/ and says where it is
+# usage: cmake/bare.sh COMMAND… [-- COMMAND…]…   each is a line for the shell; it stops at the first that fails, with its
+#   status. What follows a -- runs in a copy of the system as those before the first -- left it: `make mpi` with what
+#   `make build` has built, and without the packages that `make nats` has installed.
+#   CLEAVE_BARE_KEEP=1  leaves the systems under build/bare/ and says where they are
 # The bare system is kept as build/bare/debian-12.tar: made again when it is a week old. Uncommitted changes do not count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -55,7 +57,7 @@ mkdir -p "$keep"
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
   sed -n 's/ bookworm main$//p' | head -n 1)
 
-root='' inside=''
+roots=() inside=''
 remove() {  # what was killed a moment ago may still write
   local tries=50
   until rm -rf --one-file-system "$@" 2>/dev/null || ((--tries == 0)); do sleep 0.1; done
@@ -64,7 +66,7 @@ clean() {
   [[ -z $inside ]] || kill -KILL "$inside" 2>/dev/null || true
   wait 2>/dev/null || true
   remove "$keep/new.$$" "$base.$$"
-  [[ -z $root || ${CLEAVE_BARE_KEEP:-} == 1 ]] || remove "$root"
+  [[ ${CLEAVE_BARE_KEEP:-} == 1 ]] || remove "${roots[@]}"
 }
 trap clean EXIT
 trap 'exit 130' INT
@@ -84,8 +86,21 @@ flock 9  # whoever comes at the same time waits for the one that is made
 [[ -n $(find "$base" -mtime -7 2>/dev/null) ]] || make_base
 exec 9>&-
 
-root=$(mktemp -d "$PWD/$keep/root.XXXXXX")
-[[ ${CLEAVE_BARE_KEEP:-} != 1 ]] || echo "bare.sh: the system stays in $root"
+new_root() {
+  root=$(mktemp -d "$PWD/$keep/root.XXXXXX")
+  roots+=("$root")
+  [[ ${CLEAVE_BARE_KEEP:-} != 1 ]] || echo "bare.sh: the system stays in $root"
+}
+run_in_it() {  # COMMAND…
+  local status=0
+  unshare --mount --pid --fork --kill-child --mount-proc bash cmake/bare.sh --inside "$root" "$@" &
+  inside=$!
+  wait "$inside" || status=$?
+  inside=''
+  ((status == 0)) || exit "$status"
+}
+
+new_root
 tar -C "$root" -xf "$base"
 # The network and apt's source are this machine's; nothing else is.
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
@@ -93,9 +108,17 @@ cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 git clone -q --no-hardlinks --no-tags . "$root/root/cleave"
 git -C "$root/root/cleave" checkout -q --detach "$(git rev-parse HEAD)"
 
-unshare --mount --pid --fork --kill-child --mount-proc bash cmake/bare.sh --inside "$root" "$@" &
-inside=$!
-status=0
-wait "$inside" || status=$?
-inside=''
-exit "$status"
+first=$root lines=()
+for line in "$@" --; do
+  if [[ $line != -- ]]; then
+    lines+=("$line")
+    continue
+  fi
+  if [[ -z $root ]]; then
+    new_root
+    cp -a --one-file-system "$first/." "$root"
+  fi
+  run_in_it "${lines[@]}"
+  [[ $root == "$first" || ${CLEAVE_BARE_KEEP:-} == 1 ]] || remove "$root"
+  root='' lines=()
+done

@@ -27,7 +27,11 @@ function(cleave_tascell_source file result)
   else()
     message(FATAL_ERROR "cleave_tascell: expected the command cleave; Cleave was built without it (CLEAVE_BUILD_APPS=OFF)")
   endif()
-  add_custom_command(OUTPUT ${generated} COMMAND ${command} tascell ${path} -o ${generated}
+  set(translated ${generated})
+  if(CMAKE_GENERATOR MATCHES "Ninja")  # it knows what has not changed: a new command compiles only what it translates anew
+    set(translated ${generated}.new COMMAND ${CMAKE_COMMAND} -E copy_if_different ${generated}.new ${generated})
+  endif()
+  add_custom_command(OUTPUT ${generated} COMMAND ${command} tascell ${path} -o ${translated}
     DEPENDS ${path} ${command} COMMENT "Translating ${name}" VERBATIM)
   set(${result} ${generated} PARENT_SCOPE)
 endfunction()

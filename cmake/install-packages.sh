@@ -65,6 +65,7 @@ clang() { tests; want clang-19 program clang++-19; }
 sanitizers() {
   clang
   want libclang-rt-19-dev file "$(echo /usr/lib/llvm-19/lib/clang/19/lib/*/libclang_rt.asan-"$(uname -m)".a)"
+  want lld-19 program ld.lld-19
 }
 oldest() { tests; want g++-11 program g++-11; want clang-14 program clang++-14; }
 # Another architecture: Debian's libraries for it, beside those of the system.
@@ -96,7 +97,7 @@ for job; do
     mpi) build; mpi ;;
     nats) build; sites ;;
     test | release | debug) tests ;;
-    asan | asan_library | tsan | slow_asan | slow_tsan) sanitizers ;;
+    asan | asan_library | tsan | tsan_library | slow_asan | slow_tsan) sanitizers ;;
     slow | timing) scripts ;;
     bare) want debootstrap in_sbin debootstrap ;;
     check) scripts; study; format; clang; oldest; tidy ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What `make test` and `make check` run, stage by stage. A stage that fails does not stop the others, nothing is
 # ever tried twice, and the last line says how many checks passed and failed.
-# usage: cmake/test.sh STAGE…   stages: release format slow timing clang oldest asan asan_library tsan slow_asan slow_tsan tidy study debug
-#   aarch64
+# usage: cmake/test.sh STAGE…   stages: release format slow timing clang oldest asan asan_library tsan tsan_library
+#   slow_asan slow_tsan tidy study debug aarch64
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=build/logs
@@ -75,9 +75,10 @@ stage() {
       else skip format "no clang-format-14"; fi ;;
     release | study) preset "$1" ;;
     debug) preset debug all slow_tests ;;
-    asan | asan_library | tsan | slow_asan | slow_tsan)
+    asan | asan_library | tsan | tsan_library | slow_asan | slow_tsan)
       if ! command -v clang++-19 >/dev/null; then skip "$1" "no clang++-19"
-      elif [[ $1 == asan_library ]]; then check "$1-build" configure_and_build asan library_tests && run_tests "$1"
+      elif [[ $1 == *_library ]]; then
+        check "$1-build" configure_and_build "${1/tsan_library/tsan}" library_tests && run_tests "$1"
       elif [[ $1 == slow_* ]]; then check "$1-build" configure_and_build "${1#slow_}" all slow_tests && run_tests "$1"
       else preset "$1"; fi ;;
     slow)  # of the release build
@@ -104,7 +105,7 @@ stage() {
     tidy)
       if ! command -v clang-tidy-19 >/dev/null; then skip tidy "no clang-tidy-19"
       else check tidy bash cmake/tidy.sh; fi ;;
-    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, timing, format, clang, oldest, asan, asan_library, tsan, slow_asan, slow_tsan, tidy, study, debug, aarch64" >&2; exit 2 ;;
+    *) echo "cmake/test.sh: no stage \"$1\"; expected release, slow, timing, format, clang, oldest, asan, asan_library, tsan, tsan_library, slow_asan, slow_tsan, tidy, study, debug, aarch64" >&2; exit 2 ;;
   esac
 }
 
