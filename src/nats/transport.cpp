@@ -2,14 +2,13 @@
 
 #include "machine/random.hpp"
 #include "nats/connection.hpp"
+#include "nats/place.hpp"
 #include "nats/presence.hpp"
 #include "nats/silence.hpp"
 #include "transport/open_plugin.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <map>
 #include <set>
@@ -33,62 +32,9 @@ constexpr auto lost_without = 30s;     // if the relay is away for longer, nobod
 constexpr auto farewell = 200ms;       // what was sent before a farewell may come after it
 constexpr auto ask_every = 100ms;      // how often the relay is asked whether anybody listens there
 constexpr auto first_within = 10s;     // the first node has to be heard of by then
-constexpr address most_address = address{1} << 62;
 constexpr std::size_t most_queued = std::size_t{256} << 20;  // bytes
 
 constexpr std::string_view message_kind = "m", presence_kind = "here";
-
-/// What a server sets in the environment of a job's process.
-struct place {
-  std::string job;
-  address self = 0;
-  machine root;
-  std::uint32_t workers = 0, asked_workers = 0;  // from the settings, not from the environment
-};
-
-std::string variable(const char* name) {
-  const char* const found = std::getenv(name);
-  return found != nullptr ? found : "";
-}
-
-std::optional<address> read_address(std::string_view text) {
-  address found = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found, 16);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
-  if (found >= most_address) return {};
-  return found;
-}
-
-place read_place() {
-  const auto refuse = [](const char* name, const char* expected, const std::string& got) {
-    throw std::invalid_argument(std::string("--transport nats: ") + name + ": expected " +
-                                expected + ", as a server (--serve) sets it, got '" + got + "'");
-  };
-  place found;
-  found.job = variable("CLEAVE_JOB");
-  if (!is_token(found.job) || found.job.find('-') != found.job.npos)
-    refuse("CLEAVE_JOB", "letters and digits", found.job);
-  const std::string node = variable("CLEAVE_NODE");
-  if (const auto self = read_address(node)) {
-    found.self = *self;
-  } else {
-    refuse("CLEAVE_NODE", "a hexadecimal number below 2^62", node);
-  }
-  const std::string root = variable("CLEAVE_ROOT");
-  if (const auto at = read_machine(root)) {
-    found.root = *at;
-  } else {
-    refuse("CLEAVE_ROOT", "SITE.NAME", root);
-  }
-  return found;
-}
-
-access read_key() {
-  const std::string file = variable("CLEAVE_KEY");
-  if (file.empty())
-    throw std::invalid_argument("--transport nats: CLEAVE_KEY: expected the name of a key file");
-  return read_access(file);
-}
 
 /// Nodes that come and go, each a process behind a relay.
 ///

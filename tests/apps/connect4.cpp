@@ -17,6 +17,7 @@
 #include "connect4/parse.hpp"
 #include "connect4/sequential.hpp"
 #include "connect4/trial.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -159,9 +160,7 @@ INSTANTIATE_TEST_SUITE_P(workers, connect4_with, testing::Values(1, 2, 4));
 TEST_P(connect4_with, known_scores) {
   cleave::runtime runtime(cleave::options{.workers = GetParam()});
   for (const auto& each : known_positions()) {
-#if defined(TESTS_UNDER_ADDRESS) || defined(TESTS_UNDER_THREAD)
-    if (each.stones() < 20) continue;  // it takes long
-#endif
+    if (cleave::tests::sanitized && each.stones() < 20) continue;  // it takes long
     const solution expected = in_sequence(each, with_table);
     EXPECT_EQ(in_parallel(runtime, each, with_table), expected) << each.moves;
     EXPECT_EQ(in_parallel(runtime, each, without_table), expected) << each.moves;

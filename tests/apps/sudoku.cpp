@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/random.hpp"
+#include "sanitized.hpp"
 #include "sudoku/parse.hpp"
 #include "sudoku/report.hpp"
 #include "sudoku/sequential.hpp"
@@ -109,14 +110,12 @@ INSTANTIATE_TEST_SUITE_P(workers, sudoku_with, testing::Values(1, 2, 4));
 // Also the first solution is the sequential one.
 TEST_P(sudoku_with, finds_what_the_sequential_search_does) {
   cleave::runtime runtime(cleave::options{.workers = GetParam()});
-  [[maybe_unused]] const puzzles many{from_file("many.txt")[0]};
-#if defined(TESTS_UNDER_ADDRESS) || defined(TESTS_UNDER_THREAD)
-  const std::vector<puzzles> all{random_puzzles(10),
-                                 from_file("hard.txt")};  // the others take long
-#else
-  const std::vector<puzzles> all{random_puzzles(100), from_file("hard.txt"), from_file("late.txt"),
-                                 many};
-#endif
+  std::vector<puzzles> all{random_puzzles(cleave::tests::sanitized ? 10 : 100),
+                           from_file("hard.txt")};
+  if (!cleave::tests::sanitized) {  // they take long
+    all.push_back(from_file("late.txt"));
+    all.push_back({from_file("many.txt")[0]});
+  }
   for (const puzzles& given : all) {
     const bool countless = given == from_file("late.txt");
     const parallel::published_puzzles published(given);

@@ -2,6 +2,7 @@
 // sequential program is the oracle for the result; at every put and every leaf the workspace must
 // be what the path from the root makes it, which each branch knows by value.
 #include "core/random_program.hpp"
+#include "sanitized.hpp"
 
 namespace cleave::tests {
 namespace {
@@ -117,9 +118,7 @@ digest program(workspace& w, place at) {
   }
 }
 
-// TSan takes twenty times as long.
-const std::uint64_t programs =
-    detail::thread_sanitized && std::getenv("CLEAVE_SOAK") == nullptr ? 300 : 1000;
+const std::uint64_t programs = sanitized && std::getenv("CLEAVE_SOAK") == nullptr ? 300 : 1000;
 
 class random_programs : public every_runtime {};
 CLEAVE_FOR_EVERY_RUNTIME(random_programs);

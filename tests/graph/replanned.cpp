@@ -5,6 +5,7 @@
 #include "graph/progress.hpp"
 #include "graph/replanner.hpp"
 #include "graph/roles.hpp"
+#include "sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -228,9 +229,8 @@ struct moving_drop {
 };
 
 TEST(improved, follows_a_drop_that_moves_over_16_nodes) {
-#if defined(TESTS_UNDER_ADDRESS) || defined(TESTS_UNDER_THREAD)
-  GTEST_SKIP() << "one thread computes for minutes; the other tests look at the same code";
-#endif
+  if (tests::sanitized)
+    GTEST_SKIP() << "one thread computes for minutes; the other tests look at the same code";
   machine_model on{moving_drop::nodes, 1, {{2, 2e-4}, {10, 1e-4}, {2, 2e-4}}};
   constexpr int every = 10, seen = 4;
   auto first = moving_drop::squares(), anew = first;

@@ -5,6 +5,7 @@
 #include "graph/dependences.hpp"
 #include "graph/placement.hpp"
 #include "graph/recorded_graph.hpp"
+#include "sanitized.hpp"
 #include "temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -418,13 +419,14 @@ TEST(ranks, of_an_mpi_program_are_not_divided) {
 
 TEST(file, that_is_cut_short_or_changed_is_refused_or_a_graph) {
   const auto whole = bytes_of(random_graph(11));
-  for (std::size_t n = 0; n < whole.size(); ++n) {
+  const std::size_t step = tests::sanitized ? 5 : 1;
+  for (std::size_t n = 0; n < whole.size(); n += step) {
     recorded_graph g;
     const std::span<const std::byte> part(whole.data(), n);
     byte_reader r(part);
     EXPECT_THROW(g.get(r), malformed) << n;
   }
-  for (std::size_t n = 0; n < whole.size(); ++n) {
+  for (std::size_t n = 0; n < whole.size(); n += step) {
     auto changed = whole;
     changed[n % whole.size()] ^= static_cast<std::byte>(random_at(n) | 1);
     recorded_graph g;

@@ -106,7 +106,14 @@ TEST_P(team_of, a_value_that_could_not_be_sent_is_sent_again) {
     EXPECT_EQ(lines, std::vector<std::string>{"3"}) << rank;
 }
 
-enum class differ_by { nothing, one_more, other_datum, other_node, other_subtask };
+enum class differ_by {
+  nothing,
+  one_more,
+  other_datum,
+  other_node,
+  other_subtask,
+  one_more_at_first
+};
 struct differs {
   int how = 0, waits = 0;
   auto input() { return std::tie(how, waits); }
@@ -120,6 +127,7 @@ struct differs {
       g.run(add, in(x), inout(z), on(i % all.size()));
       g.wait();
     }
+    if (by == differ_by::one_more_at_first && other) g.run([] {}, on(0));
     if (by == differ_by::one_more && other) g.run(add, in(y), inout(x));
     const auto s = g.run([] {}, on(1 % all.size())), t = g.run([] {}, on(0));
     g.run([] {}, after(by == differ_by::other_subtask && other ? s : t), on(0));
@@ -133,7 +141,7 @@ struct differs {
 };
 
 TEST_P(team_of, nodes_that_make_different_graphs_are_told) {
-  for (int how = 0; how < 5; ++how)
+  for (int how = 0; how < 6; ++how)
     for (const int waits : {0, 3}) {
       noted.clear();
       j.root().run_on_all(differs{how, waits});

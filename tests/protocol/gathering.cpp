@@ -19,16 +19,13 @@
 #include <vector>
 
 #include "protocol/strategy.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
 using namespace cleave::net;
 
-#if defined(TESTS_UNDER_THREAD) || defined(TESTS_UNDER_ADDRESS)
-constexpr std::uint64_t few = 5;
-#else
-constexpr std::uint64_t few = 15;
-#endif
+constexpr std::uint64_t few = cleave::tests::sanitized ? 5 : 15;
 
 /// Who made an update, and which of that node's it is, from 1 on.
 using update = std::pair<address, std::uint64_t>;

@@ -137,7 +137,7 @@ private:
   /// where was waited.
   enum class entry : std::uint64_t { subtask, copy, plan, wait, end, mine, lends, replan };
   struct hash {
-    std::uint64_t value = 0;
+    std::uint64_t value = 1;  ///< never 0, from which a number 0 leads nowhere
     void add(entry what) noexcept { add(static_cast<std::uint64_t>(what)); }
     void add(std::uint64_t n) noexcept {
       value = (value ^ n) * 0x9E3779B97F4A7C15;
