@@ -77,8 +77,8 @@ stage() {
     debug) preset debug all slow_tests ;;
     asan | asan_library | tsan | tsan_library | slow_asan | slow_tsan)
       if ! command -v clang++-19 >/dev/null; then skip "$1" "no clang++-19"
-      elif [[ $1 == *_library ]]; then
-        check "$1-build" configure_and_build "${1/tsan_library/tsan}" library_tests && run_tests "$1"
+      elif [[ $1 == asan_library ]]; then check "$1-build" configure_and_build asan_library library_tests && run_tests "$1"
+      elif [[ $1 == tsan_library ]]; then check "$1-build" configure_and_build tsan library_tests && run_tests "$1"
       elif [[ $1 == slow_* ]]; then check "$1-build" configure_and_build "${1#slow_}" all slow_tests && run_tests "$1"
       else preset "$1"; fi ;;
     slow)  # of the release build

@@ -106,14 +106,7 @@ TEST_P(team_of, a_value_that_could_not_be_sent_is_sent_again) {
     EXPECT_EQ(lines, std::vector<std::string>{"3"}) << rank;
 }
 
-enum class differ_by {
-  nothing,
-  one_more,
-  other_datum,
-  other_node,
-  other_subtask,
-  one_more_at_first
-};
+enum class differ_by { nothing, one_more, other_datum, other_node, other_subtask };
 struct differs {
   int how = 0, waits = 0;
   auto input() { return std::tie(how, waits); }
