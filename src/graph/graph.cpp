@@ -259,10 +259,11 @@ vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_u
 
 /// N that add and M that read what they add to have N + M edges so, and not N * M.
 void graph_scope::join(datum_uses::list& all, std::uint64_t number) {
+  // The memory is taken first: it may be that of one of the list, which is done since a moment ago.
+  std::unique_ptr<subtask> s(new (memory) subtask::joining(*this));
   before_.clear();
   for (const vertex_ref& v : all)
     if (vertex* const is = v.get()) before_.push_back(is);
-  std::unique_ptr<subtask> s(new (memory) subtask::joining(*this));
   const std::uint32_t met = put_behind(*s, number);
   all.assign(1, {&s->in_graph(), number, 0});  // less than there was: it does not throw
   are_met(*s.release(), met);

@@ -243,6 +243,24 @@ TEST_P(graph_with, those_that_add_run_one_at_a_time) {
   });
 }
 
+// One of those that add may end while the reader is put behind them: its memory is free then.
+TEST(graph, the_reader_of_what_many_add_to_always_runs) {
+  runtime two(options{.workers = 2});
+  two.run([] {
+    int reads = 0;
+    constexpr int graphs = 300;
+    for (int n = 0; n < graphs; ++n) {
+      graph g;
+      auto x = g.make(0), y = g.make(0);
+      for (int i = 0; i < 200; ++i)
+        g.run([](int& a, int& b) { ++a, ++b, std::this_thread::yield(); }, add(x), add(y));
+      g.run([&](int) { ++reads; }, in(x));
+      EXPECT_TRUE(g.wait());
+    }
+    EXPECT_EQ(reads, graphs);
+  });
+}
+
 // Whoever is first in a datum's line may have to go on to another one's: then the next is tried.
 TEST(graph, who_waits_to_add_to_another_datum_too_keeps_nobody_waiting) {
   runtime two(options{.workers = 2});
