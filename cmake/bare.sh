@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Runs commands as a newcomer would type them: in a bare Debian 12 (debootstrap's minbase, git and make), in a clone of
 # the commit that is checked out here, with an empty environment. Needs root, debootstrap and Linux's namespaces.
-# usage: cmake/bare.sh COMMAND… [-- COMMAND…]…   each is a line for the shell; it stops at the first that fails, with its
-#   status. What follows a -- runs in a copy of the system as those before the first -- left it: `make mpi` with what
-#   `make build` has built, and without the packages that `make nats` has installed.
+# usage: cmake/bare.sh COMMAND… [-- COMMAND…]…   each is a line for the shell; what follows it is not run if it fails.
+#   What follows a -- runs in a copy of the system as those before the first -- left it: `make mpi` with what `make build`
+#   has built, and without the packages that `make nats` has installed. The copies run at the same time, so that one
+#   installs packages while another one compiles; each one's output is printed as a whole. The status is that of the first
+#   command that failed.
 #   CLEAVE_BARE_KEEP=1  leaves the systems under build/bare/ and says where they are
 # The bare system is kept as build/bare/debian-12.tar: made again when it is a week old. Uncommitted changes do not count.
 set -euo pipefail
@@ -57,15 +59,15 @@ mkdir -p "$keep"
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
   sed -n 's/ bookworm main$//p' | head -n 1)
 
-roots=() inside=''
+roots=() inside=() logs=()
 remove() {  # what was killed a moment ago may still write
   local tries=50
   until rm -rf --one-file-system "$@" 2>/dev/null || ((--tries == 0)); do sleep 0.1; done
 }
 clean() {
-  [[ -z $inside ]] || kill -KILL "$inside" 2>/dev/null || true
+  ((${#inside[@]} == 0)) || kill -KILL "${inside[@]}" 2>/dev/null || true
   wait 2>/dev/null || true
-  remove "$keep/new.$$" "$base.$$"
+  remove "$keep/new.$$" "$base.$$" "${logs[@]}"
   [[ ${CLEAVE_BARE_KEEP:-} == 1 ]] || remove "${roots[@]}"
 }
 trap clean EXIT
@@ -91,13 +93,9 @@ new_root() {
   roots+=("$root")
   [[ ${CLEAVE_BARE_KEEP:-} != 1 ]] || echo "bare.sh: the system stays in $root"
 }
-run_in_it() {  # COMMAND…
-  local status=0
-  unshare --mount --pid --fork --kill-child --mount-proc bash cmake/bare.sh --inside "$root" "$@" &
-  inside=$!
-  wait "$inside" || status=$?
-  inside=''
-  ((status == 0)) || exit "$status"
+start() {  # ROOT COMMAND…: inside the system there; its process is appended to `inside`
+  unshare --mount --pid --fork --kill-child --mount-proc bash cmake/bare.sh --inside "$@" &
+  inside+=($!)
 }
 
 new_root
@@ -108,17 +106,34 @@ cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 git clone -q --no-hardlinks --no-tags . "$root/root/cleave"
 git -C "$root/root/cleave" checkout -q --detach "$(git rev-parse HEAD)"
 
+lines=()
+while (($#)) && [[ $1 != -- ]]; do
+  lines+=("$1")
+  shift
+done
+start "$root" "${lines[@]}"
+status=0
+wait "${inside[0]}" || status=$?
+inside=()
+((status == 0)) || exit "$status"
+
 first=$root lines=()
-for line in "$@" --; do
+for line in "${@:2}" --; do
   if [[ $line != -- ]]; then
     lines+=("$line")
-    continue
-  fi
-  if [[ -z $root ]]; then
+  elif ((${#lines[@]})); then
     new_root
     cp -a --one-file-system "$first/." "$root"
+    logs+=("$keep/log.$$.${#logs[@]}")
+    start "$root" "${lines[@]}" >"${logs[-1]}" 2>&1
+    lines=()
   fi
-  run_in_it "${lines[@]}"
-  [[ $root == "$first" || ${CLEAVE_BARE_KEEP:-} == 1 ]] || remove "$root"
-  root='' lines=()
 done
+for i in "${!inside[@]}"; do
+  one=0
+  wait "${inside[i]}" || one=$?
+  ((status)) || status=$one
+  cat "${logs[i]}"
+done
+inside=()
+exit "$status"
