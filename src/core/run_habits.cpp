@@ -15,7 +15,7 @@ constexpr unsigned known = 1000;       // more counts as this
 
 /// Divided runs do not tell how much work they are. If that may be little, one in so many is
 /// undivided for a while, to see it.
-constexpr std::uint32_t looks = 32;
+constexpr std::uint32_t runs_a_look = 32;
 
 std::uint64_t microseconds(unsigned n) noexcept { return n * ticks_per_microsecond(); }
 
@@ -27,7 +27,7 @@ std::uint64_t run_habits::begin(std::uint64_t now, bool asleep) noexcept {
   if (ended_ != 0) gap_ = (3 * gap_ + std::min(now - ended_, microseconds(known))) / 4;
   began_ = now;
   const std::uint64_t enough = microseconds(asleep ? asleep_work : short_work);
-  patient_ = work_ < enough || (++runs_ % looks == 0 && work_ < 8 * enough);
+  patient_ = work_ < enough || (++runs_ % runs_a_look == 0 && work_ < 8 * enough);
   return patient_ ? enough : 0;
 }
 

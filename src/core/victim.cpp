@@ -13,7 +13,7 @@ namespace cleave::detail {
 namespace {
 
 /// The share of a worker's time that answers may take, one in so many.
-constexpr unsigned share = 5;
+constexpr unsigned one_in = 5;
 /// Microseconds: what answers may take at once, as a poll may be the last for long.
 constexpr unsigned at_once = 100;
 /// What one answer counts at most: going back can take long, and then what is given is large.
@@ -34,15 +34,15 @@ constexpr unsigned put_off_longest = 20;
 bool worker::answered_enough(std::uint64_t now) const noexcept {
   if (now < answering_.undivided_until) return true;
   const std::uint64_t ahead = answering_.computes_until - now,
-                      allowed = ticks_per_microsecond() * share * at_once;
+                      allowed = ticks_per_microsecond() * one_in * at_once;
   return ahead > allowed && ahead < 2 * allowed;  // more is a clock that was set back
 }
 
-/// `share` times what an answer took has to pass before it counts no more.
+/// `one_in` times what an answer took has to pass before it counts no more.
 void worker::count_answer(std::uint64_t begin) noexcept {
   const std::uint64_t most = counted * ticks_per_microsecond();
   answering_.computes_until = std::max(answering_.computes_until, begin) +
-                              share * std::min(cutoff_.time_since(begin), most);
+                              one_in * std::min(cutoff_.time_since(begin), most);
 }
 
 void worker::answer(std::uintptr_t construct) {

@@ -119,7 +119,7 @@ std::size_t distribution::send_value(const any_datum* d, const transfer_of& of) 
       byte_writer w(message);
       w.put<std::uint32_t>(rank()), w.put(of.place);
       if (planning_.recording != nullptr) w.put(recorder::now());
-      w.put(number_of(d));
+      w.put(place_number(d));
       if (d != nullptr) d->put(w);
       const std::size_t size = message.size();
       node_.send(of.to, std::move(message));

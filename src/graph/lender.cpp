@@ -15,7 +15,7 @@ namespace {
 
 /// How many a thread that completes subtasks looks at to know whether there is one, and how long it
 /// does not when there was none, in microseconds.
-constexpr std::size_t few = 8;
+constexpr std::size_t few_ready = 8;
 constexpr double pause = 50;
 /// What is ready is looked at so much later by the thread that receives: after a pause, and if
 /// nothing was worth lending.
@@ -59,7 +59,7 @@ void lending::has_spare() noexcept {
   if (!is_completing) lock.lock();
   // The caller may be the last one for long: it is about to begin a subtask, or to wait.
   if (recorder::now() < looks_at_) return node_.look_after(soon);
-  look_for_spare(few);
+  look_for_spare(few_ready);
 }
 
 /// Called with the team's mutex.

@@ -8,14 +8,14 @@ namespace {
 
 /// For each worker. So few keep a worker busy while a message travels; the memory of as
 /// many as `many` stays in its caches.
-constexpr std::uint32_t few = 64, many = 512;
+constexpr std::uint32_t few_ahead = 64, many = 512;
 
 }  // namespace
 
 making_ahead::making_ahead(group_scope& of, message_watch* messages) noexcept
     : of_(of),
       messages_(of.owner == nullptr || of.owner->of.cpus.oversubscribed ? nullptr : messages),
-      few_(few * workers_of(of)),
+      few_(few_ahead * workers_of(of)),
       patience_(many * workers_of(of)) {}
 
 making_ahead::~making_ahead() {

@@ -14,7 +14,7 @@ namespace cleave::detail {
 
 /// The number of no datum, for messages that tell only that something is done.
 constexpr std::uint32_t no_datum = std::numeric_limits<std::uint32_t>::max();
-inline std::uint32_t number_of(const any_datum* d) noexcept {
+inline std::uint32_t place_number(const any_datum* d) noexcept {
   return d != nullptr ? d->place.number : no_datum;
 }
 
@@ -48,7 +48,7 @@ public:
   void call() override {
     bytes = arrival.message.size();
     if (!arrival.has_value) return by_.keep_reason(arrival);
-    if (arrival.datum != number_of(datum_)) throw distribution::different_graphs();
+    if (arrival.datum != place_number(datum_)) throw distribution::different_graphs();
     if (datum_ == nullptr) return;
     byte_reader r(std::span<const std::byte>(arrival.message).subspan(arrival.first));
     datum_->get(r);

@@ -9,14 +9,15 @@ constexpr double messages = 10;
 /// What is known is believed for so long, in microseconds.
 constexpr double long_ago = 20'000;
 /// Fewer measurements are not enough: a thread may lose its CPU meanwhile.
-constexpr unsigned few = 4;
+constexpr unsigned enough_runs = 4;
 /// How much the newest measurement counts.
 constexpr double newest = 0.25;
 }  // namespace
 
 bool worth::is(std::type_index what, double now) const noexcept {
   const auto at = known_.find(what);
-  if (at == known_.end() || at->second.count < few || now - at->second.at > long_ago) return true;
+  if (at == known_.end() || at->second.count < enough_runs || now - at->second.at > long_ago)
+    return true;
   return at->second.run > messages + 2 * at->second.cost;
 }
 

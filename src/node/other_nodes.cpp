@@ -6,7 +6,6 @@
 namespace cleave::net {
 
 using detail::native;
-using detail::task;
 
 other_nodes::other_nodes(detail::pool& p, native::bell ring)
     : of_(p), own_(word_, cutoff_, ring), slots_(p.meeting, own_) {
@@ -25,7 +24,7 @@ other_nodes::~other_nodes() {
   while (next_finished() != nullptr) {}
 }
 
-void other_nodes::ask(unsigned k, const task* within) noexcept {
+void other_nodes::ask(unsigned k, const detail::task* within) noexcept {
   slot& s = *boxes_[k];
   assert(!s.open);
   s.open = true, s.within = within;
@@ -50,7 +49,7 @@ bool other_nodes::next_given(gift& g) noexcept {
     slot& s = *boxes_[k];
     if (!s.open || !slots_.has_answer(k)) continue;
     s.open = false;
-    g = {k, reinterpret_cast<task*>(slots_.collect(k))};
+    g = {k, reinterpret_cast<detail::task*>(slots_.collect(k))};
     if (g.given != nullptr) stayed_.something_leaves();
     return true;
   }
@@ -65,21 +64,21 @@ const std::vector<other_nodes::starving>& other_nodes::look_for_starving() {
   return starving_;
 }
 
-bool other_nodes::feed(const starving& who, task& t) noexcept {
+bool other_nodes::feed(const starving& who, detail::task& t) noexcept {
   // The task's runner stays: the owner may be reading it, and cannot take it back from a worker
   // that asked.
   return slots_.feed(who.worker, who.seen, reinterpret_cast<detail::request>(&t));
 }
 
-std::unique_ptr<task> other_nodes::next_finished() noexcept {
+std::unique_ptr<detail::task> other_nodes::next_finished() noexcept {
   std::lock_guard lock(finished_mutex_);
   if (finished_.empty()) return nullptr;
-  std::unique_ptr<task> t(finished_.back());
+  std::unique_ptr<detail::task> t(finished_.back());
   finished_.pop_back();
   return t;
 }
 
-void other_nodes::finished_here(task& t) noexcept {
+void other_nodes::finished_here(detail::task& t) noexcept {
   {
     std::lock_guard lock(finished_mutex_);
     finished_.push_back(&t);
@@ -87,11 +86,11 @@ void other_nodes::finished_here(task& t) noexcept {
   own_.ring(detail::news);
 }
 
-void other_nodes::complete(task& t) noexcept {
+void other_nodes::complete(detail::task& t) noexcept {
   detail::worker* const owner = t.owner;
   t.ticks = 0;  // nobody here knows the ticks
   t.ended();
-  t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
+  t.progress.store(detail::task::finished, std::memory_order_release);  // acquired by done()
   owner->box().ring(detail::news);
 }
 

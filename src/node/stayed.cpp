@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t between_notes = 20'000;  // as often as a node asks in vain
 constexpr std::uint64_t until_told = 200'000;
 constexpr unsigned notes_until_told = 10;
-constexpr std::uint64_t longest_pause = 1'000'000;  // notes further apart do not go on
+constexpr std::uint64_t longest_gap = 1'000'000;  // notes further apart do not go on
 
 std::uint64_t in_ticks(std::uint64_t us) noexcept { return us * detail::ticks_per_microsecond(); }
 
@@ -30,7 +30,7 @@ bool stayed_types::is_due(std::uint64_t tick) noexcept {
 bool stayed_types::lasts(std::uint64_t tick) noexcept {
   const bool ended = left_.exchange(false, std::memory_order_relaxed);
   streak& s = lasting_;
-  if (ended || s.notes == 0 || tick - s.last > in_ticks(longest_pause)) s = {tick, tick, 0};
+  if (ended || s.notes == 0 || tick - s.last > in_ticks(longest_gap)) s = {tick, tick, 0};
   s.last = tick;
   return ++s.notes >= notes_until_told && tick - s.since >= in_ticks(until_told);
 }

@@ -163,8 +163,8 @@ public:
   /// Says that the owner blocks on something else until its bell is rung; false if there are
   /// signals. wake_up() ends it.
   bool fall_asleep() noexcept {
-    std::uint32_t none = 0;
-    return own_word().compare_exchange_strong(none, sleeping, std::memory_order_seq_cst,
+    std::uint32_t no_signals = 0;
+    return own_word().compare_exchange_strong(no_signals, sleeping, std::memory_order_seq_cst,
                                               std::memory_order_relaxed);
   }
   void wake_up() noexcept {
