@@ -19,7 +19,7 @@ namespace apps::tsp::parallel {
 
 // Returns whether the tour is new.
 struct add_tour {
-  static constexpr bool commutative = true;
+  static constexpr bool commutative = true, idempotent = true;
   bool operator()(std::set<tour>& all, const tour& t) const { return all.insert(t).second; }
 };
 using gathered_tours = cleave::gathered<std::set<tour>, add_tour>;

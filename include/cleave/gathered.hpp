@@ -67,6 +67,11 @@ constexpr bool commutes() {
   if constexpr (requires { Update::commutative; }) return Update::commutative;
   else return false;
 }
+template <class Update>
+constexpr bool may_be_repeated() {
+  if constexpr (requires { Update::idempotent; }) return Update::idempotent;
+  else return false;
+}
 
 }  // namespace detail
 
@@ -90,13 +95,15 @@ class gathered_ref;
 /// - `commutative = true`: the order makes no difference. An update is seen at once where it was
 ///   made. Without that each node applies all of them in the home's order, its own ones too, some
 ///   time after update() has returned.
+/// - `idempotent = true`, of what is commutative, too: an update that is made twice means the same
+///   as once. It returns a bool: whether the value has changed. Others are not told of one that
+///   changes nothing, as they have, or get, what makes it so.
 /// - `static void combine(A& a, const A& b)`: a, then b, is one update. Those that leave together
 ///   are combined into one.
 ///
 /// Each update is applied once on each node, and those of a node in their order. All updates that a
 /// task has made are seen by whoever waited for the task. A task that runs again, since its node
-/// was lost, makes its updates again: unless an update that is made twice means the same as once,
-/// what a lost node did may count twice.
+/// was lost, makes its updates again: those that are not idempotent may count twice.
 ///
 /// Updates come in when somebody calls update(), read(), get() or settle(); not otherwise. All
 /// functions may be called by any thread of the program; not in a
@@ -109,6 +116,10 @@ class gathered final : detail::gathered_base {
                 "Update must be a function object: R operator()(T&, const A&) const");
   using call = detail::update_call<decltype(&Update::operator())>;
   static constexpr bool is_commutative = detail::commutes<Update>();
+  static constexpr bool is_idempotent = detail::may_be_repeated<Update>();
+  static_assert(!is_idempotent || (is_commutative && std::is_same_v<typename call::result, bool>),
+                "cleave: an idempotent Update is commutative, too, and returns a bool: whether it "
+                "has changed the value");
 
 public:
   using argument = typename call::argument;
@@ -140,6 +151,9 @@ public:
       add(with);
     } else {
       result r = Update{}(value_, with);
+      if constexpr (is_idempotent) {
+        if (!r) return r;
+      }
       add(with);
       return r;
     }

@@ -247,6 +247,31 @@ TEST(gathered, updates_that_leave_together_are_combined) {
   EXPECT_EQ(t.here.get(), 15);
 }
 
+struct mark {
+  static constexpr bool commutative = true, idempotent = true;
+  bool operator()(std::set<int>& all, const int& i) const { return all.insert(i).second; }
+};
+
+TEST(gathered, nobody_is_told_of_an_idempotent_update_that_changes_nothing) {
+  two_replicas<cleave::gathered<std::set<int>, mark>> t(telling::together(2));
+  t.send_value();
+  EXPECT_TRUE(t.here.update(1));
+  EXPECT_FALSE(t.here.update(1));
+  EXPECT_EQ(t.order(t.home, true, false), 0U) << "one, and not two, is to be told";
+  EXPECT_TRUE(t.here.update(2));
+  EXPECT_EQ(t.order(t.home, true, false), 2U);
+  EXPECT_FALSE(t.there->update(2)) << "the home has made it";
+  EXPECT_EQ(t.order(t.away), 0U);
+  EXPECT_TRUE(t.there->update(3));
+  EXPECT_EQ(t.order(t.away), 1U);
+  EXPECT_EQ(t.here.get(), (std::set{1, 2, 3}));
+  EXPECT_EQ(t.there->get(), (std::set{1, 2, 3}));
+
+  two_replicas<numbers> other;  // what is not idempotent is told each time
+  other.here.update(1), other.here.update(1);
+  EXPECT_EQ(other.order(other.home), 2U);
+}
+
 TEST(gathered, so_many_are_told_together) {
   const auto told_after = [](telling when) {
     two_replicas<numbers> n(when);
