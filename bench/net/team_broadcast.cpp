@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -26,7 +28,8 @@ double now() {
 
 constexpr const char* ways[] = {"auto", "flat", "binomial", "chain", "binary"};
 
-// Seconds until the last member had it, each way `count` times in turn.
+// Seconds until the last member had it: each way once, `count` times, in another order each time,
+// as what was sent before is in the caches.
 struct broadcasts {
   int bytes = 0, count = 0;
   auto input() { return std::tie(bytes, count); }
@@ -37,11 +40,16 @@ struct broadcasts {
     std::vector<double> seconds;
     auto& setting = cleave::detail::broadcast_setting_in_use();
     const auto from_environment = setting;
+    std::vector<double> seconds_of(std::size(ways));
+    std::vector<std::size_t> order(std::size(ways));
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937 draw(all.broadcast(std::random_device{}()));
     for (int i = 0; i < count * static_cast<int>(std::size(ways)); ++i) {
+      const std::size_t turn = static_cast<std::size_t>(i) % std::size(ways);
+      if (turn == 0) std::shuffle(order.begin(), order.end(), draw);
       setting = from_environment;
       for (unsigned r = 0; r < all.size(); ++r) all.broadcast(i, r);  // all are here
-      if (const auto* const way = ways[static_cast<std::size_t>(i) % std::size(ways)];
-          way != ways[0])
+      if (const auto* const way = ways[order[turn]]; way != ways[0])
         setting = cleave::detail::read_broadcast_setting("", way);
       const double begun = all.broadcast(now());
       auto mine = all.broadcast(all.rank() == 0 ? contents : std::vector<std::uint8_t>{});
@@ -50,7 +58,9 @@ struct broadcasts {
       double last = 0;
       setting = from_environment;
       for (unsigned r = 0; r < all.size(); ++r) last = std::max(last, all.broadcast(ended, r));
-      seconds.push_back(last - begun);
+      seconds_of[order[turn]] = last - begun;
+      if (turn + 1 == std::size(ways))
+        seconds.insert(seconds.end(), seconds_of.begin(), seconds_of.end());
     }
     return seconds;
   }

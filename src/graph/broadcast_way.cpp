@@ -17,26 +17,49 @@ namespace {
 using shape = broadcast_setting::way;
 constexpr std::string_view names[] = {"auto", "flat", "binomial", "chain", "binary"};
 constexpr std::size_t least_part = std::size_t{8} << 10, largest_part = std::size_t{1} << 20;
+/// Where more members than CPUs are on one host, a member that is to pass something on waits so
+/// long for its turn, in microseconds, for each member that a CPU has.
+constexpr double turn = 35;
+/// The longer a message is, the more of it leaves the caches before it is passed on: each byte of
+/// one of a megabyte costs so much more.
+constexpr double megabyte = 1 << 20, from_memory = 0.25;
+/// How much of the time that it would take if each member had a CPU is added where they share them:
+/// who has most to do does not always have one.
+constexpr double waits = 0.1;
 
 /// What broadcasts take in a network, in microseconds.
 class cost {
 public:
-  cost(const broadcast_setting& how, std::size_t bytes, unsigned members) noexcept
+  cost(const broadcast_setting& how, std::size_t bytes, unsigned members, unsigned cpus) noexcept
       : how_(how),
         bytes_(static_cast<double>(bytes)),
         others_(members - 1),
-        levels_(std::bit_width(members - 1)) {}
+        levels_(std::bit_width(members - 1)),
+        cpus_(members > cpus ? cpus : 0) {}
 
   /// The first member sends to one after the other.
-  double flat() const { return (others_ - 1) * port(bytes_) + hop(bytes_); }
-  double binomial() const { return levels_ * hop(bytes_); }
+  double flat() const { return on_cpus(1, bytes_, (others_ - 1) * port(bytes_) + hop(bytes_)); }
+  double binomial() const { return on_cpus(levels_, bytes_, levels_ * hop(bytes_)); }
   /// The last member gets the first part after all hops; then parts follow each other.
-  double chain(double part) const { return others_ * hop(part) + followers(part) * relayed(part); }
+  double chain(double part) const {
+    return on_cpus(others_, part, others_ * hop(part) + followers(part) * relayed(part));
+  }
   double binary(double part) const {
-    return levels_ * (hop(part) + port(part)) + followers(part) * (relayed(part) + port(part));
+    return on_cpus(
+        levels_, part,
+        levels_ * (hop(part) + port(part)) + followers(part) * (relayed(part) + port(part)));
   }
 
 private:
+  /// What takes that long if each member has a CPU takes longer if members share them: what all
+  /// members do, one after the other, and the turns that are waited for.
+  double on_cpus(double hops, double part, double alone) const {
+    if (cpus_ == 0) return alone;
+    const double bytes = bytes_ * (1 + from_memory * std::min(part / megabyte, 1.0));
+    const double messages = followers(part) + 1,
+                 work = others_ * 2 * (messages * how_.overhead + bytes * how_.per_byte);
+    return std::max(alone, work / cpus_ + hops * turn * (others_ + 1) / cpus_) + waits * alone;
+  }
   /// How long a message of k bytes keeps its sender.
   double port(double k) const { return how_.overhead + k * how_.per_byte; }
   /// How long a member is kept by a message that it receives and sends on.
@@ -47,6 +70,7 @@ private:
 
   const broadcast_setting& how_;
   double bytes_, others_, levels_;
+  double cpus_;  // that members share; 0: each has its own
 };
 
 [[noreturn]] void refuse(const char* setting, std::string_view text) {
@@ -88,8 +112,9 @@ broadcast_setting& broadcast_setting_in_use() {
   return read;
 }
 
-broadcast_way way_of_broadcast(std::size_t bytes, unsigned members, const broadcast_setting& how) {
-  const cost costs(how, bytes, members);
+broadcast_way way_of_broadcast(std::size_t bytes, unsigned members, const broadcast_setting& how,
+                               unsigned cpus) {
+  const cost costs(how, bytes, members, cpus);
   broadcast_way best{how.is, bytes};
   double least = std::numeric_limits<double>::infinity();
   const auto take = [&](shape is, std::size_t part, double microseconds) {

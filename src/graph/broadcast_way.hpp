@@ -32,8 +32,10 @@ struct broadcast_way {
   std::vector<unsigned> children(unsigned self, unsigned members) const;
 };
 
-/// The way of that many bytes to that many members, of two or more.
-broadcast_way way_of_broadcast(std::size_t bytes, unsigned members, const broadcast_setting& how);
+/// The way of that many bytes to that many members, of two or more. `cpus`: so many are shared by
+/// all members; 0: each member has CPUs of its own.
+broadcast_way way_of_broadcast(std::size_t bytes, unsigned members, const broadcast_setting& how,
+                               unsigned cpus = 0);
 
 /// The members from `root` on, those of one site behind each other, so that a chain goes into each
 /// site once, and of a tree few branches do. `sites` has a number for the site of each member.

@@ -1,6 +1,7 @@
 #include "machine/cpus.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -126,6 +127,11 @@ int quota_cpus(const fs::path& root) {
   return tightest ? std::max(1, static_cast<int>(std::ceil(*tightest))) : 0;
 }
 
+static int within_quota(int cpus) {
+  if (const int paid = quota_cpus(); paid > 0) cpus = std::min(cpus, paid);
+  return std::max(1, cpus);
+}
+
 int usable_cpus() {
   int cpus = static_cast<int>(std::thread::hardware_concurrency());
   // A mask sized for the machine: the fixed cpu_set_t ends at 1024 CPUs.
@@ -137,8 +143,9 @@ int usable_cpus() {
     CPU_FREE(mask);
     if (known) break;
   }
-  if (const int paid = quota_cpus(); paid > 0) cpus = std::min(cpus, paid);
-  return std::max(1, cpus);
+  return within_quota(cpus);
 }
+
+int host_cpus() { return within_quota(static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))); }
 
 }  // namespace cleave::machine

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "machine/cpus.hpp"
 #include "transport/launch.hpp"
 #include "travel/exceptions.hpp"
 
@@ -170,11 +171,16 @@ void teams::hear_of_member(bytes contents) {
 void teams::make_team(std::uint64_t number, std::vector<address> members, unsigned rank) {
   const transport& t = out_.carrier();
   std::vector<std::uint64_t> sites;
-  for (const address who : members)
-    sites.push_back(who != t.self() && t.how_far(who) == distance::far ? t.site(who) + 1 : 0);
+  bool is_one_host = true;
+  for (const address who : members) {
+    const distance far = who == t.self() ? distance::same_host : t.how_far(who);
+    is_one_host &= far == distance::same_host;
+    sites.push_back(far == distance::far ? t.site(who) + 1 : 0);
+  }
   mail_.set_team(number, std::move(members));
   team_ = std::make_shared<detail::team_node>(
-      number, rank, static_cast<unsigned>(mail_.members().size()), &net_, std::move(sites));
+      number, rank, static_cast<unsigned>(mail_.members().size()), &net_, std::move(sites),
+      is_one_host ? static_cast<unsigned>(machine::host_cpus()) : 0);
 }
 
 void teams::begin(address leader, const team_begin& m) {

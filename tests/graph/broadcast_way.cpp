@@ -56,6 +56,21 @@ TEST(broadcast_way, follows_the_network) {
             way_of_broadcast(64 << 20, 8, of("auto,1000,500,0.001")).part);
 }
 
+// What was measured: 2 CPUs, 4 to 16 members.
+TEST(broadcast_way, follows_the_cpus_that_members_share) {
+  const auto is = [](std::size_t bytes, unsigned members, unsigned cpus) {
+    return way_of_broadcast(bytes + 8, members, of("auto"), cpus).is;
+  };
+  EXPECT_EQ(is(4 << 10, 16, 0), way::binomial);
+  EXPECT_EQ(is(4 << 10, 16, 16), way::binomial) << "each has a CPU";
+  EXPECT_EQ(is(4 << 10, 16, 2), way::flat) << "who passes it on waits for its turn";
+  EXPECT_EQ(is(256 << 10, 16, 2), way::flat) << "parts cost CPUs that nobody has";
+  EXPECT_EQ(is(1 << 20, 4, 2), way::chain);
+  EXPECT_EQ(is(1 << 20, 8, 2), way::binary);
+  EXPECT_EQ(is(1 << 20, 16, 2), way::binary) << "a chain has more turns";
+  EXPECT_NE(is(1 << 20, 17, 16), way::flat) << "there is nearly one for each";
+}
+
 TEST(broadcast_way, goes_into_each_site_once) {
   const std::vector<std::uint64_t> sites{0, 7, 0, 9, 7, 0};
   EXPECT_EQ(order_of_broadcast(0, sites), (std::vector{0U, 2U, 5U, 1U, 4U, 3U}));

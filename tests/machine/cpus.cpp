@@ -176,6 +176,20 @@ TEST_F(quota, malformed_files_are_no_quota) {
   EXPECT_EQ(cpus(), 0);
 }
 
+TEST(host_cpus, are_there_whatever_the_affinity_mask) {
+  const int all = host_cpus();
+  EXPECT_GE(all, 1);
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_cpus(), 1);
+  EXPECT_EQ(host_cpus(), all);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
 TEST(usable_cpus, within_the_affinity_mask) {
   EXPECT_GE(machine::usable_cpus(), 1);
   std::thread([] {  // the mask of a thread is its own

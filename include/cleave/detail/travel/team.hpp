@@ -56,12 +56,13 @@ public:
 class team_node {
 public:
   /// `net` may be null if there is one member. `number`: the network's. `sites_of_members` is as
-  /// `sites` says; none: all are at one.
+  /// `sites` says; none: all are at one. `shared_cpus` is as `cpus` says.
   team_node(std::uint64_t number, unsigned its_rank, unsigned members, team_carrier* net,
-            std::vector<std::uint64_t> sites_of_members = {})
+            std::vector<std::uint64_t> sites_of_members = {}, unsigned shared_cpus = 0)
       : rank(its_rank),
         size(members),
         sites(std::move(sites_of_members)),
+        cpus(shared_cpus),
         number_(number),
         net_(net) {
     sites.resize(size);
@@ -71,6 +72,7 @@ public:
 
   const unsigned rank, size;
   std::vector<std::uint64_t> sites;  // of each member, by a number that only this node gives
+  const unsigned cpus;  // of the one host on which all members are; 0: they are on several
   const worker* began_on = nullptr;  // the team's task
 
   // The members of the team call these.
