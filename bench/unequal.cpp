@@ -1,5 +1,7 @@
 // Nodes that are not equally fast: the steps of a stencil, whose columns lie in slabs on the ranks.
-// Subtasks of one rank take twice as long. Started by mpirun, each rank with one worker.
+// Subtasks of one rank take twice as long, or its cgroup has half a CPU. Started by mpirun, each
+// rank with one worker.
+#include <time.h>
 #include <chrono>
 #include <cleave/cleave.hpp>
 #include <cstdint>
@@ -20,12 +22,19 @@ struct column {
   auto fields() { return std::tie(values, elsewhere); }
 };
 
+// The CPU time of this thread.
+std::chrono::duration<double, std::micro> cpu_time() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
 // Computes, or sleeps: then other programs on the machine matter less.
 void spend(double microseconds, bool sleeps) {
-  const auto length = std::chrono::duration<double, std::micro>(microseconds);
+  const std::chrono::duration<double, std::micro> length(microseconds);
   if (sleeps) return std::this_thread::sleep_for(length);
-  const auto end = std::chrono::steady_clock::now() + length;
-  while (std::chrono::steady_clock::now() < end) {}
+  const auto end = cpu_time() + length;
+  while (cpu_time() < end) {}
 }
 
 struct result {

@@ -177,7 +177,7 @@ TEST_F(quota, malformed_files_are_no_quota) {
 }
 
 TEST(host_cpus, are_there_whatever_the_affinity_mask) {
-  const int all = host_cpus();
+  const int all = machine::host_cpus();
   EXPECT_GE(all, 1);
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
@@ -185,8 +185,8 @@ TEST(host_cpus, are_there_whatever_the_affinity_mask) {
   for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
     if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_EQ(usable_cpus(), 1);
-  EXPECT_EQ(host_cpus(), all);
+  EXPECT_EQ(machine::usable_cpus(), 1);
+  EXPECT_EQ(machine::host_cpus(), all);
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
