@@ -37,7 +37,7 @@ sites:                ## three sites, then four, with delays between them, in ne
 	@bash cmake/build.sh release programs sim wait_tree plugins
 	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_QUEENS=16 CLEAVE_EFFICIENCY=95 CLEAVE_SOURCE_DIR=$$PWD \
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/sites.sh
-	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_DEPTH=8 CLEAVE_GAIN=3 CLEAVE_SOURCE_DIR=$$PWD \
+	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_DEPTH=7 CLEAVE_COST=4000 CLEAVE_SLICE=2000 CLEAVE_GAIN=3 CLEAVE_SOURCE_DIR=$$PWD \
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/strategies.sh
 
 switch:               ## sixteen hosts on a switch of 10 Mbit/s a port, then on a shared medium; needs root; into build/switch
