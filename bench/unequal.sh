@@ -25,28 +25,27 @@ half_a_cpu() {
 speeds=(sleep)
 if half_a_cpu; then speeds+=(quota); else echo "unequal: no cgroup can be made here, so there is no row \"quota\""; fi
 
-declare -A start each
+declare -A start
 mpis=()
 for mpi in openmpi mpich; do
   mpirun=$(command -v "mpirun.$mpi") || continue
-  each[$mpi]="-n 1"
   [[ $mpi == openmpi ]] && mpirun+=" --oversubscribe --bind-to none"
   mpis+=("$mpi") start[$mpi]=$mpirun
 done
 lengths=("1000 --steps 100" "10000 --steps 20")  # microseconds of a subtask
 
 once() {  # WAY COMMAND…: its seconds, added to that way's file
-  "${@:2}" 2>"$work/err" | sed -n 's/.*"seconds":\([0-9.e-]*\),.*/\1/p' >>"$work/$1"
+  "${@:2}" 2>/dev/null | sed -n 's/.*"seconds":\([0-9.e-]*\),.*/\1/p' >>"$work/$1"
 }
 on_two() {  # MPI SPEED OPTION…: the program on two ranks, the second one at half speed
-  local mpi=$1 one="${each[$1]} $bin/unequal ${*:3}"
+  local one=(-n 1 "$bin/unequal" "${@:3}") other=("$bin/unequal" "${@:3}")
   if [[ $2 == sleep ]]; then
-    # shellcheck disable=SC2086
-    ${start[$mpi]} $one --slow 1 : $one --slow 1
+    one+=(--slow 1) other+=(--slow 1)
   else
-    # shellcheck disable=SC2086
-    ${start[$mpi]} $one : ${each[$mpi]} bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$bin/unequal" "${@:3}"
+    other=(bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "${other[@]}")
   fi
+  # shellcheck disable=SC2086
+  timeout 300 ${start[$1]} "${one[@]}" : -n 1 "${other[@]}"
 }
 for ((round = 0; round < rounds; ++round)); do
   for speed in "${speeds[@]}"; do
@@ -54,7 +53,7 @@ for ((round = 0; round < rounds; ++round)); do
       # shellcheck disable=SC2206
       options=(--length $length)
       [[ $speed == sleep ]] && options+=(--sleep)
-      once "$speed-one-${length%% *}" "$bin/unequal" "${options[@]}"
+      once "$speed-one-${length%% *}" timeout 300 "$bin/unequal" "${options[@]}"
       for mpi in "${mpis[@]}"; do
         once "$speed-$mpi-static-${length%% *}" on_two "$mpi" "$speed" "${options[@]}"
         once "$speed-$mpi-dynamic-${length%% *}" on_two "$mpi" "$speed" "${options[@]}" --dynamic

@@ -28,41 +28,42 @@ double now() {
 
 constexpr const char* ways[] = {"auto", "flat", "binomial", "chain", "binary"};
 
-// Seconds until the last member had it: each way once, `count` times, in another order each time,
-// as what was sent before is in the caches.
+// The seconds until the last member had it, of all ways `count` times. They take turns in another
+// order each time, as what was sent before is in the caches.
 struct broadcasts {
   int bytes = 0, count = 0;
   auto input() { return std::tie(bytes, count); }
 
   std::vector<double> run(cleave::team& all) {
-    const auto length = static_cast<std::size_t>(bytes);
-    std::vector<std::uint8_t> contents(length, 1);
     std::vector<double> seconds;
-    auto& setting = cleave::detail::broadcast_setting_in_use();
-    const auto from_environment = setting;
-    std::vector<double> seconds_of(std::size(ways));
     std::vector<std::size_t> order(std::size(ways));
     std::iota(order.begin(), order.end(), 0);
     std::mt19937 draw(all.broadcast(std::random_device{}()));
-    for (int i = 0; i < count * static_cast<int>(std::size(ways)); ++i) {
-      const std::size_t turn = static_cast<std::size_t>(i) % std::size(ways);
-      if (turn == 0) std::shuffle(order.begin(), order.end(), draw);
-      setting = from_environment;
-      for (unsigned r = 0; r < all.size(); ++r) all.broadcast(i, r);  // all are here
-      if (const auto* const way = ways[order[turn]]; way != ways[0])
-        setting = cleave::detail::read_broadcast_setting("", way);
-      const double begun = all.broadcast(now());
-      auto mine = all.broadcast(all.rank() == 0 ? contents : std::vector<std::uint8_t>{});
-      const double ended = now();
-      if (mine.size() != length || mine.back() != 1) throw std::runtime_error("other bytes");
-      double last = 0;
-      setting = from_environment;
-      for (unsigned r = 0; r < all.size(); ++r) last = std::max(last, all.broadcast(ended, r));
-      seconds_of[order[turn]] = last - begun;
-      if (turn + 1 == std::size(ways))
-        seconds.insert(seconds.end(), seconds_of.begin(), seconds_of.end());
+    for (int i = 0; i < count; ++i) {
+      std::shuffle(order.begin(), order.end(), draw);
+      const std::size_t first = seconds.size();
+      seconds.resize(first + std::size(ways));
+      for (const std::size_t way : order) seconds[first + way] = once(all, ways[way]);
     }
     return seconds;
+  }
+
+private:
+  double once(cleave::team& all, const char* way) const {
+    const auto length = static_cast<std::size_t>(bytes);
+    const std::vector<std::uint8_t> contents(all.rank() == 0 ? length : 0, 1);
+    auto& setting = cleave::detail::broadcast_setting_in_use();
+    const auto from_environment = setting;
+    for (unsigned r = 0; r < all.size(); ++r) all.broadcast(0, r);  // all are here
+    if (way != ways[0]) setting = cleave::detail::read_broadcast_setting("", way);
+    const double begun = all.broadcast(now());
+    const auto mine = all.broadcast(contents);
+    const double ended = now();
+    if (mine.size() != length || mine.back() != 1) throw std::runtime_error("other bytes");
+    setting = from_environment;
+    double last = 0;
+    for (unsigned r = 0; r < all.size(); ++r) last = std::max(last, all.broadcast(ended, r));
+    return last - begun;
   }
 };
 

@@ -17,7 +17,7 @@ namespace {
 using shape = broadcast_setting::way;
 constexpr std::string_view names[] = {"auto", "flat", "binomial", "chain", "binary"};
 constexpr std::size_t least_part = std::size_t{8} << 10, largest_part = std::size_t{1} << 20;
-/// Where more members than CPUs are on one host, a member that is to pass something on waits so
+/// Where more members than CPUs are on one host, a member that is to pass something on of_alone so
 /// long for its turn, in microseconds, for each member that a CPU has.
 constexpr double turn = 35;
 /// The longer a message is, the more of it leaves the caches before it is passed on: each byte of
@@ -25,7 +25,7 @@ constexpr double turn = 35;
 constexpr double megabyte = 1 << 20, from_memory = 0.25;
 /// How much of the time that it would take if each member had a CPU is added where they share them:
 /// who has most to do does not always have one.
-constexpr double waits = 0.1;
+constexpr double of_alone = 0.1;
 
 /// What broadcasts take in a network, in microseconds.
 class cost {
@@ -58,7 +58,7 @@ private:
     const double bytes = bytes_ * (1 + from_memory * std::min(part / megabyte, 1.0));
     const double messages = followers(part) + 1,
                  work = others_ * 2 * (messages * how_.overhead + bytes * how_.per_byte);
-    return std::max(alone, work / cpus_ + hops * turn * (others_ + 1) / cpus_) + waits * alone;
+    return std::max(alone, work / cpus_ + hops * turn * (others_ + 1) / cpus_) + of_alone * alone;
   }
   /// How long a message of k bytes keeps its sender.
   double port(double k) const { return how_.overhead + k * how_.per_byte; }

@@ -30,6 +30,7 @@ bool vertex::precede(edge& e) noexcept {
 /// A profile needs to know where subtasks ended that are done.
 static bool is_profile() noexcept { return path_position() != 0; }
 
+/// The vertex may be another subtask's as soon as memory for one is taken.
 vertex* vertex_ref::get() const noexcept {
   if (at == nullptr) return nullptr;
   const bool goes_on =
@@ -259,7 +260,7 @@ vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_u
 
 /// N that add and M that read what they add to have N + M edges so, and not N * M.
 void graph_scope::join(datum_uses::list& all, std::uint64_t number) {
-  // The memory is taken first: it may be that of one of the list, which is done since a moment ago.
+  // The memory is taken first: it may be the block of one of the list that has just ended.
   std::unique_ptr<subtask> s(new (memory) subtask::joining(*this));
   before_.clear();
   for (const vertex_ref& v : all)

@@ -16,6 +16,12 @@ std::exception_ptr different_numbers() {
   return std::make_exception_ptr(detail::team_node::different_numbers());
 }
 
+/// What is read from files is read once.
+unsigned cpus_of_host() {
+  static const auto cpus = static_cast<unsigned>(machine::host_cpus());
+  return cpus;
+}
+
 }  // namespace
 
 // ---- the first node, asked by another thread
@@ -178,9 +184,9 @@ void teams::make_team(std::uint64_t number, std::vector<address> members, unsign
     sites.push_back(far == distance::far ? t.site(who) + 1 : 0);
   }
   mail_.set_team(number, std::move(members));
-  team_ = std::make_shared<detail::team_node>(
-      number, rank, static_cast<unsigned>(mail_.members().size()), &net_, std::move(sites),
-      is_one_host ? static_cast<unsigned>(machine::host_cpus()) : 0);
+  team_ = std::make_shared<detail::team_node>(number, rank,
+                                              static_cast<unsigned>(mail_.members().size()), &net_,
+                                              std::move(sites), is_one_host ? cpus_of_host() : 0);
 }
 
 void teams::begin(address leader, const team_begin& m) {
