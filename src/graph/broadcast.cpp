@@ -27,8 +27,8 @@ public:
 
   void send(const std::vector<std::byte>& bytes) {
     const broadcast_way how =
-        way_of_broadcast(bytes.size(), all_.size, broadcast_setting_in_use(), all_.cpus);
-    const auto order = order_of_broadcast(root_, all_.sites);
+        way_of_broadcast(bytes.size(), all_.size, broadcast_setting_in_use(), all_.places.cpus);
+    const auto order = order_of_broadcast(root_, all_.places.sites);
     const bool is_by_rank = order == by_rank();
     std::size_t at = 0;
     do {

@@ -8,7 +8,7 @@ namespace cleave::detail {
 
 void team_node::enter(team_port& p) {
   const std::lock_guard lock(mutex);
-  if (last_ == fewest_) throw different_numbers();
+  if (last_ == made_.fewest) throw different_numbers();
   p.port = ++last_;
   const auto at = ports_.emplace(p.port, &p).first;
   const auto early = early_.extract(p.port);
@@ -29,7 +29,7 @@ void team_node::leave(const team_port& p) noexcept {
 bool team_node::end() noexcept {
   const std::lock_guard lock(mutex);
   ended_ = true;
-  return !early_.empty() || most_ > last_;
+  return !early_.empty() || made_.most > last_;
 }
 
 std::uint64_t team_node::ports_made() noexcept {
@@ -39,8 +39,8 @@ std::uint64_t team_node::ports_made() noexcept {
 
 bool team_node::member_ended(std::uint64_t ports) noexcept {
   const std::lock_guard lock(mutex);
-  fewest_ = std::min(fewest_, ports), most_ = std::max(most_, ports);
-  return fewest_ < last_ || (ended_ && most_ > last_);
+  made_.fewest = std::min(made_.fewest, ports), made_.most = std::max(made_.most, ports);
+  return made_.fewest < last_ || (ended_ && made_.most > last_);
 }
 
 std::logic_error team_node::different_numbers() {

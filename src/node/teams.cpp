@@ -176,17 +176,17 @@ void teams::hear_of_member(bytes contents) {
 
 void teams::make_team(std::uint64_t number, std::vector<address> members, unsigned rank) {
   const transport& t = out_.carrier();
-  std::vector<std::uint64_t> sites;
+  detail::team_places places;
   bool is_one_host = true;
   for (const address who : members) {
     const distance far = who == t.self() ? distance::same_host : t.how_far(who);
     is_one_host &= far == distance::same_host;
-    sites.push_back(far == distance::far ? t.site(who) + 1 : 0);
+    places.sites.push_back(far == distance::far ? t.site(who) + 1 : 0);
   }
+  if (is_one_host) places.cpus = cpus_of_host();
   mail_.set_team(number, std::move(members));
-  team_ = std::make_shared<detail::team_node>(number, rank,
-                                              static_cast<unsigned>(mail_.members().size()), &net_,
-                                              std::move(sites), is_one_host ? cpus_of_host() : 0);
+  team_ = std::make_shared<detail::team_node>(
+      number, rank, static_cast<unsigned>(mail_.members().size()), &net_, std::move(places));
 }
 
 void teams::begin(address leader, const team_begin& m) {

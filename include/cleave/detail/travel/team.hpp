@@ -48,6 +48,12 @@ public:
   std::uint64_t port = 0;  // its number within its team, from enter() on
 };
 
+/// Where the members of a team are.
+struct team_places {
+  std::vector<std::uint64_t> sites;  // of each member, by a number that only this node gives
+  unsigned cpus = 0;  // of the one host on which all members are; 0: they are on several
+};
+
 /// One node as a member of a team.
 ///
 /// Invariant: a message goes to the port that its sender's port is there: the nth port of each
@@ -55,24 +61,18 @@ public:
 /// for one that is gone is dropped.
 class team_node {
 public:
-  /// `net` may be null if there is one member. `number`: the network's. `sites_of_members` is as
-  /// `sites` says; none: all are at one. `shared_cpus` is as `cpus` says.
+  /// `net` may be null if there is one member. `number`: the network's. Without sites all members
+  /// are at one.
   team_node(std::uint64_t number, unsigned its_rank, unsigned members, team_carrier* net,
-            std::vector<std::uint64_t> sites_of_members = {}, unsigned shared_cpus = 0)
-      : rank(its_rank),
-        size(members),
-        sites(std::move(sites_of_members)),
-        cpus(shared_cpus),
-        number_(number),
-        net_(net) {
-    sites.resize(size);
+            team_places of_members = {})
+      : rank(its_rank), size(members), places(std::move(of_members)), number_(number), net_(net) {
+    places.sites.resize(size);
   }
   team_node(const team_node&) = delete;
   team_node& operator=(const team_node&) = delete;
 
   const unsigned rank, size;
-  std::vector<std::uint64_t> sites;  // of each member, by a number that only this node gives
-  const unsigned cpus;  // of the one host on which all members are; 0: they are on several
+  team_places places;
   const worker* began_on = nullptr;  // the team's task
 
   // The members of the team call these.
@@ -124,8 +124,10 @@ private:
   const std::uint64_t number_;
   team_carrier* const net_;
   std::uint64_t last_ = 0;  // port
-  // The least and the greatest number of ports that a member made which has ended.
-  std::uint64_t fewest_ = (std::numeric_limits<std::uint64_t>::max)(), most_ = 0;
+  // How many ports the members have made that have ended.
+  struct {
+    std::uint64_t fewest = (std::numeric_limits<std::uint64_t>::max)(), most = 0;
+  } made_;
   bool ended_ = false;
   std::map<std::uint64_t, team_port*> ports_;
   std::map<std::uint64_t, message_list> early_;
