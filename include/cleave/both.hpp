@@ -64,7 +64,7 @@ struct branch_frame : work_frame {
 /// Waits for the second branch and hands out its result.
 template <class Task>
 [[gnu::noinline, gnu::cold]] auto collect(task* t) {
-  return std::move(*joined<Task>(t)->result);
+  return std::move(joined<Task>(t).result());
 }
 
 template <class F>

@@ -219,17 +219,17 @@ public:
   datum<T> make(A&&... arguments) {
     using node = typename datum<T>::node;
     require_no_team();
-    return keep_datum<T>(
-        std::make_unique<typename datum<T>::template own<node>>(std::forward<A>(arguments)...));
+    return keep_datum<T>(std::unique_ptr<detail::any_datum>(
+        new typename datum<T>::template own<node>(std::forward<A>(arguments)...)));
   }
   /// A datum that is `object`, which must live as long as the graph. Nobody else uses it until
   /// wait().
   template <class T>
   datum<T> refer(T& object) {
     require_no_team();
-    auto made = std::make_unique<typename datum<T>::node>();
+    auto* const made = new typename datum<T>::node;
     made->value = &object;
-    return keep_datum<T>(std::move(made));
+    return keep_datum<T>(std::unique_ptr<detail::any_datum>(made));
   }
 
   /// Calls f with the data, as soon as what they depend on is done. `uses`: in(), out(), inout(),
@@ -249,7 +249,7 @@ public:
   subtask run(const char* name, F f, const Uses&... uses) {
     require_owner();
     (require_own(uses), ...);
-    auto data = std::tuple_cat(pointers(uses)...);
+    auto data = all_pointers(uses...);
     using call = call_of<F, decltype(data)>;
     static_assert(call::is_callable,
                   "cleave::graph::run: the function cannot be called with these data: in() gives "
@@ -268,8 +268,8 @@ public:
       const bool is_here = nodes == nullptr || place(name, of_data, before, rank, elsewhere);
       if (!is_here && (lends == nullptr || !keeps_functions())) return subtask(number_, elsewhere);
       try {
-        std::unique_ptr<call> made(new (is_here ? memory : memory_of_functions())
-                                       call(*this, std::move(f), std::move(data)));
+        std::unique_ptr<detail::subtask> made(new (is_here ? memory : memory_of_functions())
+                                                  call(*this, std::move(f), std::move(data)));
         made->name = name;
         if (is_here) return subtask(number_, enter(std::move(made), of_data, before));
         keep_function(std::move(made));
@@ -325,51 +325,70 @@ private:
     for (V*& at : all) point_to(at, next);
   }
 
-  template <class F, class Data>
-  struct call_of;
-  template <class F, class... At>
-  struct call_of<F, std::tuple<At...>> final : detail::subtask {
-    static_assert(alignof(F) <= alignof(std::max_align_t),
-                  "cleave::graph::run: the function object needs too large an alignment");
-    static constexpr bool is_callable =
-        std::is_invocable_v<F&, decltype(value_at(std::declval<const At&>()))...>;
-    call_of(graph_scope& g, F&& function, std::tuple<At...> its)
-        : subtask(g), f(std::move(function)), data(std::move(its)) {}
-    void call() override {
-      std::apply([this](const At&... at) { std::invoke(f, value_at(at)...); }, data);
-    }
+  /// What calls with the same data have in common.
+  template <class... At>
+  struct call_data : detail::subtask {
+    call_data(graph_scope& g, std::tuple<At...>&& its) : subtask(g), data(std::move(its)) {}
     void use_instead([[maybe_unused]] std::span<detail::any_datum* const> those) noexcept override {
       [[maybe_unused]] auto next = those.begin();
       std::apply([&](At&... at) { (point_to(at, next), ...); }, data);
     }
-    F f;
     std::tuple<At...> data;
   };
+  template <class F, class Data>
+  struct call_of;
+  template <class F, class... At>
+  struct call_of<F, std::tuple<At...>> final : call_data<At...> {
+    static_assert(alignof(F) <= alignof(std::max_align_t),
+                  "cleave::graph::run: the function object needs too large an alignment");
+    static constexpr bool is_callable =
+        std::is_invocable_v<F&, decltype(value_at(std::declval<const At&>()))...>;
+    call_of(graph_scope& g, F&& function, std::tuple<At...>&& its)
+        : call_data<At...>(g, std::move(its)), f(std::move(function)) {}
+    void call() override { call_with(std::index_sequence_for<At...>()); }
+    template <std::size_t... Index>
+    void call_with(std::index_sequence<Index...>) {
+      std::invoke(f, value_at(std::as_const(std::get<Index>(this->data)))...);
+    }
+    F f;
+  };
 
+  /// `made` is a datum<T>::node.
   template <class T>
-  datum<T> keep_datum(std::unique_ptr<typename datum<T>::node> made) {
+  datum<T> keep_datum(std::unique_ptr<detail::any_datum> made) {
     require_owner();
-    auto& node = *made;
+    auto& node = static_cast<typename datum<T>::node&>(*made);
     node.graph = this;
     data_.push_back(std::move(made));
     return datum<T>(node);
   }
 
   template <class T, detail::access_mode Mode>
+  using value_of = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
+  template <class T, detail::access_mode Mode>
   static auto pointers(const data_use<T, Mode>& a) noexcept {
-    using value = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
-    return std::tuple<value*>(a.of.at_->value);
+    return std::tuple<value_of<T, Mode>*>(a.of.at_->value);
   }
   template <class T, detail::access_mode Mode>
   static auto pointers(const data_uses<T, Mode>& all) {
-    using value = std::conditional_t<Mode == detail::access_mode::in, const T, T>;
-    pointer_list<value> list;
+    pointer_list<value_of<T, Mode>> list;
     list.reserve(all.of.size());
     for (const datum<T>& each : all.of) list.push_back(each.at_->value);
-    return std::tuple<pointer_list<value>>(std::move(list));
+    return std::tuple<pointer_list<value_of<T, Mode>>>(std::move(list));
   }
   static std::tuple<> pointers(const precedence&) noexcept { return {}; }
   static std::tuple<> pointers(const placement&) noexcept { return {}; }
+  template <class... Uses>
+  static auto all_pointers(const Uses&... uses) {
+    return std::tuple_cat(pointers(uses)...);
+  }
+  // The same without std::tuple_cat, which takes long to compile.
+  template <class T, detail::access_mode Mode, class... Ts, detail::access_mode... Modes>
+  static auto all_pointers(const data_use<T, Mode>& first,
+                           const data_use<Ts, Modes>&... rest) noexcept {
+    return std::tuple<value_of<T, Mode>*, value_of<Ts, Modes>*...>(first.of.at_->value,
+                                                                   rest.of.at_->value...);
+  }
 
   template <class Use>
   static constexpr bool is_list = requires(const Use& u) {

@@ -88,15 +88,15 @@ public:
   /// A datum T(arguments…). What is large is made empty, and by a subtask where it belongs.
   template <class T, class... A>
   datum<T> make(A&&... arguments) {
-    return with_home(keep_datum<T>(
-        std::make_unique<typename datum<T>::template own<node<T>>>(std::forward<A>(arguments)...)));
+    return with_home(keep_datum<T>(std::unique_ptr<detail::any_datum>(
+        new typename datum<T>::template own<node<T>>(std::forward<A>(arguments)...))));
   }
   /// A datum that is `object`, of which every node has one of the same value. See graph::refer.
   template <class T>
   datum<T> refer(T& object) {
-    auto made = std::make_unique<node<T>>();
+    auto* const made = new node<T>;
     made->value = &object;
-    return with_home(keep_datum<T>(std::move(made)));
+    return with_home(keep_datum<T>(std::unique_ptr<detail::any_datum>(made)));
   }
 
   /// From now on the nodes measure how long subtasks take, and after every `steps` steps (later, if
@@ -179,7 +179,7 @@ private:
     bool can_make_other() const noexcept override { return std::is_default_constructible_v<T>; }
     std::unique_ptr<detail::any_datum> make_other() const override {
       if constexpr (std::is_default_constructible_v<T>)
-        return std::make_unique<typename datum<T>::template own<node>>();
+        return std::unique_ptr<detail::any_datum>(new typename datum<T>::template own<node>());
       else return nullptr;
     }
   };

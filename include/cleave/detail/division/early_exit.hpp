@@ -199,8 +199,8 @@ template <class R, class Ends, class Task>
   parts rest{last};
   while (rest.last != nullptr &&
          (any == nullptr || !any->stopped.load(std::memory_order_relaxed))) {
-    const auto done = rest.next<Task>();
-    if (Ends::holds(*done->result)) return std::move(*done->result);
+    auto done = rest.next<Task>();
+    if (Ends::holds(done.result())) return std::move(done.result());
   }
   return Ends::template nothing_found<R>();
 }

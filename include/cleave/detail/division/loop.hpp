@@ -111,7 +111,7 @@ struct parts {
 
   /// Waits for the part given last, which is the next in program order. Throws what it threw.
   template <class Task>
-  [[gnu::noinline, gnu::cold]] std::unique_ptr<Task> next() {
+  [[gnu::noinline, gnu::cold]] joined<Task> next() {
     return joined<Task>(std::exchange(last, last->before));
   }
 };
@@ -123,8 +123,8 @@ template <class Task, class R, class Merge>
 [[gnu::noinline, gnu::cold]] auto merge_parts(task* last, Merge merge) {
   parts rest{last};
   parts_total<R, typename Task::result_type> all =
-      as_term<R>(std::move(*rest.next<Task>()->result));
-  while (rest.last != nullptr) merge(all, std::move(*rest.next<Task>()->result));
+      as_term<R>(std::move(rest.next<Task>().result()));
+  while (rest.last != nullptr) merge(all, std::move(rest.next<Task>().result()));
   return all;
 }
 
@@ -373,11 +373,11 @@ struct get_parts {
   [[gnu::always_inline]] void operator()(task* part) {
     parts rest{part};
     while (rest.last != nullptr) {
-      const auto done = rest.next<Task>();
+      auto done = rest.next<Task>();
       if constexpr (std::is_same_v<typename Task::result_type, nothing>) {
         get();
       } else {
-        get(std::move(*done->result));
+        get(std::move(done.result()));
       }
     }
   }

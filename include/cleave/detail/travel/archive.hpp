@@ -45,6 +45,18 @@ class input_archive;
 }  // namespace cleave::detail
 CEREAL_SETUP_ARCHIVE_TRAITS(cleave::detail::bare_input, cleave::detail::bare_output)
 CEREAL_SETUP_ARCHIVE_TRAITS(cleave::detail::input_archive, cleave::detail::output_archive)
+// All archives here have functions for all of these. Without these lines cereal tries a dozen kinds
+// of functions with each type, several times.
+namespace cereal::traits {
+template <class T>
+struct is_output_serializable<BinaryData<T>, cleave::detail::bare_output> : std::true_type {};
+template <class T>
+struct is_input_serializable<BinaryData<T>, cleave::detail::bare_input> : std::true_type {};
+template <class T>
+struct is_output_serializable<BinaryData<T>, cleave::detail::output_archive> : std::true_type {};
+template <class T>
+struct is_input_serializable<BinaryData<T>, cleave::detail::input_archive> : std::true_type {};
+}  // namespace cereal::traits
 #endif
 
 /// Values as bytes: cereal's archives over byte_writer and byte_reader. Where cereal is not found
@@ -119,8 +131,23 @@ concept extends_standard = requires(const T* t) {
 };
 
 template <class T>
-concept known_to_cereal = cereal::traits::is_output_serializable<T, bare_output>::value &&
-    cereal::traits::is_input_serializable<T, bare_input>::value && !extends_standard<T>;
+concept is_standard = requires(const T* t) {
+  requires std::is_same_v<decltype(standard_part(t)), T>;
+};
+
+template <class T>
+inline constexpr bool wraps_for_cereal = false;
+template <class T>
+inline constexpr bool wraps_for_cereal<cereal::NameValuePair<T>> = true;
+template <class T>
+inline constexpr bool wraps_for_cereal<cereal::SizeTag<T>> = true;
+template <class T>
+inline constexpr bool wraps_for_cereal<cereal::BinaryData<T>> = true;
+
+template <class T>
+concept known_to_cereal = is_standard<T> || wraps_for_cereal<T> ||
+    (!extends_standard<T> && cereal::traits::is_output_serializable<T, bare_output>::value &&
+     cereal::traits::is_input_serializable<T, bare_input>::value);
 
 /// A struct whose fields are put one after the other.
 template <class T>
@@ -158,11 +185,20 @@ using number_of = typename common_number<decltype(fields_of(std::declval<T&>()))
 template <row_of_numbers T>
 constexpr std::size_t numbers_in = sizeof(T) / sizeof(number_of<T>);
 
+/// What an archive here handles without cereal, whose calls take long to compile for each type.
+template <class T>
+concept travels_without_cereal = number<T> || travels_itself<T> || has_fields<T>;
+
 /// The archive that writes. Its functions are found for this archive alone: others must not try
 /// their constraints.
 class output_archive : public cereal::OutputArchive<output_archive> {
 public:
   explicit output_archive(byte_writer& w) : OutputArchive(this), bytes_(w) {}
+  template <class T>
+  void put(const T& value) {
+    if constexpr (travels_without_cereal<T>) save(*this, value);
+    else (*this)(value);
+  }
 
 private:
   template <number T>
@@ -192,7 +228,7 @@ private:
   friend void save(output_archive& ar, const T& value) {
     const nested inside(ar.bytes_);
     // fields() gives references that could be changed, as input() does, and nothing changes.
-    std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(const_cast<T&>(value)));
+    std::apply([&ar](auto&... each) { (ar.put(each), ...); }, fields_of(const_cast<T&>(value)));
   }
 
   template <row_of_numbers T, class A>
@@ -208,6 +244,11 @@ private:
 class input_archive : public cereal::InputArchive<input_archive> {
 public:
   explicit input_archive(byte_reader& r) : InputArchive(this), bytes_(r) {}
+  template <class T>
+  void get(T& value) {
+    if constexpr (travels_without_cereal<T>) load(*this, value);
+    else (*this)(value);
+  }
 
 private:
   template <number T>
@@ -235,7 +276,7 @@ private:
   template <has_fields T>
   friend void load(input_archive& ar, T& value) {
     const nested inside(ar.bytes_);
-    std::apply([&ar](auto&... each) { (ar(each), ...); }, fields_of(value));
+    std::apply([&ar](auto&... each) { (ar.get(each), ...); }, fields_of(value));
   }
 
   // These functions take the place of cereal's, which believe a length and allocate.
@@ -271,7 +312,7 @@ private:
     to.clear();
     for (std::size_t n = bytes_.get_length(); n > 0; n--) {
       to.emplace_back();
-      (*this)(to.back());
+      get(to.back());
     }
   }
   /// Numbers come through the cache in pieces: to resize first would write all of them twice.
@@ -296,14 +337,14 @@ private:
 template <class T>
 void put_value(byte_writer& w, const T& value) {
   output_archive archive(w);
-  archive(value);
+  archive.put(value);
 }
 /// Throws malformed.
 template <class T>
 void get_value(byte_reader& r, T& value) {
   try {
     input_archive archive(r);
-    archive(value);
+    archive.get(value);
   } catch (const cereal::Exception& e) {
     throw malformed(std::string("malformed bytes: ") + e.what());
   } catch (const std::length_error&) {

@@ -183,8 +183,9 @@ class wire_table {
     std::apply([&w](auto&... each) { (put_value(w, each), ...); }, of(t).work.input());
   }
   static std::unique_ptr<task> make(byte_reader& r) {
-    auto made = std::make_unique<task_type>([] { return Work{}; });
-    std::apply([&r](auto&... each) { (get_value(r, each), ...); }, made->work.input());
+    auto* const t = new task_type([] { return Work{}; });
+    std::unique_ptr<task> made(t);
+    std::apply([&r](auto&... each) { (get_value(r, each), ...); }, t->work.input());
     r.expect_end();
     return made;
   }
