@@ -4,6 +4,7 @@
 
 #include <cleave/cleave.hpp>
 
+#include "core/pool.hpp"
 #include "node/loopback.hpp"
 #include "travel/two_nodes.hpp"
 

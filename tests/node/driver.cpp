@@ -3,8 +3,10 @@
 // and doubles messages, and between nodes that die.
 #include "node/driver.hpp"
 
+#include "core/pool.hpp"
 #include "core/requests.hpp"
 #include "node/loopback.hpp"
+#include "node/other_nodes.hpp"
 
 #include <cleave/call.hpp>
 #include <cleave/remote_error.hpp>

@@ -1,6 +1,7 @@
 // labels: once slow
 // Loops that end early over several nodes: who finds something elsewhere ends the loop here, and
 // what was given to other nodes ends when it is not wanted any more.
+#include "core/pool.hpp"
 #include "core/requests.hpp"
 #include "node/loopback.hpp"
 

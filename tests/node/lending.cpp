@@ -252,8 +252,7 @@ TEST(team, what_was_lent_keeps_its_data) {
   noted.clear();
   job j(2, 1);
   const auto sent = [&](unsigned rank) {
-    return j.nodes[rank]->link().counted().carried.sent_bytes /
-           (uses_large_data::length * sizeof(int));
+    return j.nodes[rank]->carried().sent_bytes / (uses_large_data::length * sizeof(int));
   };
   j.root().run_on_all(uses_large_data{});
   EXPECT_TRUE(noted.all().empty());
@@ -380,8 +379,7 @@ TEST(team, idle_nodes_are_silent) {
   const auto sent_by = [&](bool is_dynamic) {
     const auto sent = [&] {
       std::int64_t all = 0;
-      for (const auto& node : j.nodes)
-        all += static_cast<std::int64_t>(node->link().counted().carried.sent);
+      for (const auto& node : j.nodes) all += static_cast<std::int64_t>(node->carried().sent);
       return all;
     };
     const auto before = sent();

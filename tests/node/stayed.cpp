@@ -1,7 +1,9 @@
 // What is said of tasks that other nodes ask for, and that cannot leave their process.
 #include "node/stayed.hpp"
 
+#include "core/pool.hpp"
 #include "node/loopback.hpp"
+#include "node/other_nodes.hpp"
 
 #include <cleave/cleave.hpp>
 #include <cleave/detail/clock.hpp>

@@ -169,7 +169,7 @@ TEST(team, a_value_is_sent_once_to_each_node_by_a_tree) {
   for (const auto& [rank, lines] : all) EXPECT_EQ(lines.size(), 3u);
   for (unsigned rank = 0; rank < size; ++rank) {
     constexpr std::uint64_t one_value = one_for_all::length * sizeof(int);
-    const auto sent = j.nodes[rank]->link().counted().carried.sent_bytes / one_value;
+    const auto sent = j.nodes[rank]->carried().sent_bytes / one_value;
     EXPECT_LE(sent, 4u) << "by node " << rank;
   }
 }
@@ -222,7 +222,7 @@ TEST(team, what_is_written_anew_is_not_sent) {
   job j(2, 1);
   j.root().run_on_all(writes_anew{10});
   for (const auto& node : j.nodes)
-    EXPECT_LT(node->link().counted().carried.sent_bytes, writes_anew::length * sizeof(int));
+    EXPECT_LT(node->carried().sent_bytes, writes_anew::length * sizeof(int));
 }
 
 // ---- how many edges there are
