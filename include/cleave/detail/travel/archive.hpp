@@ -130,11 +130,13 @@ concept extends_standard = requires(const T* t) {
   requires !std::is_same_v<decltype(standard_part(t)), T>;
 };
 
+/// A standard type that cereal knows, whatever it contains.
 template <class T>
 concept is_standard = requires(const T* t) {
   requires std::is_same_v<decltype(standard_part(t)), T>;
 };
 
+/// A type in which cereal hands a value to an archive.
 template <class T>
 inline constexpr bool wraps_for_cereal = false;
 template <class T>
