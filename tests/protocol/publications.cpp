@@ -22,6 +22,8 @@ namespace {
 
 using namespace cleave::net;
 
+constexpr std::uint64_t some_seeds = cleave::tests::sanitized ? 6 : 20;
+
 bytes datum(std::size_t size) {
   bytes contents(size);
   random_numbers random(size);
@@ -253,7 +255,7 @@ TEST(Publications, CrossEachLinkBetweenSitesOnce) {
 }
 
 TEST(Publications, ComeToAllThatLiveWhileOthersDie) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= some_seeds; ++seed) {
     nodes_that_fetch all(100, 20'000, in_thousandths(), {}, seed);
     random_numbers random(seed);
     for (std::size_t i = 1; i < 100; ++i)
@@ -271,7 +273,7 @@ TEST(Publications, ComeToAllThatLiveWhileOthersDie) {
 }
 
 TEST(Publications, ComeWhateverHappensToMessages) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= some_seeds; ++seed) {
     settings how = in_thousandths();
     how.parts_ahead = 1 + static_cast<unsigned>(seed % 8);
     nodes_that_fetch all(12, 3'000, how, {0.1, 0.2, 20'000}, seed, 1 + seed % 3);
