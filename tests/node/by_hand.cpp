@@ -5,7 +5,7 @@
 #include <cleave/cleave.hpp>
 
 #include "core/pool.hpp"
-#include "node/loopback.hpp"
+#include "node/nodes/loopback.hpp"
 #include "travel/two_nodes.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include "core/pool.hpp"
 #include "core/requests.hpp"
-#include "node/loopback.hpp"
+#include "node/nodes/loopback.hpp"
 #include "node/other_nodes.hpp"
 
 #include <cleave/call.hpp>

@@ -3,7 +3,7 @@
 // what was given to other nodes ends when it is not wanted any more.
 #include "core/pool.hpp"
 #include "core/requests.hpp"
-#include "node/loopback.hpp"
+#include "node/nodes/loopback.hpp"
 
 #include <cleave/call.hpp>
 #include <cleave/find.hpp>

@@ -2,7 +2,7 @@
 #include "node/stayed.hpp"
 
 #include "core/pool.hpp"
-#include "node/loopback.hpp"
+#include "node/nodes/loopback.hpp"
 #include "node/other_nodes.hpp"
 
 #include <cleave/cleave.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/requests.hpp"
-#include "node/loopback.hpp"
+#include "node/nodes/loopback.hpp"
 
 #include <cleave/cleave.hpp>
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <initializer_list>
 #include <map>
 #include <stdexcept>
@@ -42,7 +43,7 @@ double part(const counts& all, std::initializer_list<address> to) {
   for (const address who : to) n += all.count(who) != 0 ? all.at(who) : 0;
   return n / draws;
 }
-constexpr double noise = sanitized ? 0.03 : 0.015;  // four standard deviations of such a part
+const double noise = 4 * std::sqrt(0.25 / draws);  // four standard deviations of such a part
 
 constexpr auto near = distance::same_site, far = distance::far;
 // Site 1 is this node's.

@@ -1,4 +1,4 @@
-#include "node/loopback.hpp"
+#include "node/nodes/loopback.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -14,13 +14,10 @@
 #include "node/other_nodes.hpp"
 
 namespace cleave::tests {
-namespace {
 
 using clock = std::chrono::steady_clock;
 
-}  // namespace
-
-/// All that nodes share. Each end is one node's.
+/// What all nodes share: each of them has one end.
 struct loopback::network {
   struct end {
     std::multimap<clock::time_point, net::incoming> letters;
@@ -31,12 +28,24 @@ struct loopback::network {
   };
 
   network(unsigned nodes, weather w) : how(w), ends(nodes) {}
+  /// Puts a node on that list of all others.
+  void tell_others(net::address who, std::vector<net::address> end::*list) {
+    for (net::address i = 0; i < ends.size(); ++i) {
+      if (i == who) continue;
+      (ends[i].*list).push_back(who);
+      ends[i].changed.notify_all();
+    }
+  }
 
   std::mutex mutex;
   const weather how;
   std::vector<end> ends;
   bool held = false;
 };
+
+namespace {
+
+using end = loopback::network::end;
 
 class endpoint final : public net::transport {
 public:
@@ -64,7 +73,7 @@ public:
   void send(net::address to, net::bytes message) override {
     std::lock_guard lock(of_.mutex);
     ++counted_.sent, counted_.sent_bytes += message.size();
-    loopback::network::end& e = of_.ends[to];
+    end& e = of_.ends[to];
     const bool too_long = message.size() > of_.how.longest;
     if (mine().dead || e.dead || too_long || chance(of_.how.loss)) return;
     clock::time_point due = std::max(clock::now() + some_delay(), e.last[self_]);
@@ -75,7 +84,7 @@ public:
   }
   std::optional<net::incoming> receive() override {
     std::lock_guard lock(of_.mutex);
-    loopback::network::end& e = mine();
+    end& e = mine();
     if (of_.held || e.letters.empty() || e.letters.begin()->first > clock::now()) return {};
     net::incoming found = std::move(e.letters.begin()->second);
     e.letters.erase(e.letters.begin());
@@ -83,23 +92,11 @@ public:
     ++counted_.received, counted_.received_bytes += found.message.size();
     return found;
   }
-  std::optional<net::address> lost() override {
-    std::lock_guard lock(of_.mutex);
-    if (mine().lost.empty()) return {};
-    const net::address who = mine().lost.back();
-    mine().lost.pop_back();
-    return who;
-  }
-  std::optional<net::address> found() override {
-    std::lock_guard lock(of_.mutex);
-    if (mine().found.empty()) return {};
-    const net::address who = mine().found.back();
-    mine().found.pop_back();
-    return who;
-  }
+  std::optional<net::address> lost() override { return take(mine().lost); }
+  std::optional<net::address> found() override { return take(mine().found); }
   void wait(microseconds at_most) override {
     std::unique_lock lock(of_.mutex);
-    loopback::network::end& e = mine();
+    end& e = mine();
     const auto until = clock::now() + at_most;
     while (e.watched || (!std::exchange(e.rung, false) && e.lost.empty() && e.found.empty())) {
       auto next = until;
@@ -120,7 +117,7 @@ public:
   }
   bool look() noexcept override {
     std::lock_guard lock(of_.mutex);
-    loopback::network::end& e = mine();
+    end& e = mine();
     e.watched = true;
     const bool due = !of_.held && !e.letters.empty() && e.letters.begin()->first <= clock::now();
     return due || std::exchange(e.rung, false) || !e.lost.empty() || !e.found.empty();
@@ -137,7 +134,14 @@ public:
   }
 
 private:
-  loopback::network::end& mine() const { return of_.ends[self_]; }
+  end& mine() const { return of_.ends[self_]; }
+  std::optional<net::address> take(std::vector<net::address>& list) {
+    std::lock_guard lock(of_.mutex);
+    if (list.empty()) return {};
+    const net::address who = list.back();
+    list.pop_back();
+    return who;
+  }
   bool chance(double p) { return p > 0 && std::uniform_real_distribution<>(0, 1)(random_) < p; }
   microseconds some_delay() {
     if (of_.how.delay.count() == 0) return {};
@@ -150,6 +154,8 @@ private:
   net::traffic counted_;
 };
 
+}  // namespace
+
 loopback::loopback(unsigned nodes, weather w) : all_(std::make_unique<network>(nodes, w)) {}
 loopback::~loopback() = default;
 
@@ -160,21 +166,13 @@ std::unique_ptr<net::transport> loopback::open(net::address self) {
 void loopback::kill(net::address who, bool told) {
   std::lock_guard lock(all_->mutex);
   all_->ends[who].dead = true;
-  for (net::address i = 0; told && i < all_->ends.size(); ++i) {
-    if (i == who) continue;
-    all_->ends[i].lost.push_back(who);
-    all_->ends[i].changed.notify_all();
-  }
+  if (told) all_->tell_others(who, &network::end::lost);
 }
 
 void loopback::join(net::address who) {
   std::lock_guard lock(all_->mutex);
   all_->ends[who].dead = false;
-  for (net::address i = 0; i < all_->ends.size(); ++i) {
-    if (i == who) continue;
-    all_->ends[i].found.push_back(who);
-    all_->ends[i].changed.notify_all();
-  }
+  all_->tell_others(who, &network::end::found);
 }
 
 void loopback::hold(bool held) {
