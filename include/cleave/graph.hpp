@@ -382,7 +382,7 @@ private:
   static auto all_pointers(const Uses&... uses) {
     return std::tuple_cat(pointers(uses)...);
   }
-  // The same without std::tuple_cat, which takes long to compile.
+  // This one does without std::tuple_cat, which takes long to compile.
   template <class T, detail::access_mode Mode, class... Ts, detail::access_mode... Modes>
   static auto all_pointers(const data_use<T, Mode>& first,
                            const data_use<Ts, Modes>&... rest) noexcept {
