@@ -200,10 +200,8 @@ void worker::tell_what_stays(const scope* wanted, std::uint32_t depth,
   bool mine = false;
   const frame* const kept = frames_.oldest(wanted, depth, false, mine);
   const staying_type* stays = kept != nullptr ? kept->type().staying : nullptr;
-  if (kept == nullptr && wanted == nullptr) {
-    stays = ready.stays();
-    if (of.meeting.anybody_asks()) box_.remind(asked);  // who looked while the task was out
-  }
+  // Who looks for the task while it is out rings this worker before it sleeps.
+  if (kept == nullptr && wanted == nullptr) stays = ready.stays();
   if (stays != nullptr && of.others() != nullptr) of.others()->stayed(*stays, tick);
 }
 

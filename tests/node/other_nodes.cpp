@@ -68,6 +68,11 @@ protected:
     EXPECT_TRUE(soon([&] { return others.next_given(g); }));
     return g;
   }
+  bool all_sleep() {
+    for (unsigned i = 0; i < workers.places(); ++i)
+      if (!workers.meeting.box(i).is_asleep()) return false;
+    return true;
+  }
   int end() {
     go_on = true;
     caller.join();
@@ -108,6 +113,22 @@ TEST_F(one_worker, runs_what_it_gave_when_it_waits_for_it) {
       if (who.wanted == t && others.feed(who, *t)) return true;
     return false;
   }));
+  EXPECT_EQ(end(), 7);
+}
+
+TEST_F(one_worker, sleeps_in_a_join_though_others_ask_for_what_it_does_not_have) {
+  begin();
+  others.ask(0, nullptr);
+  const other_nodes::gift g = given();
+  ASSERT_NE(g.given, nullptr);
+  g.given->execute();
+  go_on = true;
+  ASSERT_TRUE(soon([this] { return !others.look_for_starving().empty(); }));
+  others.ask(1, nullptr);
+  std::this_thread::sleep_for(1ms);  // so that it looks
+  EXPECT_TRUE(soon([this] { return all_sleep(); }));
+  EXPECT_TRUE(others.withdraw(1));
+  others.complete(*g.given);
   EXPECT_EQ(end(), 7);
 }
 
