@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sanitized.hpp"
+
 namespace cleave::tests {
 namespace {
 
@@ -19,12 +21,15 @@ std::vector<std::uint32_t> numbers(std::size_t n, unsigned root) {
   return all;
 }
 
+/// Every so many members are the root once.
+unsigned roots_apart(unsigned size) { return sanitized ? 1 + size / 4 : 1; }
+
 struct broadcasts_all {
   int nothing = 0;
   auto input() { return std::tie(nothing); }
   int run(team& all) const {
     int right = 0;
-    for (unsigned root = 0; root < all.size(); ++root) {
+    for (unsigned root = 0; root < all.size(); root += roots_apart(all.size())) {
       // 128 KiB are a part.
       for (const std::size_t n : {0U, 1U, 1'000U, 32'765U, 32'767U, 32'768U, 100'000U}) {
         const auto mine = all.rank() == root ? numbers(n, root) : numbers(3, all.rank());
@@ -37,9 +42,10 @@ struct broadcasts_all {
 };
 
 TEST_P(team_of, all_have_what_one_has) {
-  EXPECT_EQ(j.root().run_on_all(broadcasts_all{}), static_cast<int>(7 * size));
+  const unsigned roots = (size + roots_apart(size) - 1) / roots_apart(size), right = 7 * roots;
+  EXPECT_EQ(j.root().run_on_all(broadcasts_all{}), static_cast<int>(right));
   for (const auto& [rank, lines] : noted.all())
-    EXPECT_EQ(lines, std::vector<std::string>{std::to_string(7 * size)}) << rank;
+    EXPECT_EQ(lines, std::vector<std::string>{std::to_string(right)}) << rank;
   EXPECT_EQ(noted.all().size(), size);
 }
 
