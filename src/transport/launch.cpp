@@ -152,7 +152,8 @@ const launch& launched() {
 
 namespace {
 std::atomic<bool> separated{false};
-}
+const auto process_begun = std::chrono::steady_clock::now();
+}  // namespace
 void separate() noexcept { separated = true; }
 
 bool is_first_rank() {
@@ -166,14 +167,18 @@ bool tells_mistakes() {
   return is_first_rank() || mine.comes_and_goes || mine.rank != mine.host_rank;
 }
 
-void let_first_rank_end() {
-  // A node that comes and goes is alone with what went wrong.
-  if (is_first_rank() || launched().comes_and_goes) return;
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+void await_turn_to_end() {
+  using namespace std::chrono_literals;
+  const launch& mine = launched();
+  // A node that comes and goes is alone with what went wrong, and so is a separate rank.
+  if (mine.comes_and_goes || separated || mine.host_ranks < 2) return;
+  // Open MPI 4.1's launcher may hang for ever if a rank fails before it has started all of them.
+  std::this_thread::sleep_until(process_begun + std::min(mine.host_ranks * 50ms, 5'000ms));
+  if (!is_first_rank()) std::this_thread::sleep_for(500ms);
 }
 
 void end_all_ranks(std::string_view line, int status) {
-  let_first_rank_end();
+  await_turn_to_end();
   if (tells_mistakes())
     std::fprintf(stderr, "cleave: %.*s\n", static_cast<int>(line.size()), line.data());
   std::exit(status);

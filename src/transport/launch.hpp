@@ -47,9 +47,10 @@ void separate() noexcept;
 /// for the others is wrong for the first one too.
 bool tells_mistakes();
 
-/// Ranks other than the first one end a moment after it, because launchers end the rest of a job as
-/// soon as one has ended.
-void let_first_rank_end();
+/// Blocks a rank that is to fail: the first one until its launcher has, most likely, started all
+/// ranks of this host, the others a moment longer. Launchers end the rest of a job as soon as one
+/// rank has failed.
+void await_turn_to_end();
 
 /// Prints `cleave: LINE` where tells_mistakes() and ends this process with that status; all ranks
 /// call it.

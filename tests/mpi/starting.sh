@@ -32,6 +32,11 @@ for mpi in "${mpis[@]}"; do
   [[ $(wc -l <"$work/out") == 2 ]] || fail "--transport none: $(cat "$work/out")"
   must_print alone env CLEAVE_TRANSPORT=none "${command[@]:0:${#command[@]}-1}"
 done
+# Many ranks that are told the same mistake: the launcher ends, whichever ranks it has started by then.
+for mpi in "${mpis[@]}"; do
+  launch "$mpi" 32 "$ranks" fish
+  for ((k = 0; k < 5; ++k)); do says_once "expected ring, exchange, .*, got 'fish'" "${command[@]}"; done
+done
 # A start that takes long: what is waited for is said once; here for a rank that is stopped.
 said() { grep -qx "$1" "$work/err"; }
 for mpi in "${mpis[@]}"; do

@@ -74,7 +74,7 @@ int failed(const std::string& program) noexcept {
   // Most errors are those of all nodes. The first node says them; a launcher ends the job as soon
   // as one node has ended. A node that is still there after that has an error of its own, unless it
   // is a mistake of the user.
-  cleave::net::let_first_rank_end();
+  cleave::net::await_turn_to_end();
   std::string text = "unknown error";
   int status = 1;
   bool names_file = false;
