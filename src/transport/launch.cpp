@@ -170,10 +170,11 @@ bool tells_mistakes() {
 void await_turn_to_end() {
   using namespace std::chrono_literals;
   const launch& mine = launched();
-  // A node that comes and goes is alone with what went wrong, and so is a separate rank.
-  if (mine.comes_and_goes || separated || mine.host_ranks < 2) return;
+  // A node that comes and goes is alone with what went wrong.
+  if (mine.comes_and_goes) return;
   // Open MPI 4.1's launcher may hang for ever if a rank fails before it has started all of them.
-  std::this_thread::sleep_until(process_begun + std::min(mine.host_ranks * 50ms, 5'000ms));
+  if (mine.host_ranks > 1)
+    std::this_thread::sleep_until(process_begun + std::min(mine.host_ranks * 50ms, 5'000ms));
   if (!is_first_rank()) std::this_thread::sleep_for(500ms);
 }
 

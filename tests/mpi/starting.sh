@@ -37,6 +37,10 @@ for mpi in "${mpis[@]}"; do
   launch "$mpi" 32 "$ranks" fish
   for ((k = 0; k < 5; ++k)); do says_once "expected ring, exchange, .*, got 'fish'" "${command[@]}"; done
 done
+# A rank that is alone on its host lets the first one, on another host, end before it.
+begun=${EPOCHREALTIME/./}
+OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=1 "$ranks" fish >"$work/out" 2>&1
+((${EPOCHREALTIME/./} - begun >= 500000)) || fail "a rank other than the first one has ended at once: $(cat "$work/out")"
 # A start that takes long: what is waited for is said once; here for a rank that is stopped.
 said() { grep -qx "$1" "$work/err"; }
 for mpi in "${mpis[@]}"; do
