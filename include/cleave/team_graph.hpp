@@ -104,8 +104,10 @@ public:
   /// Subtasks then run there; those with on(rank), and those that do not repeat, run where they do
   /// otherwise. A step is found where subtasks use the same data in the same way as before.
   ///
-  /// A member that has made some steps more than another one waits for it, running subtasks. Throws
-  /// std::invalid_argument if `steps` is 0, std::logic_error if called twice, and as run() does.
+  /// A member that has made some steps more than another one waits for it, running subtasks. Of
+  /// those that can begin on a node, the one farthest from where the next plan begins is the first
+  /// (earliest_first), so who is behind comes up. Throws std::invalid_argument if `steps` is 0,
+  /// std::logic_error if called twice, and as run() does.
   ///
   /// Source: Parsley, section 3.3.
   void replan_every(unsigned steps) {

@@ -13,6 +13,7 @@ namespace cleave::detail {
 
 void distribution::replan_every(unsigned steps) {
   made_.all.add(entry::replan), made_.all.add(steps);
+  graph_.order_ready();  // what is farthest from where the next plan begins has precedence
   const machine_model on{size(), graph_.owner->of.size(), {{2, 2e-4}, {10, 1e-4}, {2, 2e-4}}};
   auto made = std::make_unique<replanning>(node_, on, steps, begin(kind::replanning));
   const std::lock_guard lock(node_.mutex);
