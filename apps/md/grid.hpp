@@ -23,13 +23,16 @@ struct grid {
   double reach;    // how far away listed pairs are
   std::array<int, 3> count;
 
-  // A grid of at most `wanted` blocks in each direction: each is longer than the potential reaches.
+  // A grid of at most so many blocks in the directions x, y and z. Each is longer than the
+  // potential reaches.
   template <class System>
-  grid(const System& s, int wanted)
+  grid(const System& s, const std::array<int, 3>& wanted)
       : low(s.low),
         size(s.size),
         reach(s.reach()),
-        count{at_most(size.x, wanted), at_most(size.y, wanted), at_most(size.z, wanted)} {}
+        count{at_most(size.x, wanted[0]), at_most(size.y, wanted[1]), at_most(size.z, wanted[2])} {}
+  template <class System>
+  grid(const System& s, int in_each) : grid(s, std::array{in_each, in_each, in_each}) {}
 
   int blocks() const { return count[0] * count[1] * count[2]; }
   int neighbour(int block, int side) const {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cleave/runtime.hpp>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,13 +15,17 @@
 
 namespace {
 
-// A crystal, if it is a number, else the data file of that name.
-apps::md::melt start_of(const std::string& text) {
+// A crystal or a drop, if it is a number, else the data file of that name.
+apps::md::melt start_of(const std::string& text, bool drop) {
   constexpr int least = 3, most = 200;
   int n = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (stop != text.data() + text.size()) return apps::md::read_data_file(text);
-  if (error == std::errc() && n >= least && n <= most) return apps::md::lattice(n);
+  if (stop != text.data() + text.size()) {
+    if (drop) throw apps::usage_error("--drop: expected a number as START, got '" + text + "'");
+    return apps::md::read_data_file(text);
+  }
+  if (error == std::errc() && n >= least && n <= most)
+    return drop ? apps::md::drop(n) : apps::md::lattice(n);
   throw apps::usage_error("START: expected a number from 3 to 200, or a file, got '" + text + "'");
 }
 
@@ -37,9 +42,10 @@ apps::lammps::system system_of(const std::string& settings_file, const std::stri
 
 int main(int argc, char** argv) try {
   using namespace apps::md;
-  run_options how{.steps = 100, .every = 0, .blocks = 3};
+  run_options how{.steps = 100, .every = 0};
   std::string start, to, settings;
-  std::vector<int> copies;
+  std::vector<int> copies, blocks;
+  bool drop = false;
   apps::driver app(
       "md",
       "Molecular dynamics of a Lennard-Jones liquid: velocity Verlet, cut off at 2.5, in a "
@@ -55,6 +61,8 @@ int main(int argc, char** argv) try {
           apps::lammps::settings_help);
   app.text("START", start,
            "a number N: N x N x N cells of a crystal, 4 atoms each; or the name of a data file");
+  app.flag("--drop", drop,
+           "Begin with a dense drop that travels through a thin gas, in a box three times as long");
   app.option("--write", "FILE", to, "Write the atoms of the beginning to a data file instead");
   app.option("--settings", "FILE", settings,
              "Compute the molecules of a data file with the force field that this file describes");
@@ -64,8 +72,8 @@ int main(int argc, char** argv) try {
                     "Steps of 0.005, or as the settings say (default: 100)");
   app.option_number("--every", how.every, 1, 10'000'000,
                     "Tell what is known after so many steps, too");
-  app.option_number("--blocks", how.blocks, 1, 64,
-                    "Blocks in each direction, at most (default: 3)");
+  app.option_numbers("--blocks", blocks, 1, 64,
+                     "Blocks in each direction, at most (default: 3), or X,Y,Z");
   app.option("--trajectory", "FILE", how.told.trajectory, apps::lammps::trajectory_help);
   app.flag("--progress", how.told.progress, "Tell that on standard error while it is computed");
   app.flag("--synchronous", how.synchronous,
@@ -76,8 +84,15 @@ int main(int argc, char** argv) try {
   app.parse(argc, argv);
   if (!copies.empty() && (copies.size() != 3 || settings.empty()))
     throw apps::usage_error("--replicate: expected three numbers, and --settings");
+  if (blocks.empty()) blocks = {3};
+  if (blocks.size() != 1 && blocks.size() != 3)
+    throw apps::usage_error("--blocks: expected one number or three, got " +
+                            std::to_string(blocks.size()));
+  for (std::size_t d = 0; d < 3; d++) how.blocks[d] = blocks[blocks.size() == 3 ? d : 0];
   if (how.synchronous && !how.plan.empty())
     throw apps::usage_error("--synchronous: expected without --plan, got both");
+  if (drop && !settings.empty())
+    throw apps::usage_error("--drop: expected without --settings, got both");
   if (!to.empty() && !settings.empty())
     throw apps::usage_error("--write: expected without --settings, got both");
   if (!how.told.trajectory.empty()) apps::lammps::trajectory::require_good(how.told.trajectory);
@@ -85,7 +100,7 @@ int main(int argc, char** argv) try {
   if (!settings.empty())
     return apps::run_planned(app, molecules_trial_of(system_of(settings, start, copies), how),
                              how.plan);
-  melt atoms = start_of(start);
+  melt atoms = start_of(start, drop);
   if (to.empty()) return apps::run_planned(app, trial_of(std::move(atoms), how), how.plan);
   if (cleave::is_first_node()) write_data_file(atoms, to);
   return 0;

@@ -22,8 +22,8 @@ class simulation {
   using state = typename System::found;
 
 public:
-  // Blocks are dealt to the nodes in slabs. `apart`: what a block tells another one is a datum by
-  // itself, as they may run elsewhere than they are dealt.
+  // Blocks are dealt to the nodes in slabs. `apart`: what a block tells each other one is a datum
+  // by itself, as they may run elsewhere than they are dealt.
   simulation(const System& s, const grid& g, cleave::team_graph& in_graph, unsigned nodes,
              bool apart = false)
       : system_(s),
@@ -40,7 +40,8 @@ public:
     for_all([&](int b, part& p) {
       for (int k = 0; k < half; k++) {
         const auto key = [&](int side) {
-          return apart ? k : static_cast<int>(parts_[g.neighbour(b, side)].home);
+          const int to = g.neighbour(b, side);
+          return apart ? to : static_cast<int>(parts_[to].home);
         };
         const int side = first_ahead + k;
         p.halos.add(k, key(opposite(side)), [&] { return make<std::vector<halo>>(p.home); });

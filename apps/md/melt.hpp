@@ -67,6 +67,30 @@ inline melt lattice(int n, double density = 0.8442, double temperature = 1.44) {
   return m;
 }
 
+// A dense drop in a thin gas, in a box of 3n x n x n cells of such a lattice. Within its radius, a
+// third of the box's width, the drop has all places of the lattice; the gas has one in 32. The drop
+// begins in the first third of the box and travels along it.
+inline melt drop(int n, double density = 0.75) {
+  constexpr double speed = 2, heat = 3;
+  constexpr int thin = 4;  // in each direction, in halves of a cell
+  const double edge = std::cbrt(4 / density), radius = n * edge / 3;
+  const vec3 middle{n * edge / 2, n * edge / 2, n * edge / 2};
+  melt m{{}, {3 * n * edge, n * edge, n * edge}, {}, {}};
+  random_numbers next(n);
+  for (int x = 0; x < 6 * n; x++)
+    for (int y = 0; y < 2 * n; y++)
+      for (int z = 0; z < 2 * n; z++) {
+        const vec3 place{x * edge / 2, y * edge / 2, z * edge / 2}, off = place - middle;
+        const bool inside = dot(off, off) < radius * radius;
+        if (inside ? (x + y + z) % 2 != 0 : x % thin + y % thin + z % thin != 0) continue;
+        const double vx = next.fraction(), vy = next.fraction(), vz = next.fraction();
+        m.position.push_back(place);
+        m.velocity.push_back(heat * vec3{vx - 0.5, vy - 0.5, vz - 0.5});
+        if (inside) m.velocity.back().x += speed;
+      }
+  return m;
+}
+
 // What is known of all atoms at one moment; the first four as LAMMPS prints them.
 struct state {
   int step = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <tuple>
 
@@ -15,9 +16,9 @@ struct wishes {
 // How a simulation is run, whatever its atoms are.
 struct run_options {
   int steps = 0, every = 1;  // what is known is told after each `every` steps, and at the end
-  int blocks = 1;            // in each direction, at most
-  std::string plan = {};     // a file for team_graph, or nothing
-  int replan = 0;            // blocks get other nodes after so many steps, or more; 0: never
+  std::array<int, 3> blocks = {1, 1, 1};  // in each direction, at most
+  std::string plan = {};                  // a file for team_graph, or nothing
+  int replan = 0;  // blocks get other nodes after so many steps, or more; 0: never
   wishes told = {};
   bool synchronous = false;  // all blocks do one thing after the other at once
   int workers = 1;           // of each node; decides nothing, but what waiting is

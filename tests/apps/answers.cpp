@@ -80,8 +80,9 @@ TEST(lu, is_right) { expect_right(apps::lu::trial_of(300)); }
 TEST(lu, by_blocks_is_right) { expect_right(apps::lu::trial_by_blocks(300, {.rows = 64}), false); }
 TEST(cholesky, is_right) { expect_right(apps::cholesky::trial_of(300), false); }
 TEST(md, is_right) {
-  expect_right(apps::md::trial_of(apps::md::lattice(5), {.steps = 25, .every = 25, .blocks = 2}),
-               false);
+  expect_right(
+      apps::md::trial_of(apps::md::lattice(5), {.steps = 25, .every = 25, .blocks = {2, 2, 2}}),
+      false);
 }
 TEST(matmul, is_right) { expect_right(apps::matmul::trial_of(200)); }
 TEST(sort, is_right) { expect_right(apps::sort::trial_of(50'000)); }

@@ -70,7 +70,7 @@ cd "$work"
 mkdir folder
 refuses "md: --plan: cleave::team_graph: folder: cannot be written: Is a directory" md 3 --plan folder
 # No room for a plan costs a line and an exit status, and not the answer.
-(trap '' XFSZ && ulimit -f 1 && "$bin/md" 3 --steps 2 --plan large.plan) >out 2>err
+(trap '' XFSZ && ulimit -f 1 && "$bin/md" 6 --steps 2 --plan large.plan) >out 2>err
 [[ $? == 1 && $(wc -l <err) == 1 && $(cat err) == *"large.plan: cannot be written"* && ! -e large.plan ]] &&
   grep -q '^answer' out || fail "md with no room for a plan: $(cat out err)"
 "$bin/md" 3 --steps 2 --plan /dev/full >out 2>err
@@ -150,6 +150,9 @@ set +m
 
 # The end is told too, and what is odd in a data file.
 "$bin/md" 3 --steps 10 --every 4 --json | grep -q '"steps":\[0,4,8,10\]' || fail "md --every does not tell the end"
+refuses "md: --blocks: expected one number or three, got 2" md 3 --blocks 2,1
+refuses "md: --drop: expected a number as START, got 'whole.data'" md whole.data --drop
+refuses "md: --drop: expected without --settings, got both" md 3 --drop --settings none
 "$bin/md" 3 --write whole.data || fail "md --write"
 sed 's/^108 atoms/100 atoms/' whole.data >fewer.data
 [[ $("$bin/md" fewer.data 2>&1) == "fewer.data:116: expected the name of a section, got '101 1 "* ]] || fail "md takes atoms beyond the last"

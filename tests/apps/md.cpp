@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <cleave/cleave.hpp>
 
+#include <array>
 #include <cmath>
+#include <numbers>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -15,7 +17,8 @@
 namespace apps::md {
 namespace {
 
-std::vector<state> plain(const melt& m, int blocks, int steps, int every) {
+template <class Blocks>
+std::vector<state> plain(const melt& m, const Blocks& blocks, int steps, int every) {
   return sequential::simulation(m, grid(m, blocks)).run(steps, every);
 }
 
@@ -89,6 +92,26 @@ TEST(md, energy_stays_and_atoms_move) {
   const auto all = plain(stirred(6), 2, 400, 100);
   for (const state& s : all) EXPECT_NEAR(s.total, all[0].total, 0.03);
   EXPECT_GT(std::abs(all.back().potential - all[0].potential), 0.1);
+}
+
+TEST(md, a_drop_is_dense_and_travels_as_a_whole) {
+  const melt m = drop(6);
+  const double width = m.size.y, radius = width / 3;
+  EXPECT_NEAR(m.size.x, 3 * width, 1e-12);
+  double inside = 0, outside = 0;
+  vec3 motion;
+  for (std::size_t i = 0; i < m.position.size(); i++) {
+    const vec3 off = m.position[i] - vec3{width / 2, width / 2, width / 2};
+    const bool is_inside = dot(off, off) < radius * radius;
+    (is_inside ? inside : outside) += 1;
+    if (is_inside) motion += m.velocity[i];
+  }
+  const double volume = 4 * std::numbers::pi / 3 * radius * radius * radius;
+  EXPECT_NEAR(inside / volume, 0.75, 0.08);
+  EXPECT_LT(outside / (3 * width * width * width - volume), 0.04);
+  EXPECT_NEAR(motion.x / inside, 2, 0.2);
+  const auto one = plain(m, 1, 60, 20), slabs = plain(m, std::array{12, 1, 1}, 60, 20);
+  for (std::size_t i = 0; i < one.size(); i++) expect_near(slabs[i], one[i], 1e-9);
 }
 
 struct simulated {

@@ -13,7 +13,7 @@ programs=(
   "sudoku $CLEAVE_SOURCE_DIR/apps/sudoku/puzzles/late.txt" "sudoku $CLEAVE_SOURCE_DIR/apps/sudoku/puzzles/many.txt --all"
   "sudoku $CLEAVE_SOURCE_DIR/apps/sudoku/puzzles/hard.txt --unique" "tsp --random 50,13 --start-from 63000" "tsp --grid 6 --tours 300 --send one"
   "tsp --grid 6 --tours 300 --master --send remaining" "tsp --grid 6 --tours 60 --apart"
-  "gravity 50" "compare 3000" "cholesky 256" "lu 256 --graph" "sort 100000 --dealt 3" "sort 100000 --samples 3" "md 6 --steps 30" "md 6 --steps 60 --replan 3"
+  "gravity 50" "compare 3000" "cholesky 256" "lu 256 --graph" "sort 100000 --dealt 3" "sort 100000 --samples 3" "md 6 --steps 30" "md 6 --steps 60 --replan 3" "md 6 --drop --blocks 12,1,2 --steps 60 --replan 3"
   "md $water.data --settings $water.settings --replicate 2,2,2 --steps 30"
 )
 stay=("lu 256" "matmul 256" "sort 100000")
@@ -46,6 +46,7 @@ for mpi in "${mpis[@]}"; do
   for n in 1 4; do
     answers "$n" queens 11
     answers "$n" md 6 --steps 60 --replan 3
+    answers "$n" md 6 --drop --blocks 12,1,2 --steps 60 --replan 3
   done
   once 2 '^answer +2680' queens 11 --repeat 3
   once 2 '^nodes +2; [0-9]+ tasks crossed, [0-9]+ messages, [0-9]+ bytes$' queens 11
