@@ -32,13 +32,15 @@ soak:                 ## the tests again and again with fresh seeds; MINUTES=10
 	@bash cmake/install-packages.sh slow
 	@bash cmake/soak.sh $(MINUTES)
 
-sites:                ## three sites, then four, with delays between them, in network namespaces; needs root
+sites:                ## three sites, then four, then what one finds told to the others, with delays between them; needs root
 	@bash cmake/install-packages.sh nats
-	@bash cmake/build.sh release programs sim wait_tree plugins
+	@bash cmake/build.sh release programs sim wait_tree net-far-updates plugins
 	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_QUEENS=16 CLEAVE_EFFICIENCY=95 CLEAVE_SOURCE_DIR=$$PWD \
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/sites.sh
 	@CLEAVE_RUNS=$(or $(RUNS),5) CLEAVE_DEPTH=7 CLEAVE_COST=4000 CLEAVE_SLICE=2000 CLEAVE_GAIN=3 CLEAVE_SOURCE_DIR=$$PWD \
 	  CLEAVE_BINARY_DIR=$$PWD/build/release CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/strategies.sh
+	@CLEAVE_FAR=1.5 CLEAVE_SOURCE_DIR=$$PWD CLEAVE_BINARY_DIR=$$PWD/build/release \
+	  CLEAVE_BIN_DIR=$$PWD/build/release/bin bash tests/nats/far_updates.sh
 
 switch:               ## sixteen hosts on a switch of 10 Mbit/s a port, then on a shared medium; needs root; into build/switch
 	@bash cmake/install-packages.sh mpi nats
