@@ -33,7 +33,7 @@ struct scale_options {
   std::string sites = "four", plot, pentomino;
   int cost = 40, depth = 13, tree_seed = 29, seed = 1, killed_every = 0;
   int back_after = 0, told_after = 3'000, queens = 0, fib = 0, grav = 0, compare = 0;
-  int seconds = 0;
+  int seconds = 0, descents = 0;
   int node_workers = 0, poll = 0;
   bool json = false, progress = false;
 };
@@ -180,7 +180,8 @@ sim::tree tree_of(const scale_options& o) {
   if (o.fib != 0) return sim::fib_tree(static_cast<unsigned>(o.fib));
   if (o.grav != 0) return sim::grav_tree(static_cast<unsigned>(o.grav));
   if (o.compare != 0) return sim::compare_tree(static_cast<unsigned>(o.compare));
-  if (!o.pentomino.empty()) return sim::pentomino_tree(o.pentomino);
+  if (!o.pentomino.empty())
+    return sim::pentomino_tree(o.pentomino, static_cast<unsigned>(o.descents));
   return sim::uts_tree(o.depth, o.tree_seed);
 }
 
@@ -351,6 +352,9 @@ int main(int argc, char** argv) try {
   scale.option_number("--compare", s.compare, 2, 10'000'000,
                       "All pairs of two arrays of N numbers instead, which are published");
   scale.option("--pentomino", "FILE", s.pentomino, "The search for that board's covers instead");
+  scale.option_number("--descents", s.descents, 1, 1'000'000,
+                      "Estimate what is below five of its placements by so many random descents, "
+                      "in the place of the whole search");
   scale.option("--plot", "FILE", s.plot, "Draws efficiency by workers (SVG)");
   scale.flag("--progress", s.progress, "Says on stderr how far a run is, each simulated second");
   scale.flag("--json", s.json, "Prints one JSON object");

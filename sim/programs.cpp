@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
+#include <random>
 #include <vector>
 
 #include "pentomino/board.hpp"
@@ -125,12 +127,45 @@ std::uint64_t placements_below(apps::pentomino::board& board, std::uint8_t* at) 
   return n;
 }
 
-void weigh_pentomino(apps::pentomino::board& board, std::uint8_t* at, unsigned depth,
+/// Estimates how many placements a search comes to by random descents: one that had the choice of
+/// a, b, c, … placements stands for 1 + a + ab + abc + … of them, so their mean is right. (Knuth,
+/// "Estimating the efficiency of backtrack programs", 1975.)
+class estimated_placements {
+public:
+  explicit estimated_placements(unsigned descents) : descents_(descents) {}
+
+  std::uint64_t operator()(apps::pentomino::board& board, std::uint8_t* at) {
+    double sum = 0;
+    for (unsigned k = 0; k < descents_; ++k) sum += descend(board, at);
+    return static_cast<std::uint64_t>(std::llround(sum / descents_));
+  }
+
+private:
+  double descend(apps::pentomino::board& board, std::uint8_t* at) {
+    if (board.full(at) || board.cramped(at)) return 1;
+    std::uint64_t choices = 0, k = 0;
+    each_placement(board, at, [&](std::uint8_t*) { ++choices; });
+    if (choices == 0) return 1;
+    const std::uint64_t chosen = random_() % choices;
+    double below = 0;
+    each_placement(board, at, [&](std::uint8_t* next) {
+      if (k++ == chosen) below = descend(board, next);
+    });
+    return 1 + static_cast<double>(choices) * below;
+  }
+
+  const unsigned descents_;
+  std::mt19937_64 random_{1};
+};
+
+/// What `below(board, cell)` says of each board at the depth where the tree is cut, in order.
+template <class Below>
+void weigh_pentomino(apps::pentomino::board& board, std::uint8_t* at, unsigned depth, Below& below,
                      std::vector<std::uint64_t>& weights) {
-  if (depth == 0 || board.full(at) || board.cramped(at))
-    return weights.push_back(placements_below(board, at));
-  each_placement(board, at,
-                 [&](std::uint8_t* next) { weigh_pentomino(board, next, depth - 1, weights); });
+  if (depth == 0 || board.full(at) || board.cramped(at)) return weights.push_back(below(board, at));
+  each_placement(board, at, [&](std::uint8_t* next) {
+    weigh_pentomino(board, next, depth - 1, below, weights);
+  });
 }
 
 void grow_pentomino(builder& b, apps::pentomino::board& board, std::uint8_t* at, unsigned depth,
@@ -168,13 +203,15 @@ tree queens_tree(unsigned n) {
   return b.take();
 }
 
-tree pentomino_tree(const std::string& file) {
+tree pentomino_tree(const std::string& file, unsigned descents) {
   const apps::pentomino::puzzle puzzle = apps::pentomino::load(file);
   apps::pentomino::board board(puzzle);
   std::uint8_t* const start = board.cell(puzzle.start);
   constexpr unsigned depth = 5;
   std::vector<std::uint64_t> weights;
-  weigh_pentomino(board, start, depth, weights);
+  estimated_placements estimated(descents);
+  if (descents == 0) weigh_pentomino(board, start, depth, placements_below, weights);
+  else weigh_pentomino(board, start, depth, estimated, weights);
   builder b;
   const std::uint64_t* weight = weights.data();
   grow_pentomino(b, board, start, depth, scale_of(sum_of(weights), wanted_nodes), weight);

@@ -17,9 +17,10 @@ tree fib_tree(unsigned n);
 /// is put together. Takes two minutes for 18.
 tree queens_tree(unsigned n);
 
-/// The boards of a search for all ways to cover the board of that file (apps/pentomino). Takes as
+/// The boards of a search for all ways to cover the board of that file (apps/pentomino). With
+/// `descents`, so many random descents estimate what is below the fifth placement; else it takes as
 /// long as the search does. Throws apps::input_error.
-tree pentomino_tree(const std::string& file);
+tree pentomino_tree(const std::string& file, unsigned descents = 0);
 
 /// The planes and lines of (2n+1)^3 particles, n from 1 to 5000; a line is a node.
 tree grav_tree(unsigned n);

@@ -91,4 +91,17 @@ TEST(Programs, PentominoHasANodeForEachPlacement) {
   EXPECT_THROW(sim::pentomino_tree((folder.path / "none.txt").string()), apps::input_error);
 }
 
+TEST(Programs, DescentsEstimateHowManyPlacementsThereAre) {
+  const cleave::tests::temporary_folder folder;
+  const std::string file = (folder.path / "board.txt").string();
+  std::ofstream(file) << "board\n.......\n.......\n.......\n.......\n\npiece D x14\nOO\n";
+  const double exact = sim::pentomino_tree(file).nodes();
+  for (const unsigned descents : {100U, 1'000U}) {
+    const sim::tree t = sim::pentomino_tree(file, descents);
+    expect_nested(t);
+    EXPECT_NEAR(t.nodes() / exact, 1, 0.05) << descents << " descents, " << exact << " nodes";
+    EXPECT_NE(t.nodes(), exact);
+  }
+}
+
 }  // namespace
