@@ -13,7 +13,7 @@ public:
   /// A run begins. Returns for how long requests are not answered: where all runs of late have been
   /// short, this one is cheaper undivided. `asleep`: whoever asks has to be woken.
   std::uint64_t begin(std::uint64_t now, bool asleep) noexcept;
-  /// It has ended. Returns for how long it is worth it that idle workers stay awake.
+  /// The run has ended. Returns for how long it is worth it that idle workers stay awake.
   std::uint64_t end(std::uint64_t now, bool divided) noexcept;
 
 private:

@@ -67,8 +67,8 @@ void worker::answer(std::uintptr_t construct) {
       throw_if_stopped();
     return;
   }
-  trace::between_strands pause(strands_);
-  if (strands_ != nullptr) strands_->next_branch(construct);
+  trace::between_strands pause(recordings_.strands);
+  if (recordings_.strands != nullptr) recordings_.strands->next_branch(construct);
   struct set_cutoff_at_exit {
     worker& w;
     std::uint64_t begin;
@@ -136,7 +136,7 @@ void worker::answer_while_waiting() noexcept {
 /// `again_soon`: the next look is near, so what is too little to give can wait for it.
 void worker::serve(bool again_soon) {
   if (answering_.under_way) return box_.remind(parked);
-  trace::recorded serving(recorder_, trace::activity::divide);
+  trace::recorded serving(recordings_.trace, trace::activity::divide);
   frame* oldest = nullptr;  // null: a ready task
   bool updated = false;     // the update takes long, and is done once for all that ask
   const scope* of_whom = nullptr;

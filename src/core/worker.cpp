@@ -34,10 +34,10 @@ worker::worker(pool& p, unsigned number) noexcept
       box_(here.word, here.cutoff),
       self_{p.meeting, box_, number},
       cutoff_(p.cutoff),
-      recorder_(p.recording ? p.recording->of(number) : nullptr),
-      strands_(p.recording ? p.recording->strands() : nullptr),
-      floating_(machine::floating_environment()),
-      random_(number * 2654435761u + 1) {
+      recordings_{p.recording ? p.recording->of(number) : nullptr,
+                  p.recording ? p.recording->strands() : nullptr},
+      asking_{number * 2654435761u + 1},
+      floating_(machine::floating_environment()) {
   p.meeting.boxes[number] = &box_;  // read by others after `started` of the pool
 }
 
@@ -67,19 +67,19 @@ void worker::work() {
 }
 
 task* worker::next_task() noexcept {
-  trace::recorded waiting(recorder_, trace::activity::wait);
+  trace::recorded waiting(recordings_.trace, trace::activity::wait);
   auto stopping = [this] { return of.stopping.load(std::memory_order_acquire); };
   for (;;) {
     if (of.is_reserve(*this)) of.guests->sit_out();
     // Whoever was given the last one asks at once: if something else is there, it asks in vain.
-    if (!std::exchange(was_given_, false)) {
+    if (!std::exchange(asking_.was_given, false)) {
       waiting.found = true;
       if (task* t = of.ready_for_any.take()) return t;
       if (task* t = steal_ready()) return t;
       waiting.found = false;           // a new run is nothing that was there
       if (stopping()) return nullptr;  // a group that was made elsewhere may outlive the pool
       if (task* t = of.roots.take()) {
-        if (strands_ != nullptr) box_.remind(profiling);
+        if (recordings_.strands != nullptr) box_.remind(profiling);
         if (of.check && of.check->begin()) box_.remind(checking);
         return t;
       }
@@ -88,7 +88,7 @@ task* worker::next_task() noexcept {
       return stopping() || of.has_work_for_any() || (of.is_reserve(*this) && !of.has_work());
     });
     if (t != nullptr) {
-      waiting.found = was_given_ = true;
+      waiting.found = asking_.was_given = true;
       return t;
     }
   }
@@ -144,7 +144,7 @@ struct worker::persistence {
 /// the task. Asks the worker `likely` first, if there is such a one.
 template <class Finished>
 task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) noexcept {
-  trace::recorded joining(wanted != nullptr ? recorder_ : nullptr, trace::activity::join);
+  trace::recorded joining(wanted != nullptr ? recordings_.trace : nullptr, trace::activity::join);
   auto serve_meanwhile = [this] { answer_while_waiting(); };
   if (wanted == nullptr) {
     wait_for_room(self_, of.cpus.most_askers, finished, serve_meanwhile);
@@ -152,8 +152,8 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
   }
   if (glances != nullptr) glances->end();
   add(wanted == nullptr ? requests : takebacks);
-  random_ = random_ * 1664525u + 1013904223u;
-  const unsigned first = likely < of.places() ? likely : (random_ >> 8) % of.places();
+  asking_.random = asking_.random * 1664525u + 1013904223u;
+  const unsigned first = likely < of.places() ? likely : (asking_.random >> 8) % of.places();
   persistence with(*this);
   open_request<native> asking(self_, wanted, first, !of.cpus.oversubscribed);
   auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
@@ -208,8 +208,8 @@ void worker::run(task& t) noexcept {
   {
     scope_frame inside(t);
     const computing as_it_was_made(*this, t, inside.previous == nullptr);
-    trace::recorded recording(recorder_, trace::activity::task, t.ticks, maker_of(t), t.made_at,
-                              t.name);
+    trace::recorded recording(recordings_.trace, trace::activity::task, t.ticks, maker_of(t),
+                              t.made_at, t.name);
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
@@ -219,9 +219,9 @@ void worker::run(task& t) noexcept {
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
     } else {
-      if (strands_ != nullptr) strands_->begin();
+      if (recordings_.strands != nullptr) recordings_.strands->begin();
       t.execute();
-      if (strands_ != nullptr) strands_->pause();
+      if (recordings_.strands != nullptr) recordings_.strands->pause();
     }
     if (inside.previous == nullptr) of.meeting.computing.clear(id);
     generation_ = outer_generation;
@@ -318,8 +318,8 @@ void worker::spawn(group_task& t) {
   ready.reserve();                     // throws before anything has happened
   static_cast<void>(owned.release());  // the deque owns the task
   t.depth = cutoff_.depth_of(stack_pointer());
-  if (strands_ != nullptr) return run_as_spawned(t);
-  if (recorder_ != nullptr) t.ticks = ticks();
+  if (recordings_.strands != nullptr) return run_as_spawned(t);
+  if (recordings_.trace != nullptr) t.ticks = ticks();
   // What a put spawns while this worker waits is counted by all: whoever ends it rings.
   count_and_push(group.pending, group.owner == this && !answering_.under_way, ready, t);
   // seq_cst, after the push: partner of an asker that rings and then looks for ready tasks.
@@ -337,7 +337,8 @@ void worker::spawn(group_task& t) {
 }
 
 void worker::execute_own(task& t) noexcept {
-  if (!plain_ || t.floating != here.floating || cutoff_.steps_are_unlisted()) return execute(t);
+  if (!recordings_.none || t.floating != here.floating || cutoff_.steps_are_unlisted())
+    return execute(t);
   auto& group = static_cast<group_scope&>(*t.parent);
   {
     scope_frame inside(t);
@@ -351,14 +352,14 @@ void worker::execute_own(task& t) noexcept {
 
 /// Runs a spawned task of a profile at once, so that its length is known when it is waited for.
 void worker::run_as_spawned(group_task& t) {
-  trace::between_strands pause(strands_);
+  trace::between_strands pause(recordings_.strands);
   auto& group = static_cast<group_scope&>(*t.parent);
-  const std::uint64_t begin = strands_->position();
+  const std::uint64_t begin = recordings_.strands->position();
   group.owner == this ? group.pending.begin_own() : group.pending.begin();
-  strands_->go_back(std::max(begin, t.path));
+  recordings_.strands->go_back(std::max(begin, t.path));
   execute(t);
-  group.path = std::max(group.path, strands_->position());
-  strands_->go_back(begin);
+  group.path = std::max(group.path, recordings_.strands->position());
+  recordings_.strands->go_back(begin);
 }
 
 /// Leaves a task that was taken out of this worker's own to whoever comes. Returns false if memory
@@ -401,15 +402,15 @@ bool worker::help(group_scope& group) noexcept {
 }
 
 void worker::wait(group_scope& group) noexcept {
-  trace::between_strands pause(strands_);
-  if (strands_ != nullptr) strands_->join(group.path);
+  trace::between_strands pause(recordings_.strands);
+  if (recordings_.strands != nullptr) recordings_.strands->join(group.path);
   wait_for(group, [] { return false; });
   if (group.owner == this) ready.emptied(group);
   told_stopped(here.current);
 }
 
 void worker::wait(group_scope& group, const std::function<bool()>& enough) noexcept {
-  trace::between_strands pause(strands_);
+  trace::between_strands pause(recordings_.strands);
   wait_for(group, std::ref(enough));
   told_stopped(here.current);
 }
@@ -449,15 +450,15 @@ void worker::wait_for(group_scope& group, Enough enough) noexcept {
 // ---- timing
 
 std::uint64_t worker::begin_timing(std::uintptr_t construct) noexcept {
-  trace::between_strands pause(strands_);
-  if (strands_ != nullptr) strands_->begin_construct(construct);
-  if (cutoff_.begin_timing(construct, strands_ != nullptr)) set_cutoff();
+  trace::between_strands pause(recordings_.strands);
+  if (recordings_.strands != nullptr) recordings_.strands->begin_construct(construct);
+  if (cutoff_.begin_timing(construct, recordings_.strands != nullptr)) set_cutoff();
   return cutoff_.timing_since();
 }
 
 void worker::end_timing(std::uint64_t since, std::uintptr_t construct) noexcept {
-  trace::between_strands pause(strands_);
-  if (strands_ != nullptr) strands_->end_construct(construct);
+  trace::between_strands pause(recordings_.strands);
+  if (recordings_.strands != nullptr) recordings_.strands->end_construct(construct);
   cutoff_.end_timing(since, construct);
   set_cutoff();
 }

@@ -60,7 +60,7 @@ public:
   /// Takes the task over. Throws std::bad_alloc, `cancelled`, and what a put threw.
   void spawn(group_task& t);
   std::uint64_t path_position() const noexcept {
-    return strands_ != nullptr ? strands_->position() : 0;
+    return recordings_.strands != nullptr ? recordings_.strands->position() : 0;
   }
   /// Runs a ready task of the group, or of one further in, wherever it is. Returns false if there
   /// is none.
@@ -109,6 +109,18 @@ private:
     std::uint64_t computes_until = 0;   // the tick at which no answer counts any more
     std::uint64_t undivided_until = 0;  // the tick before which a guest gives nothing
     poll_gaps gaps;
+  };
+
+  /// What the worker knows as a thief.
+  struct asking {
+    std::uint32_t random;    // chooses whom to ask
+    bool was_given = false;  // what it ran last, as an idle worker, was given to it
+  };
+  /// Where its activities are recorded.
+  struct recordings {
+    trace::recorder* const trace;        // null: there is no trace
+    trace::strand_clock* const strands;  // null: this is no profile
+    const bool none = trace == nullptr && strands == nullptr;
   };
 
   // What the worker does as a victim.
@@ -167,13 +179,10 @@ private:
   frame_list frames_;
   cutoff cutoff_;
   answering answering_;
-  trace::recorder* const recorder_;     // null: nothing is recorded
-  trace::strand_clock* const strands_;  // null: this is no profile
-  const bool plain_ = recorder_ == nullptr && strands_ == nullptr;
-  bool was_given_ = false;        // what it ran last, as an idle worker, was given to it
+  recordings recordings_;
+  asking asking_;
   std::uint32_t generation_ = 0;  // the generation of the task that runs
   const std::uint64_t floating_;  // how this thread computes, until a task says otherwise
-  std::uint32_t random_;
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
 };
 
