@@ -6,7 +6,7 @@
 namespace cleave::detail {
 namespace {
 
-/// For each worker. So few keep a worker busy while a message travels; the memory of as
+/// Both are for each worker. So few keep a worker busy while a message travels; the memory of as
 /// many as `many` stays in its caches.
 constexpr std::uint32_t few_ahead = 64, many = 512;
 

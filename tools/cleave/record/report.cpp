@@ -57,7 +57,7 @@ void add_to_pieces(std::vector<double>& to, double piece, double from, double un
   }
 }
 
-// Of each piece of time the shares that a rank communicates and waits.
+// Tells for each piece of time which shares of it a rank communicates and waits.
 json timeline_of(const report& r, std::uint32_t rank) {
   const rank_steps& steps = r.of.ranks[rank];
   const double piece = std::max(r.of.end, 1e-9) / static_cast<double>(pieces);

@@ -20,7 +20,7 @@ struct report {
 
 void print(const report& r, const std::string& file);
 std::string to_json(const report& r);
-// With the timelines of all ranks.
+// The page has the timelines of all ranks, too.
 std::string page(const report& r);
 
 }  // namespace record

@@ -256,7 +256,7 @@ template <std::integral Int, class GoOn, class Make, class Take>
   {
     leave left{rest, outer};
     here.innermost = &rest;
-    // Until the next look at the clock.
+    // So many run until the next look at the clock.
     auto iterations = static_cast<count>(
         std::min<std::uint64_t>(rest.least.first_run(), (std::numeric_limits<count>::max)() / 2));
     // Who has looked and found nothing to give finds nothing in a loop that is not worth it either.
