@@ -2,6 +2,7 @@
 # Runs commands as a newcomer would type them: in a bare Debian 12 (debootstrap's minbase, git and make), in a clone of
 # the commit that is checked out here, with an empty environment. Needs root, debootstrap and Linux's namespaces.
 # usage: cmake/bare.sh COMMAND… [-- COMMAND…]…   each is a line for the shell; what follows it is not run if it fails.
+#        cmake/bare.sh --base                     only makes the bare system, if there is none
 #   What follows a -- runs in a copy of the system as those before the first -- left it: `make mpi` with what `make build`
 #   has built, and without the packages that `make nats` has installed. The copies run at the same time, so that one
 #   installs packages while another one compiles; each one's output is printed as a whole. The status is that of the first
@@ -87,6 +88,7 @@ exec 9>"$keep/lock"
 flock 9  # whoever comes at the same time waits for the one that is made
 [[ -n $(find "$base" -mtime -7 2>/dev/null) ]] || make_base
 exec 9>&-
+[[ $1 != --base ]] || exit 0
 
 new_root() {
   root=$(mktemp -d "$PWD/$keep/root.XXXXXX")

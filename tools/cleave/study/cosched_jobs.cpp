@@ -165,7 +165,8 @@ launcher find_launcher(const fs::path& cleave, const std::string& mpi) {
   for (const std::string& name : strings{"openmpi", "mpich"}) {
     if (!mpi.empty() && mpi != name) continue;
     if (!fs::exists(found.programs / ("cg-" + name))) {
-      missing += fmt::format("; no {}", (found.programs / ("cg-" + name)).string());
+      missing += fmt::format("; no {} (of the target study_programs)",
+                             (found.programs / ("cg-" + name)).string());
       continue;
     }
     for (const std::string& mpirun : strings{"mpirun." + name, "mpirun"}) {
