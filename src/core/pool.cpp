@@ -49,12 +49,12 @@ pool::pool(const settings& s, std::unique_ptr<trace::session> recorded)
   }
   try {
     for (unsigned i = 0; i < s.workers; ++i) {
-      threads.push_back(std::make_unique<machine::thread>(s.stack_bytes, &begin, this));
+      threads_.all.push_back(std::make_unique<machine::thread>(s.stack_bytes, &begin, this));
     }
   } catch (...) {
     threads_.started.store(failed, std::memory_order_release);
     threads_.started.notify_all();
-    threads.clear();
+    threads_.all.clear();
     throw;
   }
   for (unsigned n; (n = threads_.started.load(std::memory_order_acquire)) < size();)
@@ -66,7 +66,7 @@ pool::pool(const settings& s, std::unique_ptr<trace::session> recorded)
 pool::~pool() {
   stopping.store(true, std::memory_order_release);
   for (auto& w : workers) w->box().ring(news);
-  threads.clear();
+  threads_.all.clear();
 }
 
 void pool::begin(void* self) {

@@ -109,15 +109,15 @@ private:
   struct phases {
     std::atomic<unsigned> started{0};
     std::atomic<unsigned> leaving{0};
+    std::vector<std::unique_ptr<machine::thread>> all;  // they end first
   };
   static void begin(void* self);
 
   const unsigned size_;
   std::vector<std::unique_ptr<worker>> workers;
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
+  std::atomic<unsigned> runs{0};         // calls of run() under way, but for the guest's
   phases threads_;
-  std::atomic<unsigned> runs{0};  // calls of run() under way, but for the guest's
-  std::vector<std::unique_ptr<machine::thread>> threads;
 };
 
 }  // namespace cleave::detail

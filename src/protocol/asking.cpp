@@ -88,7 +88,7 @@ void asking::request(instant now, asker who, hunger& h, address to, task_key wan
 /// Rules out a peer that asks this node, and one that is known to have nothing, as far as what is
 /// known is not too old.
 bool asking::may_have_work(instant now, address who, const peer& p) const {
-  if (!neighbours::is_open(p) || p.starves_until > now || p.nothing_until > now) return false;
+  if (!neighbours::is_open(p) || p.until.starves > now || p.until.nothing > now) return false;
   if (p.beat != 0 && p.state.busy == 0 && p.beaten + all_.how.idle_for > now) return false;
   return std::none_of(sent_.begin(), sent_.end(),
                       [&](const auto& s) { return s.second.to == who && s.second.wanted == 0; });
@@ -191,7 +191,7 @@ void asking::on_none(instant now, address from, const none& m) {
   const sent_request r = at->second;
   sent_.erase(at);
   if (r.wanted == 0) {
-    if (from != relay_address) peers_[from].nothing_until = now + all_.how.nothing_for;
+    if (from != relay_address) peers_[from].until.nothing = now + all_.how.nothing_for;
     if (m.elsewhere != 0 && all_.how.hints) any_.hint = m.elsewhere - 1;
   }
   if (r.is == sent_request::state::open) in_vain(now, m.request, r);

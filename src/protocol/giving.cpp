@@ -50,7 +50,7 @@ void giving::give(instant now, address to, std::uint64_t request, const travelle
   const std::uint64_t attempt = ++last_attempt_;
   tasks_[t.id] = {to, attempt, t.depth, t.losses, now, false, {}, beat, 0};
   peer& p = peers_[to];
-  p.starves_until = p.nothing_until = {};
+  p.until.starves = p.until.nothing = {};
   p.state.busy = std::max(p.state.busy, 1U);
   p.state.depth = static_cast<std::uint32_t>(t.depth);
   peers_.send(to, task{request, {t.id, attempt}, t.type, t.depth, t.input, all_.core.shared()});

@@ -41,7 +41,7 @@ std::optional<std::uint64_t> holding::split_for(address from, const task_request
 void holding::on_request(instant now, address from, const task_request& m) {
   peer& p = peers_[from];
   if (!p.requests.first(m.request) && !all_.breaks(mutation::answer_twice)) return;
-  if (m.wanted.task == 0) p.starves_until = now + all_.how.idle_for;
+  if (m.wanted.task == 0) p.until.starves = now + all_.how.idle_for;
   const auto wanted = split_for(from, m);
   unsigned slot = 0;
   while (slot < slot_count && slots_[slot].is != request_slot::state::free) ++slot;

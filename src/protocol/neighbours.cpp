@@ -67,12 +67,12 @@ void neighbours::refused_by(address from, const reject& m) {
 }
 
 void neighbours::fetches(address who, instant until) {
-  peers_[who].fetches_until = until;
+  peers_[who].until.fetches = until;
   fetchers_.insert(who);
 }
 
 const std::set<address>& neighbours::fetchers(instant now) {
-  std::erase_if(fetchers_, [&](address who) { return peers_.at(who).fetches_until <= now; });
+  std::erase_if(fetchers_, [&](address who) { return peers_.at(who).until.fetches <= now; });
   return fetchers_;
 }
 

@@ -179,7 +179,7 @@ void node::on(instant now, address from, const heartbeat& m) {
   peers_.set_leaving(from, m.leaving);
   const bool idle_before = std::exchange(p.state, m.state).busy == 0;
   if (m.state.busy != 0) {
-    p.nothing_until = p.starves_until = {};
+    p.until.nothing = p.until.starves = {};
     if (idle_before) asking_.somebody_computes(now);
   }
   giving_.on_heartbeat(from, m);
@@ -219,7 +219,7 @@ void node::beat(instant now) {
     lost(now, who);
     peer& p = peers_[who];
     p.state = {};
-    p.nothing_until = now + all_.how.lost_after;
+    p.until.nothing = now + all_.how.lost_after;
   }
   const auto told = gathering_.told();
   for (const address who : beats_.listeners(now, close)) send_heartbeat(who, state, told);

@@ -25,9 +25,11 @@ struct peer {
   instant beaten{};         ///< when the last heartbeat came
   std::uint64_t beat = 0;   ///< the last heartbeat's number; 0: none has come
   load state;
-  instant nothing_until{};  ///< the peer has nothing until then: it said none
-  instant starves_until{};  ///< the peer starves until then: it asked for anything
-  instant fetches_until{};  ///< the peer fetches until then: it asked for data
+  struct {
+    instant nothing{};  ///< it has nothing to give: it said none
+    instant starves{};  ///< it has nothing to do: it asked for anything
+    instant fetches{};  ///< it asked for data
+  } until;              ///< what is taken to hold until then
   seen_requests requests;
 };
 

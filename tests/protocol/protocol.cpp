@@ -772,9 +772,9 @@ TEST_F(Protocol, CountsSilenceOnlySinceThereIsSomethingBetween) {
   n.starving(now, 4, 0);
   ASSERT_EQ(sent<task_request>().size(), 1U);
   pass(n.how().lost_after - n.how().heartbeat_every);
-  EXPECT_EQ(n.peers().at(2).nothing_until, instant{});
+  EXPECT_EQ(n.peers().at(2).until.nothing, instant{});
   pass(3 * n.how().heartbeat_every);
-  EXPECT_GT(n.peers().at(2).nothing_until, now);  // now it is taken for lost
+  EXPECT_GT(n.peers().at(2).until.nothing, now);  // now it is taken for lost
 }
 
 TEST_F(Protocol, BeatsToManyNeighboursInTurn) {
