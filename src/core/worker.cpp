@@ -36,7 +36,7 @@ worker::worker(pool& p, unsigned number) noexcept
       cutoff_(p.cutoff),
       recordings_{p.recording ? p.recording->of(number) : nullptr,
                   p.recording ? p.recording->strands() : nullptr},
-      asking_{number * 2654435761u + 1},
+      seeking_{number * 2654435761u + 1},
       floating_(machine::floating_environment()) {
   p.meeting.boxes[number] = &box_;  // read by others after `started` of the pool
 }
@@ -72,7 +72,7 @@ task* worker::next_task() noexcept {
   for (;;) {
     if (of.is_reserve(*this)) of.guests->sit_out();
     // Whoever was given the last one asks at once: if something else is there, it asks in vain.
-    if (!std::exchange(asking_.was_given, false)) {
+    if (!std::exchange(seeking_.was_given, false)) {
       waiting.found = true;
       if (task* t = of.ready_for_any.take()) return t;
       if (task* t = steal_ready()) return t;
@@ -88,7 +88,7 @@ task* worker::next_task() noexcept {
       return stopping() || of.has_work_for_any() || (of.is_reserve(*this) && !of.has_work());
     });
     if (t != nullptr) {
-      waiting.found = asking_.was_given = true;
+      waiting.found = seeking_.was_given = true;
       return t;
     }
   }
@@ -152,8 +152,8 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
   }
   if (glances != nullptr) glances->end();
   add(wanted == nullptr ? requests : takebacks);
-  asking_.random = asking_.random * 1664525u + 1013904223u;
-  const unsigned first = likely < of.places() ? likely : (asking_.random >> 8) % of.places();
+  seeking_.random = seeking_.random * 1664525u + 1013904223u;
+  const unsigned first = likely < of.places() ? likely : (seeking_.random >> 8) % of.places();
   persistence with(*this);
   open_request<native> asking(self_, wanted, first, !of.cpus.oversubscribed);
   auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));

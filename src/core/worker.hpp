@@ -112,7 +112,7 @@ private:
   };
 
   /// What the worker knows as a thief.
-  struct asking {
+  struct seeking {
     std::uint32_t random;    // chooses whom to ask
     bool was_given = false;  // what it ran last, as an idle worker, was given to it
   };
@@ -180,7 +180,7 @@ private:
   cutoff cutoff_;
   answering answering_;
   recordings recordings_;
-  asking asking_;
+  seeking seeking_;
   std::uint32_t generation_ = 0;  // the generation of the task that runs
   const std::uint64_t floating_;  // how this thread computes, until a task says otherwise
   std::array<std::atomic<std::uint64_t>, counts> counted_{};
