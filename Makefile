@@ -6,14 +6,17 @@
 build:                ## the release binaries, into build/release/bin
 	@bash cmake/install-packages.sh build
 	@bash cmake/build.sh release programs
+	@echo "The programs are in build/release/bin."
 
 mpi:                  ## the same, with the plug-ins for the MPIs of the distribution
 	@bash cmake/install-packages.sh mpi
 	@bash cmake/build.sh release programs plugins
+	@echo "The programs are in build/release/bin, their plug-ins in build/release/lib."
 
 nats:                 ## the same, with the plug-in and the relay for machines at several sites
 	@bash cmake/install-packages.sh nats
 	@bash cmake/build.sh release programs plugins
+	@echo "The programs are in build/release/bin, their plug-ins in build/release/lib."
 
 demo:                 ## build the demonstration and run it
 	@bash cmake/install-packages.sh build

@@ -35,9 +35,9 @@ driver::driver(const std::string& name, const std::string& about, const std::str
                    "Example:\n  " + example + "\n" + (notes.empty() ? "" : "\n" + notes)) {
   option_number("--workers", workers_, 1, 1024,
                 "Workers (default: $CLEAVE_WORKERS, else the CPUs this process may use)");
-  option(
-      "--transport", "NAME", transport_,
-      "What joins the processes of a job: mpi, none (default: mpi if started by mpirun or srun)");
+  option("--transport", "NAME", transport_,
+         "What joins the processes of a job: mpi, openmpi, mpich, nats, none (default: mpi if "
+         "started by mpirun or srun)");
   // This option is not among what parse() finds: it is looked for before, as a server is given
   // nothing to compute.
   option("--serve", "WHERE", serve_,
