@@ -18,7 +18,9 @@
 #include <string>
 #include <thread>
 
+#include "common/await_nodes.hpp"
 #include "machine/settings.hpp"
+#include "support/command_line.hpp"
 #include "uts/tree.hpp"
 
 namespace {
@@ -35,7 +37,6 @@ struct visits {
     for (std::size_t i = 0; i < at.size(); ++i) at[i] += b.at[i];
     return *this;
   }
-  friend visits operator+(visits a, const visits& b) { return a += b; }
 };
 
 struct settings {
@@ -107,11 +108,7 @@ int main(int argc, char** argv) try {
   cleave::serve_if_asked(argc, argv);
   how = read_settings(argc, argv);
   cleave::runtime rt;
-  const auto last_call = clock_type::now() + std::chrono::seconds(60);
-  while (rt.job().nodes < how.nodes || rt.job().silent > 0) {
-    if (clock_type::now() > last_call) throw std::runtime_error("not all nodes have come");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
+  apps::await_nodes(rt, how.nodes);
   const auto begun = clock_type::now();
   const visits found = rt.run([] {
     const tree t(how.shape);
@@ -125,10 +122,4 @@ int main(int argc, char** argv) try {
       {"messages", job.messages}};
   std::printf("%s\n", said.dump().c_str());
   return 0;
-} catch (const std::invalid_argument& e) {
-  std::fprintf(stderr, "wait_tree: %s\n", e.what());
-  return 2;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "wait_tree: %s\n", e.what());
-  return 1;
-}
+} catch (...) { return apps::failed("wait_tree"); }

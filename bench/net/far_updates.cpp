@@ -16,30 +16,19 @@
 #include <tuple>
 #include <vector>
 
+#include "changes.hpp"
+#include "common/await_nodes.hpp"
 #include "machine/settings.hpp"
+#include "support/command_line.hpp"
 
 namespace {
 
-using std::chrono::steady_clock, std::chrono::milliseconds, std::chrono::microseconds;
-
-// Of the clock that all processes of a machine share.
-std::int64_t now_ns() {
-  return std::chrono::nanoseconds(steady_clock::now().time_since_epoch()).count();
-}
-
-struct keep_greatest {
-  static constexpr bool commutative = true;
-  void operator()(std::int64_t& value, const std::int64_t& x) const { value = std::max(value, x); }
-};
-struct count_all {
-  static constexpr bool commutative = true;
-  void operator()(int& value, const int& x) const { value += x; }
-};
+using bench::net::keep_greatest, bench::net::add_up, bench::net::now_ns;
 
 // Both tell when they were changed.
 cleave::shared<std::int64_t> bound{0};
 cleave::gathered<std::int64_t, keep_greatest> newest;
-cleave::gathered<int, count_all> here;                    // members that have begun
+cleave::gathered<std::int64_t, add_up> here;              // members that have begun
 cleave::gathered<std::int64_t, keep_greatest> beginning;  // of the first round, when all are here
 
 constexpr std::int64_t round_ns = 150'000'000;
@@ -54,7 +43,7 @@ struct heard {
 using all_heard = std::vector<heard>;
 
 void wait_until(const auto& is_so) {
-  while (!is_so()) cleave::poll(), std::this_thread::sleep_for(microseconds(20));
+  while (!is_so()) cleave::poll(), std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
 // In each round one member changes the value; returns what it took until that was here.
@@ -142,20 +131,10 @@ int main(int argc, char** argv) try {
   const int members = whole(argc, argv, 1, "NODES", 1'000);
   const int changes = whole(argc, argv, 2, "CHANGES", 1'000'000);
   cleave::runtime rt;
-  const auto last_call = steady_clock::now() + std::chrono::seconds(60);
-  while (rt.job().nodes < static_cast<unsigned>(members) || rt.job().silent > 0) {
-    if (steady_clock::now() > last_call) throw std::runtime_error("not all nodes have come");
-    std::this_thread::sleep_for(milliseconds(100));
-  }
+  apps::await_nodes(rt, static_cast<unsigned>(members));
   const auto all = rt.run([&] { return take_parts(0, members, members, changes); });
   const nlohmann::ordered_json said{{"shared", paths(all, &heard::shared)},
                                     {"gathered", paths(all, &heard::gathered)}};
   std::printf("%s\n", said.dump().c_str());
   return 0;
-} catch (const std::invalid_argument& e) {
-  std::fprintf(stderr, "net-far-updates: %s\n", e.what());
-  return 2;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "net-far-updates: %s\n", e.what());
-  return 1;
-}
+} catch (...) { return apps::failed("net-far-updates"); }

@@ -12,25 +12,12 @@
 #include <tuple>
 #include <vector>
 
+#include "changes.hpp"
 #include "support/command_line.hpp"
 
 namespace {
 
-using std::chrono::steady_clock;
-
-// Of the clock that all processes of a machine share.
-std::int64_t now_ns() {
-  return std::chrono::nanoseconds(steady_clock::now().time_since_epoch()).count();
-}
-
-struct keep_greatest {
-  static constexpr bool commutative = true;
-  void operator()(std::int64_t& value, const std::int64_t& x) const { value = std::max(value, x); }
-};
-struct count {
-  static constexpr bool commutative = true;
-  void operator()(std::int64_t& value, const std::int64_t& x) const { value += x; }
-};
+using bench::net::keep_greatest, bench::net::add_up, bench::net::now_ns;
 
 cleave::shared<std::int64_t> bound{0};
 cleave::gathered<std::int64_t, keep_greatest> newest;
@@ -72,7 +59,7 @@ struct rounds {
   }
 };
 
-cleave::gathered<std::int64_t, count> sum;
+cleave::gathered<std::int64_t, add_up> sum;
 
 // Each member makes so many updates, and waits for those of all.
 struct burst {

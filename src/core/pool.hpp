@@ -106,10 +106,10 @@ public:
 
 private:
   static constexpr unsigned failed = ~0u;  // `started` of a pool whose threads could not be had
-  struct phases {
+  struct own_threads {
     std::atomic<unsigned> started{0};
     std::atomic<unsigned> leaving{0};
-    std::vector<std::unique_ptr<machine::thread>> all;  // they end first
+    std::vector<std::unique_ptr<machine::thread>> all;
   };
   static void begin(void* self);
 
@@ -117,7 +117,7 @@ private:
   std::vector<std::unique_ptr<worker>> workers;
   std::unique_ptr<other_nodes> others_;  // before the threads begin: they read it
   std::atomic<unsigned> runs{0};         // calls of run() under way, but for the guest's
-  phases threads_;
+  own_threads threads_;                  // they end before what they use
 };
 
 }  // namespace cleave::detail

@@ -18,7 +18,8 @@ struct broadcast_setting {
 /// Throws std::invalid_argument, which says what was expected of `setting`.
 broadcast_setting read_broadcast_setting(const char* setting, std::string_view text);
 /// The setting in the environment, which is read once. Any thread. Throws as
-/// read_broadcast_setting(). A program that compares ways changes it before a broadcast.
+/// read_broadcast_setting(). A program that compares ways changes it, before a broadcast of this
+/// thread.
 broadcast_setting& broadcast_setting_in_use();
 
 /// How a broadcast goes: the tree, and the parts that it sends. Members are numbered from the one

@@ -2,8 +2,8 @@
 # labels: once slow
 # How long it takes until a far site has what another one has found: a shared value and a gathered variable, over three sites
 # in network namespaces. kobe and kyushu are joined to chiba by links of 100 Mbit/s whose delays are 8.85 and 13.35 ms each
-# way. Prints, for each site that changes the value, the time until the others have it (a median) over the delay of the
-# longest path from there. Needs root.
+# way. Prints, for each pair of sites, the time until the second one has what the first one has changed (a median), and
+# that over the delay of the path between them. Needs root.
 #
 # CLEAVE_CHANGES: of each value (60), CLEAVE_FAR: what that ratio must be below (none).
 set -uo pipefail
@@ -16,10 +16,7 @@ program=$bin/net-far-updates
 [[ -x $program ]] || { echo "skipped: built without net-far-updates"; exit 77; }
 
 trap 'end_all; end_spaces; rm -rf "$work"' EXIT
-if ! begin_spaces chiba; then
-  echo "skipped: needs root, /dev/net/tun and network namespaces (ip netns, of iproute2): $(why_no_spaces)"
-  exit 77
-fi
+need_spaces chiba
 for site in "${sites[@]:1}"; do
   join_space "$site" 100
   delay_link "$site" "${one_way[$site]}"

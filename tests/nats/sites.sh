@@ -28,10 +28,7 @@ end_shares() {
   done
 }
 trap 'end_all; end_spaces; end_shares; rm -rf "$work"' EXIT
-if ! begin_spaces chiba; then
-  echo "skipped: needs root, /dev/net/tun and network namespaces (ip netns, of iproute2): $(why_no_spaces)"
-  exit 77
-fi
+need_spaces chiba
 share=${CLEAVE_SHARE:-$((($(nproc) * 100 - 20) / 3))}
 make_share() {  # SITE: sets `group`; nothing if it may use a whole CPU
   group=

@@ -1,6 +1,6 @@
 # For scripts whose machines are far from each other, after machines.bash: network namespaces, each joined by a link with a
 # delay to one in the middle, which has the address 10.77.0.1. `end_spaces` is for the script's trap, after `end_all`.
-#   begin_spaces MIDDLE      that one; false where more rights are needed
+#   need_spaces MIDDLE       that one; where more rights are needed the script ends as skipped
 #   join_space NAME MBIT     one more, by a link of that many Mbit/s, without a delay to begin with
 #   delay_link NAME MICROS   from now on, each way
 #   within NAME COMMAND…     runs it there
@@ -24,10 +24,15 @@ why_no_spaces() {  # what is missing
   elif ! command -v ip >/dev/null; then echo "there is no ip"
   else echo "no namespace can be made: $(ip netns add "$space-try" 2>&1)"; fi
 }
-begin_spaces() {
+begin_spaces() {  # MIDDLE: false where more rights are needed
   ((EUID == 0)) && [[ -c /dev/net/tun ]] && add_space "$1" 2>/dev/null || return
   within "$1" ip address add 10.77.0.1/32 dev lo
   "${CXX:-g++}" -std=c++20 -O2 -o "$work/delayed_link" "$CLEAVE_SOURCE_DIR/tests/nats/programs/delayed_link.cpp" || exit 1
+}
+need_spaces() {
+  begin_spaces "$1" && return
+  echo "skipped: needs root, /dev/net/tun and network namespaces (ip netns, of iproute2): $(why_no_spaces)"
+  exit 77
 }
 join_space() {
   local net=${#spaces[@]} middle=${spaces[0]} here there delay

@@ -30,10 +30,7 @@ program=$bin/wait_tree
 [[ -x $program && -x $bin/sim ]] || { echo "skipped: built without wait_tree or sim"; exit 77; }
 
 trap 'end_all; end_spaces; rm -rf "$work"' EXIT
-if ! begin_spaces chiba; then
-  echo "skipped: needs root, /dev/net/tun and network namespaces (ip netns, of iproute2): $(why_no_spaces)"
-  exit 77
-fi
+need_spaces chiba
 for site in "${sites[@]:1}"; do
   join_space "$site" "${mbit[$site]}"
   delay_link "$site" "${one_way[$site]}"
