@@ -19,7 +19,8 @@ INSTANTIATE_TEST_SUITE_P(, team_of, lending_shapes(), shape_name);
 
 // ---- who runs what
 
-/// All subtasks have their place on node 0, whose first one ends last.
+/// All subtasks have their place on node 0, whose first one ends last. None of the others ends
+/// there before another node has run one: the result does not depend on how soon that node asks.
 struct is_held_up {
   int count = 0;
   auto input() { return std::tie(count); }
@@ -41,9 +42,10 @@ struct is_held_up {
     for (const auto& d : v)
       g.run(
           [&all](value& x) {
+            if (all.rank() != 0) ++lent;
+            while (lent == 0) std::this_thread::yield();
             compute(50);
             x = mix(x), ++done;
-            if (all.rank() != 0) ++lent;
           },
           inout(d));
     for (const auto& d : v) g.bring(d);
@@ -279,9 +281,10 @@ struct passes_values_on {
         g.run(
             [i, &all](const std::vector<value>& left, const std::vector<value>& own,
                       std::vector<value>& next) {
+              if (i < 9 && all.rank() != 0) ++lent;
+              while (i == 0 && all.size() > 1 && lent == 0) std::this_thread::yield();
               compute(100);
               for (std::size_t k = 0; k < own.size(); ++k) next[k] = mix(own[k] + left[k]);
-              if (i < 9 && all.rank() != 0) ++lent;
             },
             in(from[(i + width - 1) % width]), in(from[i]), out(to[i]));
       }
