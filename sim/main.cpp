@@ -43,7 +43,7 @@ struct node_options {
   std::vector<int> workers = {2, 4, 16, 64};
   int further_in = 1, further_in_for_waiting = 5, loops = 8, left = 8, node = 60, line = 100,
       answer = 200;
-  int linger = 200, press = 20'000, seed = 1;
+  int linger = 200, all_after = 1000, press = 20'000, seed = 1;
   bool json = false;
 };
 
@@ -229,7 +229,7 @@ sim::workers_run run_of(const node_options& o) {
   run.further_in = static_cast<unsigned>(o.further_in);
   run.further_in_for_waiting = static_cast<unsigned>(o.further_in_for_waiting);
   run.costs.node = o.node, run.costs.line = o.line, run.costs.answer = o.answer;
-  run.costs.linger = o.linger, run.costs.press = o.press;
+  run.costs.linger = o.linger, run.costs.all_after = o.all_after, run.costs.press = o.press;
   run.seed = static_cast<std::uint64_t>(o.seed);
   return run;
 }
@@ -380,8 +380,10 @@ int main(int argc, char** argv) try {
   node.option_number("--answer", n.answer, 0, 1'000'000, "ns for an answer (default: 200)");
   node.option_number("--linger", n.linger, 0, 1'000'000,
                      "ns until a join asks for work (default: 200)");
+  node.option_number("--all-after", n.all_after, 1, 1'000'000'000,
+                     "ns until a request asks all (default: 1000)");
   node.option_number("--press", n.press, 1, 1'000'000'000,
-                     "ns until a request asks all (default: 20000)");
+                     "ns until it asks all again (default: 20000)");
   node.option_number("--seed", n.seed, 0, 1'000'000'000, "Of what is random (default: 1)");
   node.flag("--json", n.json, "Prints one JSON object");
   apps::command_line lu(line, "lu", "The graph of `lu N --graph`, at sites");

@@ -35,13 +35,14 @@ inline constexpr std::string_view victim_names[] = {"runner", "chain", "largest"
 
 /// Nanoseconds.
 struct worker_costs {
-  std::int64_t node = 60;       ///< visiting a node of the tree
-  std::int64_t line = 100;      ///< until another worker sees what one has written
-  std::int64_t answer = 200;    ///< making a part; each further one of a gift takes half of it
-  std::int64_t look = 40;       ///< looking who asks
-  std::int64_t search = 5;      ///< looking at one loop
-  std::int64_t linger = 200;    ///< how long a join waits before it asks
-  std::int64_t press = 20'000;  ///< how long a request waits before it asks all
+  std::int64_t node = 60;         ///< visiting a node of the tree
+  std::int64_t line = 100;        ///< until another worker sees what one has written
+  std::int64_t answer = 200;      ///< making a part; each further one of a gift takes half of it
+  std::int64_t look = 40;         ///< looking who asks
+  std::int64_t search = 5;        ///< looking at one loop
+  std::int64_t linger = 200;      ///< how long a join waits before it asks
+  std::int64_t all_after = 1000;  ///< how long a request waits before it asks all
+  std::int64_t press = 20'000;    ///< how long it waits before it asks all again
 };
 
 struct workers_run {

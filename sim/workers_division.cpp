@@ -37,7 +37,7 @@ void node_of_workers::ask(std::uint32_t i, std::uint32_t wanted, std::uint32_t l
   if (likely == none || likely == i || threads_[likely].is == thread::state::idle)
     likely = any_other(i);
   if (likely != none) ring(likely, t + how_.costs.line);
-  agenda_.set(i, t + how_.costs.press);
+  agenda_.set(i, t + how_.costs.all_after);
 }
 
 std::uint32_t node_of_workers::any_other(std::uint32_t i) {

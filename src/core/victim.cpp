@@ -192,6 +192,7 @@ void worker::serve(bool again_soon) {
            (divided < 2 || divided * shortest < counted * ticks_per_microsecond());
   };
   serving.found = serve_askers(self_, find, make, more);
+  if (divided > 0) cutoff_.gave(begin);
   if (error) std::rethrow_exception(error);
 }
 

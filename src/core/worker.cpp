@@ -117,11 +117,15 @@ task* worker::find_ready(const scope& awaited) noexcept {
              : steal_from_all([&](ready_tasks& of_one) { return of_one.steal_within(awaited); });
 }
 
-/// How long an asker spins, and whether it waits for workers that are off their CPU.
+/// How long an asker spins before it asks all, and how long before it insists and blocks; whether
+/// it waits for workers that are off their CPU. Where work is very uneven, the one that is asked
+/// first often has nothing, and others have: 64 simulated workers are 1.15 times as fast with UTS's
+/// T3L if they ask all after 1 µs (`sim node --all-after`).
 struct worker::persistence {
+  static constexpr std::chrono::nanoseconds until_all = std::chrono::microseconds(1);
   explicit persistence(worker& w) noexcept
       : of(w),
-        spin(w.of.cpus.oversubscribed),
+        spin(w.of.cpus.oversubscribed, until_all),
         until(w.of.cpus.oversubscribed ? std::chrono::steady_clock::now() + w.of.cpus.off_cpu
                                        : std::chrono::steady_clock::time_point{}) {}
 
@@ -131,7 +135,7 @@ struct worker::persistence {
     return false;
   }
   void blocks() noexcept { of.add(sleeps); }
-  void restart() noexcept { spin.restart(), all_asked = true; }
+  void restart() noexcept { spin = machine::spinner(of.of.cpus.oversubscribed), all_asked = true; }
   bool patient() const noexcept { return std::chrono::steady_clock::now() < until; }
 
   worker& of;

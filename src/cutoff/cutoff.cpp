@@ -4,6 +4,7 @@
 
 #include <cleave/detail/clock.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -14,6 +15,11 @@ namespace {
 /// an asker may insist while this thread is preempted.
 constexpr unsigned most_polls = 64;
 constexpr unsigned most_time = 20;  // microseconds
+/// Microseconds: who gives parts twice within that time divides all constructs for as long. What
+/// runs undivided cannot be given: of a narrow tree that two workers share, only crumbs are seen.
+constexpr unsigned asked_often = 200;
+/// How many constructs are divided at most until it is seen that this time is over.
+constexpr std::uint32_t look_again = 32;
 
 }  // namespace
 
@@ -32,8 +38,22 @@ std::uintptr_t cutoff::address() noexcept {
     here.until_timed = 1;  // the change of that is to be seen as soon as can be
     return 0;
   }
+  if (divides_all()) {
+    here.until_timed = std::min(here.until_timed, look_again);
+    return 0;
+  }
   const std::size_t deep = enabled_ ? learner_.depth() : cutoff_learner::none;
   return deep < task_.base ? task_.base - deep : 0;
+}
+
+void cutoff::gave(std::uint64_t now) noexcept {
+  const std::uint64_t often = asked_often * ticks_per_microsecond();
+  if (now - std::exchange(gave_at_, now) < often && learner_.learnt()) divided_until_ = now + often;
+}
+
+bool cutoff::divides_all() noexcept {
+  if (divided_until_ != 0 && ticks() >= divided_until_) divided_until_ = 0;
+  return divided_until_ != 0;
 }
 
 bool cutoff::answers_later(bool insisted) noexcept {
@@ -61,8 +81,9 @@ bool cutoff::begin_timing(std::uintptr_t at, bool every) noexcept {
 void cutoff::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   const std::uint64_t now = ticks();
   const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
-  // What was shared with others, or interrupted, tells nothing; inside, all are timed, no sample.
-  if (!task_.inside && shared_at_ < since &&
+  // What was shared with others, interrupted, or divided though it is short, tells nothing; inside,
+  // all are timed, no sample.
+  if (!task_.inside && divided_until_ == 0 && shared_at_ < since &&
       !(cutoff_learner::is_long(now - since) && preempted_since(since)))
     learner_.add(depth_of(at), since, now, undivided);
 }

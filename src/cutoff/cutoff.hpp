@@ -48,6 +48,8 @@ public:
   void begin_division() noexcept { task_.inside = steps_are_unlisted(), task_.polls = 0; }
   /// Something was given away, or is joined: constructs under way tell nothing about lengths.
   void shared(std::uint64_t now) noexcept { shared_at_ = now; }
+  /// Parts were given at a poll that began then. If that happens often, all is divided for a while.
+  void gave(std::uint64_t now) noexcept;
 
   /// Begins to time a construct at this address; `every` one of them is to be timed. Returns
   /// whether the address has changed.
@@ -62,16 +64,19 @@ public:
   }
 
 private:
+  bool divides_all() noexcept;
   bool preempted_since(std::uint64_t then) noexcept;
 
   const bool enabled_;
   cutoff_learner learner_;
   of_task task_;
-  std::uint64_t shared_at_ = 0;     // when something was last given away or joined
-  std::uint64_t timing_since_ = 0;  // when the last timing began
-  std::uint32_t until_timed_ = 0;   // here.until_timed when the last timing began
-  long preemptions_ = 0;            // how often this thread had been preempted, when last asked
-  std::uint64_t preempted_at_ = 0;  // when it was last asked and a preemption was found
+  std::uint64_t shared_at_ = 0;      // when something was last given away or joined
+  std::uint64_t gave_at_ = 0;        // when parts were last given at a poll
+  std::uint64_t divided_until_ = 0;  // until when all is divided; 0: no longer
+  std::uint64_t timing_since_ = 0;   // when the last timing began
+  std::uint32_t until_timed_ = 0;    // here.until_timed when the last timing began
+  long preemptions_ = 0;             // how often this thread had been preempted, when last asked
+  std::uint64_t preempted_at_ = 0;   // when it was last asked and a preemption was found
 };
 
 }  // namespace cleave::detail

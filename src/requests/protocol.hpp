@@ -56,11 +56,12 @@ void call_from_crowd(const member<Platform>& self) noexcept {
 /// A worker's request, from posting it to its end:
 ///
 ///     rung_one --press--> rung_all --press(insist)--> insisted
-///         |                                             ^  |
-///         +----------------press(insist)----------------+  +--ask_other_nodes--> asked_other_nodes
+///                                                        | ask_other_nodes
+///                                                        v
+///                                                     asked_other_nodes
 ///
 /// A request rings one worker that computes (and insists, where each has a CPU: what else would
-/// keep it from an answer is a construct that runs undivided, and that may be a long one), then
+/// keep it from an answer is a construct that runs undivided, and that may be a long one), soon
 /// all, insists, and asks other nodes before it blocks for long; at once where nobody else
 /// computes. Whatever is rung finds the request on the board: it was posted before.
 template <class Platform>
@@ -110,8 +111,8 @@ public:
       if (others) ask_other_nodes();
       return waiting::sleep;
     }
-    const bool insist = !with.patient();
-    if (!insist && stage_ == stage::rung_all) return waiting::nap;
+    const bool insist = stage_ == stage::rung_all;
+    if (insist && with.patient()) return waiting::nap;
     press(insist);
     with.restart();
     return waiting::spin;

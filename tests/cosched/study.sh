@@ -60,7 +60,12 @@ for signal in INT TERM; do
   grep -q '"part": "alone"' "$work/$signal/cosched.json" || fail "SIG$signal: nothing is kept"
 done
 shows TERM 'Interrupted: no pass of 1000 is whole'
-study --mpi "$mpi" --parts mixed --passes 1000 --time-limit 20 -o "$work/limit" || fail "--time-limit: exit status $?: $(cat "$work/err")"
+for limit in 20 60 120; do  # on a busy machine nothing may be measured within 20 s: then it says so, and keeps nothing
+  study --mpi "$mpi" --parts mixed --passes 1000 --time-limit $limit -o "$work/limit"
+  status=$?
+  ((status != 0)) && grep -q '^cleave: the time was over before anything was measured$' "$work/err" || break
+done
+((status == 0)) || fail "--time-limit: exit status $status: $(cat "$work/err")"
 grep -q '"out_of_time": true' "$work/limit/cosched.json" || fail "--time-limit: it does not say so: $(cat "$work/out")"
 pgrep -f -- "$bin/(cg|ft|bsp)-.*$TMPDIR/cleave-study-" >"$work/left" && fail "left behind: $(cat "$work/left")"
 

@@ -44,6 +44,26 @@ TEST_F(undivided, is_nothing_inside_a_step_that_others_wait_for_and_all_as_befor
   EXPECT_EQ(of.address(), base - depth);
 }
 
+/// A worker that gives parts again and again, soon one after the other, is asked for small ones.
+TEST_F(undivided, is_nothing_for_200_us_after_parts_were_given_twice_within_that_time) {
+  const std::uint64_t often = 200 * detail::ticks_per_microsecond();
+  const std::uint64_t past = detail::ticks() - 4 * often;
+  for (const std::uint64_t when : {past, past + often}) {
+    of.gave(when);
+    EXPECT_EQ(of.address(), base - depth) << "that was once";
+  }
+  of.gave(past + often + 1);
+  EXPECT_EQ(of.address(), base - depth) << "that is over";
+
+  const std::uint64_t future = detail::ticks() + 1'000'000 * often;  // over long after the test
+  of.gave(future);
+  EXPECT_EQ(of.address(), base - depth);
+  here.until_timed = 1000;
+  of.gave(future + 1);
+  EXPECT_EQ(of.address(), 0u);
+  EXPECT_LE(here.until_timed, 32u) << "a timed construct sees when it is over";
+}
+
 TEST_F(undivided, is_decided_for_each_task_by_itself) {
   here.unlisted = 1;
   of.begin_division();
