@@ -140,14 +140,16 @@ void worker::serve(bool again_soon) {
   frame* oldest = nullptr;  // null: a ready task
   bool updated = false;     // the update takes long, and is done once for all that ask
   const scope* of_whom = nullptr;
+  bool for_worker = true;
   unsigned others = 0;  // askers besides the one being served
   unsigned divided = 0;
   std::uint64_t shortest = ~std::uint64_t{0};  // of the divisions here
+  std::uint64_t took = ~std::uint64_t{0};  // the shortest of what those ran last that are served
   bool begun = false;
   const std::uint64_t begin = ticks();
   std::exception_ptr error;
   auto find = [&](const scope* wanted, std::uint32_t depth, bool for_other_node) {
-    oldest = nullptr, of_whom = wanted;
+    oldest = nullptr, of_whom = wanted, for_worker = !for_other_node;
     if (!for_other_node && (wanted == nullptr ? !ready.empty() : ready.holds(wanted)))
       return search_end::given;
     if (!std::exchange(updated, true)) update_frames();
@@ -173,6 +175,8 @@ void worker::serve(bool again_soon) {
         const bool all = again_soon && frames_.leaves_further_in(*oldest, fewest_left);
         t = &split(*oldest, all ? 1 : 2 + others);
         ++divided, shortest = std::min(shortest, cutoff_.time_since(since));
+        if (for_worker)
+          took = std::min(took, of.at(asker).seeking_.took.load(std::memory_order_relaxed));
       } else {
         t = of_whom == nullptr ? ready.steal()
                                : take_ready(static_cast<const group_scope&>(*of_whom));
@@ -192,7 +196,7 @@ void worker::serve(bool again_soon) {
            (divided < 2 || divided * shortest < counted * ticks_per_microsecond());
   };
   serving.found = serve_askers(self_, find, make, more);
-  if (divided > 0) cutoff_.gave(begin);
+  if (divided > 0 && !of.cpus.oversubscribed) cutoff_.gave(begin, took);
   if (error) std::rethrow_exception(error);
 }
 

@@ -232,6 +232,7 @@ void worker::run(task& t) noexcept {
     cutoff_.end_task(outer);
     set_cutoff();
     t.ticks = cutoff_.time_since(since);
+    seeking_.took.store(t.ticks, std::memory_order_relaxed);
   }
   told_stopped(here.current);  // a poll in t may have taken the attention that was meant for this
 }

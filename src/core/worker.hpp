@@ -113,8 +113,9 @@ private:
 
   /// What the worker knows as a thief.
   struct seeking {
-    std::uint32_t random;    // chooses whom to ask
-    bool was_given = false;  // what it ran last, as an idle worker, was given to it
+    std::uint32_t random;                // chooses whom to ask
+    bool was_given = false;              // what it ran last, as an idle worker, was given to it
+    std::atomic<std::uint64_t> took{0};  // ticks of the task that ended last here; others read it
   };
   /// Where its activities are recorded.
   struct recordings {

@@ -15,9 +15,11 @@ namespace {
 /// an asker may insist while this thread is preempted.
 constexpr unsigned most_polls = 64;
 constexpr unsigned most_time = 20;  // microseconds
-/// Microseconds: who gives parts twice within that time divides all constructs for as long. What
-/// runs undivided cannot be given: of a narrow tree that two workers share, only crumbs are seen.
-constexpr unsigned asked_often = 200;
+/// Microseconds: who gives parts twice within the first time, the second time to a worker that took
+/// less than the second for what it had before, divides all constructs for as long as the first.
+/// What runs undivided cannot be given: of a narrow tree that two workers share, only crumbs are
+/// seen.
+constexpr unsigned asked_often = 200, crumb = 50;
 /// How many constructs are divided at most until it is seen that this time is over.
 constexpr std::uint32_t look_again = 32;
 
@@ -46,9 +48,11 @@ std::uintptr_t cutoff::address() noexcept {
   return deep < task_.base ? task_.base - deep : 0;
 }
 
-void cutoff::gave(std::uint64_t now) noexcept {
+void cutoff::gave(std::uint64_t now, std::uint64_t took) noexcept {
   const std::uint64_t often = asked_often * ticks_per_microsecond();
-  if (now - std::exchange(gave_at_, now) < often && learner_.learnt()) divided_until_ = now + often;
+  const bool again = now - std::exchange(gave_at_, now) < often;
+  if (again && took != 0 && took < crumb * ticks_per_microsecond() && learner_.learnt())
+    divided_until_ = now + often;
 }
 
 bool cutoff::divides_all() noexcept {

@@ -48,8 +48,9 @@ public:
   void begin_division() noexcept { task_.inside = steps_are_unlisted(), task_.polls = 0; }
   /// Something was given away, or is joined: constructs under way tell nothing about lengths.
   void shared(std::uint64_t now) noexcept { shared_at_ = now; }
-  /// Parts were given at a poll that began then. If that happens often, all is divided for a while.
-  void gave(std::uint64_t now) noexcept;
+  /// Parts were given at a poll that began then, to workers of whom one took so long (0: not known)
+  /// for what it ran last. If that is often, and not for long, all is divided for a while.
+  void gave(std::uint64_t now, std::uint64_t took) noexcept;
 
   /// Begins to time a construct at this address; `every` one of them is to be timed. Returns
   /// whether the address has changed.

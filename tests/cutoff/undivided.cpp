@@ -49,17 +49,19 @@ TEST_F(undivided, is_nothing_for_200_us_after_parts_were_given_twice_within_that
   const std::uint64_t often = 200 * detail::ticks_per_microsecond();
   const std::uint64_t past = detail::ticks() - 4 * often;
   for (const std::uint64_t when : {past, past + often}) {
-    of.gave(when);
+    of.gave(when, 1);
     EXPECT_EQ(of.address(), base - depth) << "that was once";
   }
-  of.gave(past + often + 1);
+  of.gave(past + often + 1, 1);
   EXPECT_EQ(of.address(), base - depth) << "that is over";
 
   const std::uint64_t future = detail::ticks() + 1'000'000 * often;  // over long after the test
-  of.gave(future);
-  EXPECT_EQ(of.address(), base - depth);
+  for (const std::uint64_t took : {std::uint64_t{1}, often / 4, std::uint64_t{0}}) {
+    of.gave(future, took);
+    EXPECT_EQ(of.address(), base - depth) << "once, or to who had a large part, or none";
+  }
   here.until_timed = 1000;
-  of.gave(future + 1);
+  of.gave(future + 1, often / 4 - 1);
   EXPECT_EQ(of.address(), 0u);
   EXPECT_LE(here.until_timed, 32u) << "a timed construct sees when it is over";
 }
