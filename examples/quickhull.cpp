@@ -9,14 +9,15 @@ namespace {
 
 using point = std::complex<double>;
 using points = std::vector<point>;
-constexpr int block = 256;  // points
+constexpr int block = 1024;  // points
 
 // How far p is to the left of the line from a to b, times the distance of these.
 double distance(point a, point b, point p) {
   const point along = b - a, to = p - a;
   return along.real() * to.imag() - along.imag() * to.real();
 }
-void append_left(points& found, const point* in, int n, point a, point b) {
+// A function of its own in both programs: inlined into the loop GCC's code takes 1.2 times as long.
+[[gnu::noinline]] void append_left(points& found, const point* in, int n, point a, point b) {
   for (int i = 0; i < n; i++)
     if (distance(a, b, in[i]) > 0) found.push_back(in[i]);
 }
