@@ -1,11 +1,11 @@
 // Nodes that are not equally fast: the steps of a stencil, whose columns lie in slabs on the ranks.
 // Subtasks of one rank take twice as long, or its cgroup has half a CPU. Started by mpirun, each
 // rank with one worker.
-#include <time.h>
 #include <chrono>
 #include <cleave/cleave.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>

@@ -144,7 +144,8 @@ void node_of_workers::give_loops(std::uint32_t i, std::uint32_t asker, std::uint
   const std::uint32_t number = threads_[i].stack;
   loop_stack& on = stacks_[number];
   std::vector<std::uint32_t> open;
-  for (std::uint32_t l = first; l < on.loops.size() && open.size() < 2 * how_.loops_at_once; ++l) {
+  for (std::uint32_t l = first;
+       l < on.loops.size() && open.size() < std::size_t{2} * how_.loops_at_once; ++l) {
     took += how_.costs.search;
     if (on.loops[l].next != on.loops[l].end) open.push_back(l);
   }

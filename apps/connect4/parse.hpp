@@ -17,8 +17,12 @@ inline position parse(std::string_view moves) {
   for (const char c : moves) {
     number++;
     const auto refuse = [&](const std::string& expected, const std::string& got) {
-      throw usage_error("POSITION: expected " + expected + " as move " + std::to_string(number) +
-                        ", got " + got);
+      throw usage_error(std::string("POSITION: expected ")
+                            .append(expected)
+                            .append(" as move ")
+                            .append(std::to_string(number))
+                            .append(", got ")
+                            .append(got));
     };
     if (c < '1' || c > '0' + columns) refuse("a column from 1 to 7", in_quotes({&c, 1}));
     const bits move = p.playable() & column_of(c - '1');

@@ -45,7 +45,7 @@ private:
         {"boundary", &settings_reader::boundary},
         {"dielectric", &settings_reader::dielectric},
         {"mass", &settings_reader::mass},
-        {"pair_style", &settings_reader::pair_style_},
+        {"pair_style", &settings_reader::read_pair_style},
         {"pair_modify", &settings_reader::pair_modify},
         {"pair_coeff", &settings_reader::pair_coeff},
         {"special_bonds", &settings_reader::special_bonds},
@@ -110,7 +110,7 @@ private:
 
   // ---- pairs
 
-  void pair_style_() {
+  void read_pair_style() {
     pair_settings& p = to_.pairs;
     const std::string& style =
         one_of(1, {"lj/charmm/coul/charmm", "lj/cut/coul/cut", "lj/cut", "none"});

@@ -84,7 +84,8 @@ pair_sums add_pair_forces(const lammps::force_field& field, const pair_list& pai
   pair_sums sum;
   add_near_pairs(pairs, cut2, position, force, [&](std::size_t i, near_pairs& near) {
     const double charge = field.pairs.coulomb * atoms.charge[i];
-    const lammps::lj_parameters* const row = &field.pairs.lj[atoms.type[i] * field.types];
+    const int first = atoms.type[i] * field.types;
+    const lammps::lj_parameters* const row = &field.pairs.lj[static_cast<std::size_t>(first)];
     for (std::size_t m = 0; m < near.count; m++) {
       charges[m] = charge * atoms.charge[near.partner[m]];
       lj[m] = row[atoms.type[near.partner[m]]];

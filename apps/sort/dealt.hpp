@@ -74,8 +74,8 @@ inline part sort_all(const std::shared_ptr<const std::vector<std::uint32_t>>& va
   }
   for (int k = 0; k < nodes; k++) g.run("sort", sort, inout(parts[std::size_t(k)]), on(rank(k)));
   for (int step = 1; step < nodes; step *= 2)
-    for (int k = 0; k + step < nodes; k += 2 * step)
-      g.run("merge", merge, inout(parts[std::size_t(k)]), in(parts[std::size_t(k + step)]),
+    for (int k = 0, other = step; other < nodes; k += 2 * step, other = k + step)
+      g.run("merge", merge, inout(parts[std::size_t(k)]), in(parts[std::size_t(other)]),
             on(rank(k)));
   g.wait();
   return all.rank() == 0 ? *parts[0] : part{};

@@ -18,11 +18,12 @@ inline std::string text_of(const digits& d) {
 
 // Whether each row, column and box of `s` has all digits, and `s` has what is given.
 inline bool is_solution(const digits& given, const digits& s) {
-  std::vector<unsigned> seen(3 * side);
+  std::vector<unsigned> seen(std::size_t{3} * side);
   for (std::size_t i = 0; i < cells; i++) {
     const std::size_t row = i / side, column = i % side;
     if (s[i] < 1 || s[i] > side || (given[i] != 0 && given[i] != s[i])) return false;
-    for (const std::size_t unit : {row, side + column, 2 * side + row / 3 * 3 + column / 3})
+    for (const std::size_t unit :
+         {row, side + column, std::size_t{2} * side + row / 3 * 3 + column / 3})
       seen[unit] |= 1u << s[i];
   }
   for (const unsigned all : seen)

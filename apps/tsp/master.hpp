@@ -168,7 +168,7 @@ inline collected collect_by_master(const instance& cities, const wanted_tours& w
   searched own = cleave::sum(first(all.rank()), first(all.rank() + 1), [&](int number) {
     return search_for_master(cities, wanted, how, number, node);
   });
-  if (node.is_master()) return node.end(std::move(own));
+  if (node.is_master()) return node.end(own);
   node.end_here(own);
   return {};
 }

@@ -45,8 +45,8 @@ struct rounds {
       for (unsigned r = 0; r < all.size(); ++r) all.broadcast(i, r);
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       if (all.rank() == who) change(is_shared);
-      std::int64_t changed = before;
-      while ((changed = look(is_shared)) == before) {
+      std::int64_t changed = look(is_shared);
+      for (; changed == before; changed = look(is_shared)) {
         cleave::poll();
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       }

@@ -168,7 +168,7 @@ public:
   decltype(auto) read(F f) const {
     std::unique_lock lock(mutex_);
     be_current(lock);
-    return f(static_cast<const T&>(value_));
+    return f(value_);
   }
   /// A copy of the value.
   T get() const {

@@ -62,7 +62,7 @@ struct element_body {
 };
 template <class V, class Body>
 [[gnu::always_inline]] inline auto over_elements(V& range, Body&& body) {
-  return element_body<begin_of_t<V>, Body>{begin_of(range), std::move(body)};
+  return element_body<begin_of_t<V>, Body>{begin_of(range), std::forward<Body>(body)};
 }
 
 /// Some neighbouring elements, as put gets them.
@@ -94,11 +94,11 @@ template <class V, class Body>
 [[gnu::always_inline]] inline auto over_elements_alone(V& range, Body&& body) {
   static_assert(std::invocable<Body&, std::iter_reference_t<begin_of_t<V>>>,
                 "the body of a loop over a range takes an element of it");
-  return over_elements(range, std::move(body));
+  return over_elements(range, std::forward<Body>(body));
 }
 template <class V, class Put>
 [[gnu::always_inline]] inline auto put_elements(V& range, Put&& put) {
-  return element_put<begin_of_t<V>, Put>{begin_of(range), std::move(put)};
+  return element_put<begin_of_t<V>, Put>{begin_of(range), std::forward<Put>(put)};
 }
 
 }  // namespace detail

@@ -21,7 +21,7 @@ namespace {
 class broadcasting final : public team_port {
 public:
   broadcasting(team_node& all, unsigned root) : all_(all), root_(root) { all_.enter(*this); }
-  ~broadcasting() { all_.leave(*this); }
+  ~broadcasting() override { all_.leave(*this); }
   broadcasting(const broadcasting&) = delete;
   broadcasting& operator=(const broadcasting&) = delete;
 

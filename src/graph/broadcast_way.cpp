@@ -103,8 +103,8 @@ broadcast_setting read_broadcast_setting(const char* setting, std::string_view t
 }
 
 broadcast_setting& broadcast_setting_in_use() {
-  constexpr const char* setting = "CLEAVE_BROADCAST";
   static broadcast_setting read = [] {
+    constexpr const char* setting = "CLEAVE_BROADCAST";
     const char* const text = std::getenv(setting);
     return text == nullptr || *text == '\0' ? broadcast_setting{}
                                             : read_broadcast_setting(setting, text);

@@ -202,6 +202,7 @@ constexpr refusal merge_refusal() {
     return refusal::merge_changes;
   } else {
     using merged = std::invoke_result_t<Merge&, Total, given>;
+    // Nothing can be made of void: two questions. NOLINTNEXTLINE(bugprone-branch-clone)
     if constexpr (std::is_void_v<merged>) return refusal::merge_returns_something_else;
     else if constexpr (!std::is_assignable_v<Total&,
                                              decltype(as_term<Total>(std::declval<merged>()))>)

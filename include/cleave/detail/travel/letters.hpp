@@ -21,7 +21,7 @@ public:
   /// Called at all members, in the same order as they make graphs. Throws std::logic_error if a
   /// member has ended without it.
   explicit letters(team_node& all) : all_(all) { all_.enter(*this); }
-  ~letters() { all_.leave(*this); }
+  ~letters() override { all_.leave(*this); }
   letters(const letters&) = delete;
   letters& operator=(const letters&) = delete;
 
