@@ -89,6 +89,19 @@ TEST(workers, share_a_very_uneven_tree_better_by_giving_all_that_remains_of_a_lo
   EXPECT_GT(rests.speedup, 1.2 * halves.speedup);
 }
 
+/// The one that is asked first often has nothing to give, where others have.
+TEST(workers, that_soon_ask_all_are_faster_where_a_tree_is_very_uneven) {
+  const sim::tree work = sim::uts_tree("T3");
+  double soon = 0, late = 0;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    sim::workers_run how{.workers = 64, .seed = seed};
+    soon += sim::run_workers(work, how).seconds;
+    how.costs.all_after = how.costs.press;
+    late += sim::run_workers(work, how).seconds;
+  }
+  EXPECT_LT(soon, 0.97 * late);
+}
+
 TEST(workers, do_the_same_for_the_same_seed) {
   const sim::tree work = sim::binomial_tree(300, 0.19, 5, 7);
   const sim::workers_run how{.workers = 7, .seed = 3};
