@@ -282,7 +282,8 @@ struct passes_values_on {
             [i, &all](const std::vector<value>& left, const std::vector<value>& own,
                       std::vector<value>& next) {
               if (i < 9 && all.rank() != 0) ++lent;
-              while (i == 0 && all.size() > 1 && lent == 0) std::this_thread::yield();
+              // Each subtask of node 0 waits until one is lent: until then there is one to lend.
+              while (i < 9 && all.size() > 1 && lent == 0) std::this_thread::yield();
               compute(100);
               for (std::size_t k = 0; k < own.size(); ++k) next[k] = mix(own[k] + left[k]);
             },
