@@ -175,7 +175,7 @@ void worker::serve(bool again_soon) {
         const bool all = again_soon && frames_.leaves_further_in(*oldest, fewest_left);
         t = &split(*oldest, all ? 1 : 2 + others);
         ++divided, shortest = std::min(shortest, cutoff_.time_since(since));
-        if (for_worker)
+        if (for_worker && asker < of.places())  // what asks in a test may be no worker
           took = std::min(took, of.at(asker).seeking_.took.load(std::memory_order_relaxed));
       } else {
         t = of_whom == nullptr ? ready.steal()
