@@ -81,6 +81,7 @@ int main(int argc, char** argv) try {
   apps::add_plan_option(app, how.plan);
   app.option_number("--replan", how.replan, 1, 10'000'000,
                     "Look for better nodes for the blocks after so many steps, or more");
+  app.flag("--dynamic", how.dynamic, "Lend what is ready to nodes that have nothing to do");
   app.parse(argc, argv);
   if (!copies.empty() && (copies.size() != 3 || settings.empty()))
     throw apps::usage_error("--replicate: expected three numbers, and --settings");
@@ -91,6 +92,8 @@ int main(int argc, char** argv) try {
   for (std::size_t d = 0; d < 3; d++) how.blocks[d] = blocks[blocks.size() == 3 ? d : 0];
   if (how.synchronous && !how.plan.empty())
     throw apps::usage_error("--synchronous: expected without --plan, got both");
+  if (how.dynamic && (how.synchronous || !how.plan.empty() || how.replan != 0))
+    throw apps::usage_error("--dynamic: expected without --synchronous, --plan and --replan");
   if (drop && !settings.empty())
     throw apps::usage_error("--drop: expected without --settings, got both");
   if (!to.empty() && !settings.empty())

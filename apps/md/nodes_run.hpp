@@ -21,7 +21,8 @@ struct run_on_nodes {
   run_options how;
   auto input() { return std::tie(atoms, how); }
   team_result<result> run(cleave::team& all) const {
-    cleave::team_graph g(all, how.plan);
+    cleave::team_graph g =
+        how.dynamic ? cleave::team_graph(all, cleave::dynamic) : cleave::team_graph(all, how.plan);
     if (how.replan != 0) g.replan_every(static_cast<unsigned>(how.replan));
     const bool planned = !how.plan.empty() || how.replan != 0;
     parallel::simulation s(atoms, grid(atoms, how.blocks), g, all.size(), planned);

@@ -69,9 +69,10 @@ improvement improved(const recorded_graph& g, const machine_model& on) {
   improvement best;
   best.ranks = ranks_now(g);
   best.before = best.after = simulated(g, on, best.ranks);
-  auto ranks = by_partition(g, on);
-  keep_places(g, ranks, on.nodes);
-  if (const double time = simulated(g, on, ranks); time < best.after) {
+  for (auto ranks : {by_partition(g, on), in_order(g, on)}) {
+    keep_places(g, ranks, on.nodes);
+    const double time = simulated(g, on, ranks);
+    if (time >= best.after) continue;
     best.after = time;
     best.moving = time_to_move(g, ranks, on);
     best.ranks = std::move(ranks);

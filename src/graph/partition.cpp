@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/dependences.hpp"
+#include "graph/by_home.hpp"
 #include "graph/schedule.hpp"
 
 namespace cleave::detail {
@@ -25,7 +25,7 @@ public:
   };
 
   affinities(const recorded_graph& g, const machine_model& on)
-      : work(g.bytes.size()), links_(g.bytes.size()) {
+      : work(work_of_homes(g)), links_(g.bytes.size()) {
     std::vector<std::uint32_t> writer(g.bytes.size(), none);  // the home of the newest value
     std::vector<std::uint64_t> version(g.bytes.size());
     std::unordered_map<std::uint64_t, double> cost;
@@ -34,7 +34,6 @@ public:
       const auto* const decides = deciding(g.uses_of(i));
       if (decides == nullptr) continue;
       const std::uint32_t h = decides->datum;
-      work[h] += g.subtasks[i].duration;
       for (const auto& u : g.uses_of(i)) {
         if (u.mode == access_mode::out || writer[u.datum] == none || writer[u.datum] == h) continue;
         // A value goes to each home once.
@@ -231,16 +230,7 @@ std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_m
   for (std::uint32_t h = 0; h < a.work.size(); ++h)
     if (a.work[h] > 0) homes.push_back(h);
   bisection(a, rank_of).part(homes, 0, on.nodes);
-  std::vector<std::uint32_t> ranks;
-  std::uint32_t placeless = 0;
-  for (std::size_t i = 0; i < g.subtasks.size(); ++i) {
-    const std::uint32_t asked = asked_rank(g, i, on.nodes);
-    const auto* const decides = deciding(g.uses_of(i));
-    ranks.push_back(asked != none        ? asked
-                    : decides == nullptr ? placeless++ % on.nodes
-                                         : rank_of[decides->datum]);
-  }
-  return ranks;
+  return ranks_by_home(g, on.nodes, rank_of);
 }
 
 }  // namespace cleave::detail

@@ -31,8 +31,10 @@ schedule best_schedule(const recorded_graph& g, const machine_model& on) {
     consider(schedule::method::as_recorded, std::move(ranks));
   }
   // Fewer nodes are tried, too: messages can cost more than further nodes help.
-  for (machine_model some = on; some.nodes > 0; some.nodes /= 2)
+  for (machine_model some = on; some.nodes > 0; some.nodes /= 2) {
     consider(schedule::method::partition, by_partition(g, some));
+    consider(schedule::method::in_order, in_order(g, some));
+  }
   consider(schedule::method::critical_path, by_critical_path(g, on));
   return best;
 }

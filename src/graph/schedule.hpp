@@ -31,7 +31,8 @@ struct schedule {
   enum class method : std::uint8_t {
     as_recorded,    // where each subtask ran when it was recorded
     critical_path,  // the longest path that is left decides
-    partition       // each datum's writers on one node: parts of much affinity
+    partition,      // each datum's writers on one node: parts of much affinity
+    in_order        // the same: parts of what follows each other in the program
   };
   std::vector<std::uint32_t> ranks;  // the node of each subtask
   double time = 0;                   // how long it takes in the model
@@ -41,9 +42,9 @@ struct schedule {
 /// The model is wrong by about this part of a time.
 inline constexpr double model_error = 0.03;
 
-/// How long a graph takes with these ranks: a worker that is free takes out the first value that
+/// How long a graph takes with these ranks: a worker that is free takes out the first message that
 /// has come, else begins the first subtask, in program order, that can begin. A value goes once to
-/// each node that reads it.
+/// each node that reads it, and what a subtask has for one node is one message.
 double simulated(const recorded_graph& g, const machine_model& on,
                  const std::vector<std::uint32_t>& ranks);
 
@@ -60,6 +61,10 @@ std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machi
 /// few bytes go from one to another: halved again and again, each half grown around one datum and
 /// then improved. (Kernighan and Lin, 1970; Fiduccia and Mattheyses, 1982.)
 std::vector<std::uint32_t> by_partition(const recorded_graph& g, const machine_model& on);
+
+/// All subtasks with the same home on one node. Homes are parted in the order in which the program
+/// made them, so that no node has more work than it must: of the cells of a grid they are slabs.
+std::vector<std::uint32_t> in_order(const recorded_graph& g, const machine_model& on);
 
 /// The schedule, on all nodes or on fewer, that the model says is the fastest of those above. What
 /// was recorded on as many nodes stays, unless another one is faster by more than the model may be

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -60,8 +61,10 @@ private:
     unsigned free = 0;
   };
   struct transfer {
-    std::uint32_t datum, to;
+    std::uint32_t to;
+    std::vector<std::uint32_t> data;
     std::vector<std::uint32_t> edges;  // the edges that the transfer is for
+    double bytes = 0;                  // of the data
   };
 
   bool is_subtask(std::uint32_t v) const { return d_.kind_of(v) == kind::subtask; }
@@ -112,7 +115,8 @@ private:
     return rank;
   }
   /// Ends the vertices in `done`, all on one node, and joins of them. Their worker sends what
-  /// others wait for, each value once to each node. Returns when it is free.
+  /// others wait for, each value once to each node and all values for one as one message. Returns
+  /// when it is free.
   double end_all(std::vector<std::uint32_t>& done, double at) {
     const std::size_t first = transfers_.size();
     for (std::size_t i = 0; i < done.size(); ++i) {
@@ -126,7 +130,7 @@ private:
       }
     }
     for (std::size_t k = first; k < transfers_.size(); ++k) {
-      const double bytes = bytes_of(g_, transfers_[k].datum);
+      const double bytes = transfers_[k].bytes;
       at += on_.messages.sending.of(bytes);
       events_.push({arrives(ranks_[done[0]], transfers_[k].to, bytes, at), event::value_comes,
                     static_cast<std::uint32_t>(k)});
@@ -137,17 +141,24 @@ private:
     return on_.between != nullptr ? on_.between->arrives(from, to, bytes, at)
                                   : at + on_.messages.transit.of(bytes);
   }
+  /// A rank of an MPI program has sent each value by itself.
   transfer& transfer_to(std::uint32_t rank, std::uint32_t datum, std::size_t first) {
-    for (std::size_t k = first; k < transfers_.size(); ++k)
-      if (transfers_[k].datum == datum && transfers_[k].to == rank) return transfers_[k];
-    return transfers_.emplace_back(transfer{datum, rank, {}});
+    const auto at = std::find_if(
+        transfers_.begin() + static_cast<std::ptrdiff_t>(first), transfers_.end(),
+        [&](const transfer& t) { return t.to == rank && (!g_.of_ranks || t.data[0] == datum); });
+    transfer& t = at != transfers_.end() ? *at : transfers_.emplace_back(transfer{rank, {}, {}});
+    if (std::ranges::find(t.data, datum) == t.data.end()) {
+      t.data.push_back(datum);
+      t.bytes += bytes_of(g_, datum);
+    }
+    return t;
   }
   void begin_work(node& n, double now) {
     for (; n.free > 0 && !n.values.empty(); --n.free) {
       const std::uint32_t which = n.values.top();
       n.values.pop();
-      events_.push({now + on_.messages.receiving.of(bytes_of(g_, transfers_[which].datum)),
-                    event::value_is_out, which});
+      events_.push(
+          {now + on_.messages.receiving.of(transfers_[which].bytes), event::value_is_out, which});
     }
     for (; n.free > 0 && !n.ready.empty(); --n.free) {
       const std::uint32_t which = n.ready.top();

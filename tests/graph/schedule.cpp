@@ -242,6 +242,22 @@ TEST(partition, cuts_a_ring_into_arcs) {
   }
 }
 
+TEST(in_order, parts_what_the_program_made_one_after_the_other) {
+  const auto parts = [](const std::vector<double>& work, unsigned nodes) {
+    graph_of c;
+    for (std::uint32_t i = 0; i < work.size(); ++i) c.run(work[i], {{i, out}});
+    return in_order(c.g, machine(nodes, 1, 5, 0));
+  };
+  using ranks = std::vector<std::uint32_t>;
+  EXPECT_EQ(parts({10, 10, 10, 10, 10, 10}, 3), (ranks{0, 0, 1, 1, 2, 2}));
+  // None has to have more than 30.
+  EXPECT_EQ(parts({30, 10, 10, 10, 10, 20}, 3), (ranks{0, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(parts({1, 1, 50, 1}, 3), (ranks{0, 0, 1, 2}));
+  EXPECT_EQ(parts({5, 5}, 4), (ranks{0, 1}));
+  EXPECT_EQ(parts({0, 0}, 2), (ranks{0, 0}));
+  EXPECT_EQ(parts({}, 2), ranks{});
+}
+
 TEST(partition, gives_each_node_as_much_work_as_others) {
   graph_of c;
   for (std::uint32_t i = 0; i < 40; ++i) c.run(i < 4 ? 90 : 10, {{i, out}});
@@ -358,7 +374,7 @@ TEST(random, no_schedule_is_better_than_can_be_or_worse_than_it_may) {
     EXPECT_GE(three + 1e-9, std::max(work / 3, path));
     EXPECT_LE(three, work / 3 + path + 1e-9);
     const auto on = machine(3, 2, 4, 0.001);
-    for (const auto& ranks : {by_critical_path(g, on), by_partition(g, on)}) {
+    for (const auto& ranks : {by_critical_path(g, on), by_partition(g, on), in_order(g, on)}) {
       ASSERT_EQ(ranks.size(), g.subtasks.size());
       EXPECT_GE(simulated(g, on, ranks) + 1e-9, work / 6);
       for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -371,6 +387,7 @@ TEST(random, no_schedule_is_better_than_can_be_or_worse_than_it_may) {
     const auto best = best_schedule(g, on);
     EXPECT_LE(best.time, simulated(g, on, by_critical_path(g, on)));
     EXPECT_LE(best.time, simulated(g, on, by_partition(g, on)));
+    EXPECT_LE(best.time, simulated(g, on, in_order(g, on)));
   }
 }
 

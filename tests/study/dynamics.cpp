@@ -21,7 +21,7 @@ using cleave::detail::access_mode;
 using cleave::detail::message_costs;
 using cleave::detail::recorded_graph;
 constexpr way both[] = {way::dependences, way::synchronous};
-constexpr way all_ways[] = {way::dependences, way::synchronous, way::loose};
+constexpr way all_ways[] = {way::dependences, way::synchronous, way::loose, way::dynamic};
 
 plan small_plan() {
   choice asked;
@@ -105,7 +105,7 @@ TEST(simulated, as_the_plan_says_by_dependences) {
       on.push_back(below(nodes));
     }
     g.bytes.resize(data, 500);
-    const auto run = simulate(g, costs(), on, nodes, way::apart);
+    const auto run = simulate(g, costs(), on, nodes, way::dependences);
     EXPECT_DOUBLE_EQ(run.time, cleave::detail::simulated(g, {nodes, 1, costs(), nullptr}, on))
         << "round " << round;
   }
@@ -153,7 +153,12 @@ TEST(simulated, what_a_subtask_tells_a_node_is_one_message) {
   add_subtask(g, "force", 5, {{2, access_mode::inout}, {0, access_mode::in}, {1, access_mode::in}});
   const auto of = [&g](way by) { return simulate(g, costs(), {0, 1, 1}, 2, by).time; };
   EXPECT_DOUBLE_EQ(of(way::dependences), 1 + (2 + 2) + (10 + 2) + (3 + 2) + 5);
-  EXPECT_DOUBLE_EQ(of(way::apart), 1 + (2 + 1) + (10 + 1) + 2 * (3 + 1) + 5);
+  EXPECT_DOUBLE_EQ(cleave::detail::simulated(g, {2, 1, costs(), nullptr}, {0, 1, 1}),
+                   of(way::dependences));
+  recorded_graph ranks = g;  // but a rank has sent each value by itself
+  ranks.of_ranks = true, ranks.nodes = 2;
+  EXPECT_DOUBLE_EQ(cleave::detail::simulated(ranks, {2, 1, costs(), nullptr}, {0, 1, 1}),
+                   1 + (2 + 1) + (10 + 1) + 2 * (3 + 1) + 5);
   EXPECT_DOUBLE_EQ(of(way::loose), of(way::dependences));
   EXPECT_DOUBLE_EQ(of(way::synchronous), of(way::dependences) + 2 * 15);
 }
@@ -163,6 +168,52 @@ TEST(simulated, dependences_gain_where_loads_differ) {
   const auto of = [&g](way by) { return simulate(g, costs(), slabs(blocks_of(g), 8), 8, by).time; };
   EXPECT_LT(of(way::dependences) * 1.2, of(way::synchronous));
   EXPECT_LE(of(way::loose), of(way::synchronous));
+}
+
+// One node has four blocks of work, the other one has none.
+recorded_graph uneven(double duration) {
+  recorded_graph g;
+  for (std::uint32_t b = 0; b < 4; ++b) add_subtask(g, "begin", 0, {{b, access_mode::out}});
+  for (std::uint32_t b = 0; b < 4; ++b)
+    add_subtask(g, "force", duration, {{b, access_mode::inout}});
+  return g;
+}
+
+TEST(simulated, idle_nodes_are_lent_what_is_ready) {
+  const auto of = [](const recorded_graph& g, const std::vector<std::uint32_t>& on, way by) {
+    return simulate(g, costs(), on, 2, by);
+  };
+  const std::vector<std::uint32_t> alone(8, 0);
+  const auto long_ones = of(uneven(100), alone, way::dynamic);
+  // Node 1 asks at once, and in vain: 15. It is told of the others as soon as node 0 has begun one:
+  // 15, asks again: 15, and is lent the second one: 3 + 11 + 4, 100, 3 + 11; node 0 takes that out
+  // when it has done the third one, and both do one more meanwhile.
+  EXPECT_GT(long_ones.nodes[1].computing, 0);
+  EXPECT_LT(long_ones.time, 330) << "400 without lending, 200 if nothing cost anything";
+  EXPECT_NEAR(long_ones.nodes[0].computing + long_ones.nodes[1].computing, 400, 1e-9);
+  // What takes less than its messages stays.
+  const auto short_ones = of(uneven(6), alone, way::dynamic);
+  EXPECT_EQ(short_ones.nodes[1].computing, 0);
+  EXPECT_DOUBLE_EQ(short_ones.time, 24);
+  // Where nobody is idle for long nothing is lent.
+  const std::vector<std::uint32_t> dealt{0, 0, 1, 1, 0, 0, 1, 1};
+  EXPECT_DOUBLE_EQ(of(uneven(100), dealt, way::dynamic).time, 200);
+}
+
+TEST(simulated, plans) {
+  // The first block of the ring has most of the work.
+  auto g = ring(8, 10, {10});
+  for (auto& s : g.subtasks)
+    if (g.uses_of(&s - g.subtasks.data())[0].datum == 0) s.duration *= 7;
+  const auto equal = graph_of_plan(g, way::initial_plan);
+  EXPECT_EQ(equal.subtasks[0].duration, equal.subtasks.back().duration);
+  EXPECT_NEAR(computed(equal), computed(g), 1e-6);
+  EXPECT_EQ(graph_of_plan(g, way::improved_plan).subtasks[0].duration, g.subtasks[0].duration);
+  const auto of = [&g](way by) {
+    return simulate(g, costs(), nodes_of_subtasks(g, by, 2), 2, by).time;
+  };
+  EXPECT_EQ(nodes_of_subtasks(g, way::dynamic, 2), slabs(blocks_of(g), 2));
+  EXPECT_LT(of(way::improved_plan) * 1.2, of(way::initial_plan));
 }
 
 TEST(simulated, medians_of_recordings) {
@@ -181,12 +232,14 @@ TEST(cases, all) {
   plan with_mpis = p;
   with_mpis.mpis = {"openmpi", "mpich"};
   const auto first = runs_of(with_mpis, 1), second = runs_of(with_mpis, 2);
-  ASSERT_EQ(first.size(), 2 + 3 * 2 + 1u);
-  EXPECT_EQ(first[0].how, way::dependences);
-  EXPECT_EQ(first[1].how, way::synchronous) << "the two ways are neighbours";
-  EXPECT_EQ(first[0].by, first[1].by);
-  EXPECT_TRUE(second[0].is_same(first[7])) << "the second pass runs backwards";
-  EXPECT_EQ(second.back().by, "simulated");
+  ASSERT_EQ(first.size(), 1 + 2 + 2 + 2 * 5u);
+  EXPECT_EQ(first[0].by, "simulated") << "plans are made of it";
+  EXPECT_EQ(first[1].how, way::dependences);
+  EXPECT_EQ(first[2].how, way::synchronous) << "the two ways are neighbours";
+  EXPECT_EQ(first[1].by, first[2].by);
+  EXPECT_EQ(second[0].by, "simulated");
+  EXPECT_TRUE(second[1].is_same(first.back())) << "the second pass runs backwards";
+  EXPECT_EQ(first.back().how, way::improved_plan);
 }
 
 TEST(cases, commands) {
@@ -206,6 +259,8 @@ TEST(cases, commands) {
   EXPECT_TRUE(has(ranks, {"-n", "2", "md", "6"}));
   EXPECT_TRUE(has(ranks, {"--workers", "1"}));
   EXPECT_FALSE(has(ranks, {"--synchronous"}));
+  EXPECT_TRUE(has(of({"melt", "mpich", 2, way::dynamic, {}, {}}), {"--dynamic"}));
+  EXPECT_TRUE(has(of({"melt", "mpich", 2, way::initial_plan, {}, {}}), {"--plan", "graph"}));
   EXPECT_TRUE(has(of({"melt", "simulated", 2, way::dependences, {}, {}}), {"--plan", "graph"}));
 }
 
@@ -268,6 +323,9 @@ measured study_of(bool as_in_paper) {
     m.cells.push_back(cell_with("simulated", n, way::dependences, free, free, free));
     m.cells.push_back(cell_with("simulated", n, way::synchronous, 8, 8, 8));
   }
+  for (const int n : {16, 32})
+    for (const way by : {way::dynamic, way::initial_plan, way::improved_plan, way::dependences})
+      m.cells.push_back(cell_with("simulated", n, by, by == way::improved_plan ? free : 3, 1));
   m.cells.push_back(cell_with("workers", 2, way::dependences, as_in_paper ? 170 : 30, 1));
   m.cells.push_back(cell_with("workers", 2, way::synchronous, 34, 1));
   if (!as_in_paper) m.cells.back().values["computing"] = {2, 2};
@@ -295,8 +353,8 @@ TEST(figures, of_the_same_pass) {
 }
 
 TEST(findings, hold_or_not) {
-  EXPECT_EQ(verdicts(study_of(true)), std::vector<std::string>(5, "yes"));
-  EXPECT_EQ(verdicts(study_of(false)), std::vector<std::string>(5, "no"));
+  EXPECT_EQ(verdicts(study_of(true)), std::vector<std::string>(7, "yes"));
+  EXPECT_EQ(verdicts(study_of(false)), std::vector<std::string>(7, "no"));
   measured few = study_of(true);
   few.what.nodes = {2};
   for (cell& c : few.cells) c.nodes = 2;
@@ -334,7 +392,7 @@ TEST(timeline, of_a_recorded_graph) {
     }
   }
   const auto cells = simulated_cells(g, p, "ring");
-  EXPECT_EQ(cells.size(), 4 * 3u);
+  EXPECT_EQ(cells.size(), 3 + 3 * 6u);
   EXPECT_EQ(cells.back().nodes, 6);
 }
 

@@ -17,8 +17,12 @@ rows() {
 }
 # expected PASSES BY…
 expected() {
-  local by n
+  local by n how
   for n in 1 3 27; do printf '%s\n' "simulated $n dependences $1" "simulated $n synchronous $1" "simulated $n without barrier $1"; done
+  for how in dynamic "initial plan" "improved plan"; do
+    for n in 3 27; do echo "simulated $n $how $1"; done
+    for by in "${@:2}"; do [[ $by == workers ]] || echo "$by 2 $how $1"; done
+  done
   printf '%s\n' "workers 1 dependences $1" "workers 1 synchronous $1"
   for by in "${@:2}"; do printf '%s\n' "$by 2 dependences $1" "$by 2 synchronous $1"; done
 }

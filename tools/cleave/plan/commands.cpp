@@ -51,6 +51,7 @@ const char* name(schedule::method by) {
     case schedule::method::as_recorded: return "as recorded";
     case schedule::method::critical_path: return "critical path";
     case schedule::method::partition: return "partition";
+    case schedule::method::in_order: return "in order";
   }
   return "";
 }

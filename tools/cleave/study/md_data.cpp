@@ -18,7 +18,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using cleave::detail::message_costs;
-constexpr way all_ways[] = {way::dependences, way::synchronous, way::loose};
+constexpr way all_ways[] = {way::dependences, way::synchronous,  way::loose,
+                            way::dynamic,     way::initial_plan, way::improved_plan};
 
 way way_of(const json& name) {
   for (const way by : all_ways)
@@ -126,9 +127,14 @@ timeline timeline_of(const json& o) {
 }  // namespace
 
 std::string name_of(way by) {
-  return by == way::dependences ? "dependences"
-         : by == way::loose     ? "without barrier"
-                                : "synchronous";
+  switch (by) {
+    case way::synchronous: return "synchronous";
+    case way::loose: return "without barrier";
+    case way::dynamic: return "dynamic";
+    case way::initial_plan: return "initial plan";
+    case way::improved_plan: return "improved plan";
+    default: return "dependences";
+  }
 }
 
 std::string cell::name() const {

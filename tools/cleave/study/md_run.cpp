@@ -118,7 +118,10 @@ public:
 
 private:
   std::string settings_file() const { return work_.path() / "settings"; }
-  std::string recording() const { return work_.path() / "graph"; }
+  // Where the run finds its plan, or records one.
+  std::string plan_file(const cell& run) const {
+    return work_.path() / (is_recorded(run) ? "graph" : run.system + ", " + name_of(run.how));
+  }
   void require_same_machine() const {
     require_same_processor();
     for (const auto& mpi : m_.what.mpis)
@@ -126,14 +129,16 @@ private:
         throw apps::usage_error(fmt::format("--resume: {}: {}", mpi, why));
   }
   std::string said_by(const cell& run) {
-    const auto command = command_of(run, m_.what, program_, settings_file(), recording());
+    if (has_plan(run.how) && !std::filesystem::exists(plan_file(run)))
+      throw std::runtime_error("no run was recorded");
+    const auto command = command_of(run, m_.what, program_, settings_file(), plan_file(run));
     return study::said_by(command, work_.path() / "err", last_);
   }
   cell result_of(const cell& run) { return read_answer(run, said_by(run), answers_[run.system]); }
   recorded_graph recorded(const cell& run) {
-    std::filesystem::remove(recording());
+    std::filesystem::remove(plan_file(run));
     said_by(run);
-    return cleave::detail::read_recorded_graph(recording());
+    return cleave::detail::read_recorded_graph(plan_file(run));
   }
   std::vector<cell> simulated(const cell& run) {
     std::vector<recorded_graph> all;
@@ -141,6 +146,8 @@ private:
     auto g = with_median_durations(all);
     if (!m_.what.network.empty()) g.messages.transit = m_.what.messages.transit;
     m_.what.messages = g.messages;
+    for (const way by : {way::initial_plan, way::improved_plan})
+      write_recorded_graph(graph_of_plan(g, by), plan_file({run.system, "", 1, by, {}, {}}));
     auto& of = *std::ranges::find(m_.what.systems, run.system, &system::name);
     of.blocks = static_cast<int>(blocks_of(g).count);
     std::erase_if(m_.timelines, [&run](const timeline& t) { return t.system == run.system; });
@@ -208,22 +215,26 @@ plan plan_of(const choice& asked, int cpus, names& missing) {
 }
 
 std::vector<cell> runs_of(const plan& p, int pass) {
-  std::vector<cell> all;
+  std::vector<cell> all, recorded;
   for (const auto& s : p.systems)
     for (const int n : p.ranks) {
       names ways_to_join{"workers"};
       if (n > 1) ways_to_join.insert(ways_to_join.end(), p.mpis.begin(), p.mpis.end());
       for (const auto& by : ways_to_join)
-        for (const way how : {way::dependences, way::synchronous})
-          all.push_back({s.name, by, n, how, {}, {}});
+        for (const way how : {way::dependences, way::synchronous, way::dynamic, way::initial_plan,
+                              way::improved_plan})
+          if (by != "workers" || how == way::dependences || how == way::synchronous)
+            all.push_back({s.name, by, n, how, {}, {}});
     }
   if (pass % 2 == 0) std::ranges::reverse(all);
-  for (const auto& s : p.systems) all.push_back({s.name, "simulated", 1, way::dependences, {}, {}});
+  for (const auto& s : p.systems)
+    recorded.push_back({s.name, "simulated", 1, way::dependences, {}, {}});
+  all.insert(all.begin(), recorded.begin(), recorded.end());
   return all;
 }
 
 names command_of(const cell& run, const plan& p, const std::string& program,
-                 const std::string& settings_file, const std::string& recording) {
+                 const std::string& settings_file, const std::string& plan_file) {
   names c;
   const std::string mpi = run.by == "workers" || is_recorded(run) ? "" : run.by;
   if (!mpi.empty()) {
@@ -237,7 +248,8 @@ names command_of(const cell& run, const plan& p, const std::string& program,
   c.insert(c.end(), {"--steps", std::to_string(p.steps), "--blocks", std::to_string(most_blocks),
                      "--workers", std::to_string(mpi.empty() ? run.nodes : 1), "--json"});
   if (run.how == way::synchronous) c.emplace_back("--synchronous");
-  if (is_recorded(run)) c.insert(c.end(), {"--plan", recording});
+  if (run.how == way::dynamic) c.emplace_back("--dynamic");
+  if (is_recorded(run) || has_plan(run.how)) c.insert(c.end(), {"--plan", plan_file});
   return c;
 }
 
@@ -261,8 +273,10 @@ std::vector<cell> simulated_cells(const recorded_graph& g, const plan& p,
   for (const int n : p.nodes) {
     const auto nodes = static_cast<unsigned>(n);
     if (nodes > blocks.count) break;
-    for (const way how : {way::dependences, way::synchronous, way::loose}) {
-      const auto run = simulate(g, g.messages, slabs(blocks, nodes), nodes, how);
+    for (const way how : {way::dependences, way::synchronous, way::loose, way::dynamic,
+                          way::initial_plan, way::improved_plan}) {
+      if (n == 1 && (how == way::dynamic || has_plan(how))) continue;
+      const auto run = simulate(g, g.messages, nodes_of_subtasks(g, how, nodes), nodes, how);
       cell c{system, "simulated", n, how, {}, {}};
       c.values["seconds"] = {1e-6 * run.time};
       node_times sum;

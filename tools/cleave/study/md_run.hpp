@@ -25,15 +25,15 @@ struct choice {
 // `missing` tells what is not here.
 plan plan_of(const choice& asked, int cpus, std::vector<std::string>& missing);
 
-// The runs of one pass: neighbours differ in the way only; every second pass runs backwards. At the
-// end comes for each system the run that is recorded, whose `by` is "simulated". It has one worker,
-// so the graph tells of no messages, and has the costs of a good network.
+// The runs of one pass. First comes for each system the run that is recorded, whose `by` is
+// "simulated". It has one worker, so the graph tells of no messages, and has the costs of a good
+// network. Neighbours of the others differ in the way only; every second pass runs them backwards.
 std::vector<cell> runs_of(const plan& p, int pass);
 
 // The program with its arguments, as one run starts it. `settings_file` is the peptide's; the run
-// that is recorded writes the graph to `recording`.
+// that is recorded writes the graph to `plan_file`, and those that have a plan read it.
 std::vector<std::string> command_of(const cell& run, const plan& p, const std::string& program,
-                                    const std::string& settings_file, const std::string& recording);
+                                    const std::string& settings_file, const std::string& plan_file);
 
 // The first of these graphs, each subtask of which takes as long as it did in the median. So what
 // else the machine did in one of the runs counts little. Throws std::runtime_error if they differ.

@@ -9,7 +9,9 @@
 #include <tuple>
 #include <utility>
 
-#include "graph/dependences.hpp"
+#include "graph/schedule.hpp"
+#include "md_by_dependences.hpp"
+#include "md_problem.hpp"
 
 namespace study::dynamics {
 namespace {
@@ -21,177 +23,6 @@ using cleave::detail::message_costs;
 using cleave::detail::none;
 using cleave::detail::recorded_graph;
 using numbers = std::vector<std::uint32_t>;
-
-// What both ways need. Without subtasks that add, each vertex is a subtask.
-struct problem {
-  problem(const recorded_graph& graph, const message_costs& costs, const numbers& on,
-          unsigned count)
-      : g(graph), d(graph), messages(costs), node_of(on), nodes(count) {}
-
-  const recorded_graph& g;
-  const dependences d;
-  const message_costs& messages;
-  const numbers& node_of;
-  unsigned nodes;
-
-  // Whether the end of `from` is told to another node.
-  bool crosses(const dependences::edge& e) const {
-    return node_of[e.from] != node_of[e.to] && !e.only_here;
-  }
-  bool is_here(const dependences::edge& e) const { return node_of[e.from] == node_of[e.to]; }
-};
-
-// Notes what nodes do.
-class log {
-public:
-  explicit log(unsigned nodes) { run_.nodes.resize(nodes); }
-  void computes(std::uint32_t node, int what, double begin, double end) {
-    run_.nodes[node].computing += end - begin;
-    run_.spans.push_back({node, what, begin, end});
-  }
-  void tells(std::uint32_t node, double begin, double end) {
-    run_.nodes[node].communicating += end - begin;
-    run_.spans.push_back({node, span_of_node::telling, begin, end});
-  }
-  simulated_run ended(double at) {
-    run_.time = at;
-    for (node_times& n : run_.nodes) n.waiting = at - n.computing - n.communicating;
-    return std::move(run_);
-  }
-
-private:
-  simulated_run run_;
-};
-
-// Events in the order of time. A node that is free takes out the first value that has come, else
-// begins the first subtask, in program order, that can begin.
-class by_dependences {
-public:
-  by_dependences(const problem& p, bool apart)
-      : p_(p), apart_(apart), log_(p.nodes), unmet_(p.d.size()), nodes_(p.nodes) {}
-
-  simulated_run run() {
-    for (std::uint32_t i = 0; i < p_.d.size(); ++i) {
-      for (const auto& e : p_.d.before(i)) unmet_[i] += !e.only_here || p_.is_here(e) ? 1u : 0u;
-      if (unmet_[i] == 0) nodes_[p_.node_of[i]].ready.push(i);
-    }
-    for (std::uint32_t n = 0; n < p_.nodes; ++n) begin_work(n, 0);
-    double end = 0;
-    while (!events_.empty()) {
-      const event e = events_.top();
-      events_.pop();
-      end = e.at;
-      begin_work(happen(e), e.at);
-    }
-    return log_.ended(end);
-  }
-
-private:
-  enum kind : std::uint8_t { subtask_ends, value_comes, value_is_out, node_is_free };
-  struct event {
-    double at;
-    kind what;
-    std::uint32_t which;  // subtask, transfer or node
-    bool operator>(const event& b) const {
-      return std::tie(at, what, which) > std::tie(b.at, b.what, b.which);
-    }
-  };
-  using queue = std::priority_queue<std::uint32_t, numbers, std::greater<>>;
-  struct node {
-    queue ready;   // subtasks
-    queue values;  // transfers that have come
-    bool free = true;
-  };
-  struct transfer {
-    std::uint32_t to;
-    numbers data, readers;
-  };
-
-  // Returns the node that may begin something.
-  std::uint32_t happen(const event& e) {
-    if (e.what == node_is_free) {
-      nodes_[e.which].free = true;
-      return e.which;
-    }
-    if (e.what == subtask_ends) {
-      const std::uint32_t n = p_.node_of[e.which];
-      events_.push({end_subtask(e.which, e.at), node_is_free, n});
-      return n;
-    }
-    const std::uint32_t n = transfers_[e.which].to;
-    if (e.what == value_comes) {
-      nodes_[n].values.push(e.which);
-    } else {
-      for (const std::uint32_t i : transfers_[e.which].readers) meet(i);
-      nodes_[n].free = true;
-    }
-    return n;
-  }
-  void meet(std::uint32_t i) {
-    if (--unmet_[i] == 0) nodes_[p_.node_of[i]].ready.push(i);
-  }
-  // Its node sends what others wait for, once to each of them. Returns when it is free.
-  double end_subtask(std::uint32_t i, double at) {
-    const std::size_t first = transfers_.size();
-    for (const std::uint32_t k : p_.d.after(i)) {
-      const auto& e = p_.d.at(k);
-      if (p_.is_here(e)) meet(e.to);
-      else if (p_.crosses(e)) add(e, first);
-    }
-    for (std::size_t k = first; k < transfers_.size(); ++k) {
-      const double bytes = bytes_in(transfers_[k]), begin = at;
-      at += p_.messages.sending.of(bytes);
-      log_.tells(p_.node_of[i], begin, at);
-      events_.push(
-          {at + p_.messages.transit.of(bytes), value_comes, static_cast<std::uint32_t>(k)});
-    }
-    return at;
-  }
-  // Adds an edge to a transfer from number `first` on.
-  void add(const dependences::edge& e, std::size_t first) {
-    const std::uint32_t to = p_.node_of[e.to];
-    const auto at = std::find_if(
-        transfers_.begin() + static_cast<std::ptrdiff_t>(first), transfers_.end(),
-        [&](const transfer& t) { return t.to == to && (!apart_ || t.data[0] == e.datum); });
-    transfer& its = at != transfers_.end() ? *at : transfers_.emplace_back(transfer{to, {}, {}});
-    if (std::ranges::find(its.data, e.datum) == its.data.end()) its.data.push_back(e.datum);
-    its.readers.push_back(e.to);
-  }
-  double bytes_in(const transfer& t) const {
-    double sum = 0;
-    for (const std::uint32_t datum : t.data) sum += bytes_of(p_.g, datum);
-    return sum;
-  }
-  static std::uint32_t take(queue& from) {
-    const std::uint32_t first = from.top();
-    from.pop();
-    return first;
-  }
-  void begin_work(std::uint32_t n, double now) {
-    node& of = nodes_[n];
-    if (!of.free || (of.values.empty() && of.ready.empty())) return;
-    of.free = false;
-    if (!of.values.empty()) {
-      const std::uint32_t k = take(of.values);
-      const double end = now + p_.messages.receiving.of(bytes_in(transfers_[k]));
-      log_.tells(n, now, end);
-      events_.push({end, value_is_out, k});
-      return;
-    }
-    const std::uint32_t i = take(of.ready);
-    const auto& s = p_.g.subtasks[i];
-    log_.computes(n, static_cast<int>(s.name), now, now + s.duration);
-    events_.push({now + s.duration, subtask_ends, i});
-  }
-
-  const problem& p_;
-  bool apart_;
-  log log_;
-  numbers unmet_;  // how many others each subtask waits for
-  std::vector<node> nodes_;
-  std::vector<transfer> transfers_;
-  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
-};
 
 class in_phases {
 public:
@@ -268,7 +99,7 @@ private:
   const problem& p_;
   const numbers& phases_;
   bool strict_;
-  log log_;
+  node_log log_;
   std::vector<double> free_;  // when each node has done what it had to
 };
 
@@ -297,6 +128,20 @@ std::vector<std::uint32_t> slabs(const blocks_of_graph& blocks, unsigned nodes) 
   return found;
 }
 
+recorded_graph graph_of_plan(const recorded_graph& g, way by) {
+  recorded_graph plan = g;
+  if (by != way::initial_plan) return plan;
+  double sum = 0;
+  for (const auto& s : g.subtasks) sum += s.duration;
+  for (auto& s : plan.subtasks) s.duration = sum / static_cast<double>(g.subtasks.size());
+  return plan;
+}
+
+std::vector<std::uint32_t> nodes_of_subtasks(const recorded_graph& g, way by, unsigned nodes) {
+  if (!has_plan(by)) return slabs(blocks_of(g), nodes);
+  return best_schedule(graph_of_plan(g, by), {nodes, 1, g.messages, nullptr}).ranks;
+}
+
 std::vector<std::uint32_t> phases_of(const recorded_graph& g, const blocks_of_graph& blocks) {
   constexpr auto nobody = ~std::uint32_t{0};
   numbers found, writer(g.bytes.size(), nobody);
@@ -321,7 +166,7 @@ simulated_run simulate(const recorded_graph& g, const message_costs& messages, c
   if (std::ranges::any_of(g.uses, [](const auto& u) { return u.mode == access_mode::add; }))
     throw std::runtime_error("the recorded graph has subtasks that add: expected one of md");
   const problem p(g, messages, on, nodes);
-  if (by == way::dependences || by == way::apart) return by_dependences(p, by == way::apart).run();
+  if (by != way::synchronous && by != way::loose) return run_by_dependences(p, by == way::dynamic);
   return in_phases(p, phases_of(g, blocks_of(g)), by == way::synchronous).run();
 }
 

@@ -17,8 +17,14 @@ enum class way : std::uint8_t {
   // The best bulk-synchronous program: there is no barrier, a node waits for what it is to receive
   // alone, and what goes from one node to another in a phase is one message.
   loose,
-  apart  // by dependences, and each value is a message: what `cleave plan` forecasts
+  // By dependences, too; where subtasks run (the paper's table 1):
+  dynamic,       // blocks are dealt in slabs, and idle nodes are lent what is ready
+  initial_plan,  // a plan for which all subtasks are equally long
+  improved_plan  // a plan by how long they were
 };
+
+// The ways in which a plan says where subtasks run.
+inline bool has_plan(way by) { return by == way::initial_plan || by == way::improved_plan; }
 
 // The block that each subtask is of. Blocks are numbered by the subtasks named `begin`, each of
 // which makes one; what is of no block, as a sum over all of them, goes with the first.
@@ -31,6 +37,13 @@ blocks_of_graph blocks_of(const cleave::detail::recorded_graph& g);
 
 // The node of each subtask if blocks are dealt in slabs, as `md` deals them.
 std::vector<std::uint32_t> slabs(const blocks_of_graph& blocks, unsigned nodes);
+
+// The graph that the plan of a way is made of.
+cleave::detail::recorded_graph graph_of_plan(const cleave::detail::recorded_graph& g, way by);
+
+// The node of each subtask, as it is dealt or as the plan says.
+std::vector<std::uint32_t> nodes_of_subtasks(const cleave::detail::recorded_graph& g, way by,
+                                             unsigned nodes);
 
 // The phase of each subtask, from 0: a phase ends before a subtask that reads what a subtask of
 // another block has written in it.
@@ -56,8 +69,8 @@ struct simulated_run {
   std::vector<span_of_node> spans;
 };
 
-// `apart` takes as long as cleave::detail::simulated() says. Throws std::runtime_error if a subtask
-// of the graph adds to a datum: none of `md` does.
+// `dependences` takes as long as cleave::detail::simulated() says. Throws std::runtime_error if a
+// subtask of the graph adds to a datum: none of `md` does.
 simulated_run simulate(const cleave::detail::recorded_graph& g,
                        const cleave::detail::message_costs& messages,
                        const std::vector<std::uint32_t>& nodes_of_subtasks, unsigned nodes, way by);
