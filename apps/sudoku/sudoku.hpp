@@ -10,21 +10,32 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "result.hpp"
 #include "workspace.hpp"
 
 namespace apps::sudoku::parallel {
 
-using solution = std::optional<digits>;
+// The digits of a solution, or none. Each loop returns one, most often nothing: so it is small.
+struct solution {
+  std::vector<std::uint8_t> its;
+  explicit operator bool() const { return !its.empty(); }
+  auto fields() { return std::tie(its); }
+};
 
 // Digits `first` to `last` - 1 of a choice, and all that follows.
 solution find_part(const grid& g, const grid::choice& c, int first, int last);
 std::uint64_t count_part(const grid& g, const grid::choice& c, int first, int last);
 
 // ---- the first solution
+
+inline solution solution_of(const grid& g) {
+  const digits all = g.solution();
+  return {{all.begin(), all.end()}};
+}
 
 template <class Workspace>
 solution find(Workspace& w, const grid::choice& c, int first, int last) {
@@ -35,7 +46,7 @@ solution find(Workspace& w, const grid::choice& c, int first, int last) {
                     [&w] {
                       const grid& g = w.top();
                       if (g.dead()) return solution();
-                      if (g.solved()) return solution(g.solution());
+                      if (g.solved()) return solution_of(g);
                       const grid::choice next = g.next();
                       return find(w, next, 0, next.count);
                     },
@@ -139,8 +150,12 @@ inline result solve(const digits& puzzle, question asked) {
     }
     case question::first: break;
   }
-  const solution found = find(w, c, 0, c.count);
-  return found ? result{1, *found} : result{};
+  result r;
+  if (const solution found = find(w, c, 0, c.count)) {
+    r.solutions = 1;
+    std::ranges::copy(found.its, r.first.begin());
+  }
+  return r;
 }
 
 using published_puzzles = cleave::published<puzzles>;

@@ -32,14 +32,17 @@ template <class Int, class Body>
   }
 }
 
-/// The loops of this file, without a put and with one.
+/// The loops of this file, without a put and with one. What most of them return, nothing, is made
+/// where it is returned: what a body returns may be large.
 template <class R, class Ends, bool ordered, class Int, class Body>
 [[gnu::always_inline]] inline R find(Int from, Int to, Body body) {
   R found = Ends::template nothing_found<R>();
-  const Int rest =
-      plain_exit_loop<false>(from, to, [&](Int i) { return Ends::holds(found = body(i)); });
+  bool ends = false;
+  const Int rest = plain_exit_loop<false>(
+      from, to, [&](Int i) { return ends = Ends::keeps(found, [&] { return body(i); }); });
+  if (ends) return found;
   if (!(rest < to)) [[likely]]
-    return found;
+    return Ends::template nothing_found<R>();
   auto make = make_range<Int, Body>(
       [body](Int f, Int t) { return detail::find<R, Ends, ordered>(f, t, body); });
   return divisible(
@@ -49,10 +52,13 @@ template <class R, class Ends, bool ordered, class Int, class Body>
 template <class R, class Ends, bool ordered, class Int, class Body, class Put>
 [[gnu::always_inline]] inline R find(Int from, Int to, Body body, Put put) {
   R found = Ends::template nothing_found<R>();
-  const Int rest = plain_exit_loop<winding<Body, Int>>(
-      from, to, [&](Int i) { return Ends::holds(found = detail::call<undivided_wind>(body, i)); });
+  bool ends = false;
+  const Int rest = plain_exit_loop<winding<Body, Int>>(from, to, [&](Int i) {
+    return ends = Ends::keeps(found, [&] { return detail::call<undivided_wind>(body, i); });
+  });
+  if (ends) return found;
   if (!(rest < to)) [[likely]]
-    return found;
+    return Ends::template nothing_found<R>();
   return divisible(
       [](Int f, Int t, auto& b, auto& p) { return find_loop<R, Ends, ordered, false>(f, t, b, p); },
       rest, to, body, put);

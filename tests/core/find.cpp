@@ -361,6 +361,29 @@ TEST(find, any_ends_the_owner_s_iteration) {
   }
 }
 
+/// What a body returns may be large, and most of a search finds nothing.
+struct found_or_not {
+  explicit operator bool() const noexcept { return is_found; }
+  found_or_not() = default;
+  explicit found_or_not(bool f) noexcept : is_found(f) {}
+  found_or_not(const found_or_not& b) noexcept : is_found(b.is_found) { ++copied; }
+  found_or_not& operator=(const found_or_not& b) noexcept {
+    is_found = b.is_found;
+    ++copied;
+    return *this;
+  }
+  bool is_found = false;
+  static inline int copied = 0;
+};
+
+TEST(find, copies_no_nothing) {
+  found_or_not::copied = 0;
+  EXPECT_FALSE(find_first(0, 100, [](int) { return found_or_not(); }));
+  EXPECT_EQ(found_or_not::copied, 0);
+  EXPECT_TRUE(find_first(0, 100, [](int i) { return found_or_not(i == 70); }));
+  EXPECT_LE(found_or_not::copied, 2);
+}
+
 TEST(find, outside_of_a_runtime) {
   EXPECT_EQ(find_first(0, 10, [](int i) { return i == 7; }), 7);
   EXPECT_TRUE(any_of(0, 10, [](int i) { return i == 7; }));

@@ -148,6 +148,15 @@ struct ends_if {
   static bool holds(const R& r) noexcept {
     return static_cast<bool>(r) == until;
   }
+  /// Calls f, and keeps what it returns if the loop ends with that. Where the loop goes on nothing
+  /// is copied.
+  template <class R, class F>
+  [[gnu::always_inline]] static bool keeps(R& found, const F& f) {
+    R now = f();
+    if (!holds(now)) return false;
+    found = std::move(now);
+    return true;
+  }
   template <class R>
   static R nothing_found() {
     if constexpr (std::is_same_v<R, bool>) return !until;
@@ -208,7 +217,9 @@ template <class R, class Ends, class Task>
 template <class R, class Ends, bool ordered, bool paced, std::integral Int, class Body, class Make>
 [[gnu::always_inline]] inline R find_loop(Int first, Int last, Body& body, Make& make) {
   R found = Ends::template nothing_found<R>();
-  auto here_first = [&](Int i) { return Ends::holds(found = call<linked_wind>(body, i)); };
+  auto here_first = [&](Int i) {
+    return Ends::keeps(found, [&] { return call<linked_wind>(body, i); });
+  };
   if constexpr (ordered) {
     ordered_exit<Ends> exit;
     using given_task = typename exit_frame<Int, Make, ordered_exit<Ends>>::given_task;
