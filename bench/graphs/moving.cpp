@@ -5,6 +5,7 @@
 //     mpirun -n 2 moving --replan 20                    # anew every 20 steps, or more
 //     mpirun -n 2 moving --plan FILE --first 20         # records the first 20 steps
 //     mpirun -n 2 moving --plan FILE                    # follows what was found for them
+#include <algorithm>
 #include <chrono>
 #include <cleave/cleave.hpp>
 #include <cmath>
@@ -30,11 +31,13 @@ std::uint64_t mix(std::uint64_t x) {
 struct moving {
   int columns = 64, steps = 600, words = 64, replan = 0;
   int first = 0;                          // only so many steps, to record a plan of them
+  int still = 0;                          // the drop stays for so many steps before it moves
   double microseconds = 40, density = 8;  // of a column outside the drop; how much denser it is
   bool moves = true;
   std::string plan;
   auto input() {
-    return std::tie(columns, steps, words, replan, first, microseconds, density, moves, plan);
+    return std::tie(columns, steps, words, replan, first, still, microseconds, density, moves,
+                    plan);
   }
 
   int last() const { return first != 0 ? first : steps; }
@@ -42,7 +45,8 @@ struct moving {
   std::size_t right_of(int c) const { return std::size_t((c + 1) % columns); }
   // How long column c takes in a step.
   double time_of(int c, int step) const {
-    const double where = moves ? double(step) / steps * columns : columns / 8.0;
+    const double part = double(std::max(step - still, 0)) / std::max(steps - still, 1);
+    const double where = moves ? part * columns : columns / 8.0;
     const double from_it = (c - where) / (columns / 16.0);
     return microseconds * (1 + density * std::exp(-from_it * from_it));
   }
@@ -111,6 +115,7 @@ int main(int argc, char** argv) {
     if (option == "--columns") what.columns = std::atoi(argv[i + 1]);
     else if (option == "--steps") what.steps = std::atoi(argv[i + 1]);
     else if (option == "--first") what.first = std::atoi(argv[i + 1]);
+    else if (option == "--still") what.still = std::atoi(argv[i + 1]);
     else if (option == "--words") what.words = std::atoi(argv[i + 1]);
     else if (option == "--us") what.microseconds = std::atof(argv[i + 1]);
     else if (option == "--density") what.density = std::atof(argv[i + 1]);

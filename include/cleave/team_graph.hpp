@@ -100,7 +100,8 @@ public:
   }
 
   /// From now on the nodes measure how long subtasks take, and after every `steps` steps (later, if
-  /// that does not pay) node 0 looks for better places for those that repeat, while all go on.
+  /// that does not pay; at once, if steps take a quarter longer than they did) node 0 looks for
+  /// better places for those that repeat, while all go on.
   /// Subtasks then run there; those with on(rank), and those that do not repeat, run where they do
   /// otherwise. A step is found where subtasks use the same data in the same way as before.
   ///

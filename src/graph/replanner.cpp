@@ -112,7 +112,7 @@ unsigned last_steps::count() const noexcept {
 // ---- a plan
 
 replanner::replanner(const machine_model& on, unsigned every, roles& of)
-    : roles_(of), first_period_(every), known_(on) {
+    : roles_(of), first_period_(every), pace_(every), known_(on) {
   due_.step = every, worth_.period = every;
   thread_ = std::thread([this] { think_on(); });
 }
@@ -129,12 +129,15 @@ void replanner::stop() noexcept {
   thread_.join();
 }
 
-bool replanner::asks(std::uint64_t step) {
-  if (step < due_.step.load(std::memory_order_relaxed)) return false;
+bool replanner::asks(std::uint64_t step, double now) {
+  const bool slower = pace_.is_slower(step, now);
+  if (!slower && step < due_.step.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
   if (now_.is != state::waits || steps.count() == 0) return false;
-  if (!now_.looks && recorder::now() < due_.not_before) return false;
+  if (slower && !now_.looks) worth_.period = first_period_, due_.step = step;
+  if (step < due_.step || (!now_.looks && now < due_.not_before)) return false;
   now_.is = state::asks;
+  pace_.forget();
   asked_ = {step, steps.count(), steps.whole(), {}};
   return true;
 }

@@ -15,6 +15,7 @@
 
 #include "graph/roles.hpp"
 #include "graph/schedule.hpp"
+#include "graph/step_pace.hpp"
 
 namespace cleave::detail {
 
@@ -80,8 +81,9 @@ public:
   // The owner of the graph.
 
   last_steps steps;
-  /// Called when step `step` begins. Returns whether all members are to report.
-  bool asks(std::uint64_t step);
+  /// Called when step `step` begins, at `now`, in microseconds. Returns whether all members are to
+  /// report: it is time, or steps take longer than they did.
+  bool asks(std::uint64_t step, double now);
   /// The plan that was taken begins with step `step`.
   void begins(std::uint64_t step);
   /// Blocks until the thread has thought to its end, which reads the graph's data. It thinks no
@@ -109,6 +111,7 @@ private:
 
   roles& roles_;
   const std::uint64_t first_period_;
+  step_pace pace_;  // the owner's
   std::mutex mutex_;
   std::condition_variable changed_;
   struct {

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "graph/recorder.hpp"
+
 namespace cleave::detail {
 namespace {
 
@@ -56,7 +58,7 @@ void replanning::all_done() {
 
 void replanning::begin_step() {
   own_.step_length = own_.made - std::exchange(own_.step_began, own_.made);
-  if (planner_ == nullptr || !planner_->asks(roles_.step())) return;
+  if (planner_ == nullptr || !planner_->asks(roles_.step(), recorder::now())) return;
   const std::lock_guard lock(node_.mutex);
   for (unsigned to = 1; to < node_.size; ++to) node_.send(to, begin(message::asks));
   node_.flush();

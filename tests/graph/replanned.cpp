@@ -3,17 +3,24 @@
 #include "core/requests.hpp"
 #include "graph/improved.hpp"
 #include "graph/progress.hpp"
+#include "graph/recorder.hpp"
 #include "graph/replanner.hpp"
+#include "graph/role_times.hpp"
 #include "graph/roles.hpp"
 #include "sanitized.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace cleave::detail {
@@ -145,6 +152,61 @@ TEST(steps, of_which_the_last_whole_ones_are_kept) {
   EXPECT_EQ(s.length(), 10u);
   EXPECT_EQ(s.whole().back().ran_on, 48u);  // the last step is not whole
   EXPECT_EQ(s.whole().front().role, 1u);
+}
+
+// ---- when to look
+
+TEST(pace, tells_steps_that_take_longer_than_they_did) {
+  step_pace p(20);
+  std::uint64_t step = 0;
+  double now = 0;
+  const auto slower_of = [&](int steps, double each) {
+    int found = 0;
+    for (int i = 0; i < steps; ++i, now += each) found += p.is_slower(step++, now);
+    return found;
+  };
+  EXPECT_EQ(slower_of(200, 100), 0);
+  EXPECT_EQ(slower_of(200, 115), 0) << "a busy machine";
+  EXPECT_GE(slower_of(60, 140), 1);
+  p.forget();
+  EXPECT_EQ(slower_of(200, 140), 0) << "what is usual has been learnt anew";
+  EXPECT_EQ(slower_of(1, 50'000), 0);
+  EXPECT_EQ(slower_of(20, 140), 1) << "the long one was among these";
+}
+
+// Nobody moves still loads, so it looks ever later, until steps take longer.
+TEST(replanner, looks_soon_when_steps_take_longer) {
+  constexpr std::uint64_t every = 20;
+  some_data d(4);
+  roles known;
+  replanner planner(machine_model{}, every, known);
+  role_times times(known);
+  std::uint64_t asked = 0, gap = 0;
+  double now = recorder::now() + 1e9;  // thinking has long ago been paid for
+  // Makes steps until it looks, but not more than so many. Returns whether it does.
+  const auto looks_within = [&](std::uint64_t steps, double each, std::chrono::microseconds rest) {
+    for (std::uint64_t i = 0; i < steps; ++i, now += each, std::this_thread::sleep_for(rest))
+      for (any_datum& datum : d.all) {
+        const std::array uses{datum_use{&datum, inout}};
+        const std::uint32_t role = known.next(uses, {});
+        planner.steps.add(role, 0, known.began_step());
+        times.run(role, [] { std::this_thread::yield(); });
+        if (!known.began_step() || !planner.asks(known.step(), now)) continue;
+        gap = known.step() - std::exchange(asked, known.step());
+        std::vector<std::byte> report;
+        byte_writer w(report);
+        times.put_report(w);
+        planner.report(std::move(report));
+        return true;
+      }
+    return false;
+  };
+  // It looks twice as late each time. If it was not done with thinking, that is later still.
+  const auto is_twice_again = [](std::uint64_t n) { return std::has_single_bit(n / every); };
+  while (gap < 1000 || gap % every != 0 || !is_twice_again(gap))
+    looks_within(every, 100, std::chrono::microseconds(0));
+  EXPECT_FALSE(looks_within(500, 100, std::chrono::microseconds(50)));
+  EXPECT_TRUE(looks_within(1000, 140, std::chrono::microseconds(500)));
 }
 
 // ---- marks
