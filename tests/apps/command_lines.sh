@@ -151,6 +151,7 @@ set +m
 # The end is told too, and what is odd in a data file.
 "$bin/md" 3 --steps 10 --every 4 --json | grep -q '"steps":\[0,4,8,10\]' || fail "md --every does not tell the end"
 refuses "md: --blocks: expected one number or three, got 2" md 3 --blocks 2,1
+refuses "md: --dynamic: expected without --synchronous, --plan and --replan" md 3 --dynamic --replan 5
 refuses "md: --drop: expected a number as START, got 'whole.data'" md whole.data --drop
 refuses "md: --drop: expected without --settings, got both" md 3 --drop --settings none
 "$bin/md" 3 --write whole.data || fail "md --write"
