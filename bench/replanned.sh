@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What planning a graph anew while it runs gains where the load moves: a dense drop that travels through a box (md --drop) on two
 # ranks, with blocks in equal slabs, by the plan of its first 20 steps, and planned anew every 20 steps or more; and the same of
-# a stencil whose load is given (graphs/moving), if it is built. In turn, so that a slow minute hits all. Prints medians (least
-# to most) in seconds, and what the first plan takes over what the plans take that are made anew.
+# a stencil whose load is given (graphs/moving), if it is built: it moves from the first step on, or late. In turn, so that a slow
+# minute hits all. Prints medians (least to most) in seconds, and what the first plan takes over what the plans take that are made
+# anew.
 # usage: bench/replanned.sh [ROUNDS] [FOLDER OF THE PROGRAMS]   (5, build/release/bin)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,6 +23,7 @@ drop="$bin/md 24 --drop --blocks 36,1,1 --json --every 3000"
 first[drop]="$drop --steps 20" whole[drop]="$drop --steps 3000"
 if [[ -x $bin/graphs/moving ]]; then
   first[stencil]="$bin/graphs/moving --first 20" whole[stencil]="$bin/graphs/moving"
+  whole[late]="$bin/graphs/moving --steps 1200 --still 900" first[late]="${whole[late]} --first 20"
 fi
 
 once() {  # WAY COMMAND…: its seconds, added to that way's file

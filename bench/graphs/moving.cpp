@@ -3,6 +3,7 @@
 // are placed anew while the graph runs. Prints one JSON object.
 //
 //     mpirun -n 2 moving --replan 20                    # anew every 20 steps, or more
+//     mpirun -n 2 moving --replan 20 --steps 1200 --still 900   # the load moves late
 //     mpirun -n 2 moving --plan FILE --first 20         # records the first 20 steps
 //     mpirun -n 2 moving --plan FILE                    # follows what was found for them
 #include <algorithm>
