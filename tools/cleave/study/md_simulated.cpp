@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <map>
-#include <queue>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -18,9 +16,7 @@ namespace {
 
 using cleave::detail::access_mode;
 using cleave::detail::bytes_of;
-using cleave::detail::dependences;
 using cleave::detail::message_costs;
-using cleave::detail::none;
 using cleave::detail::recorded_graph;
 using numbers = std::vector<std::uint32_t>;
 
