@@ -37,10 +37,9 @@ template <class Int, class Body>
 template <class R, class Ends, bool ordered, class Int, class Body>
 [[gnu::always_inline]] inline R find(Int from, Int to, Body body) {
   R found = Ends::template nothing_found<R>();
-  bool ends = false;
   const Int rest = plain_exit_loop<false>(
-      from, to, [&](Int i) { return ends = Ends::keeps(found, [&] { return body(i); }); });
-  if (ends) return found;
+      from, to, [&](Int i) { return Ends::keeps(found, [&] { return body(i); }); });
+  if (Ends::holds(found)) return found;
   if (!(rest < to)) [[likely]]
     return Ends::template nothing_found<R>();
   auto make = make_range<Int, Body>(
@@ -52,11 +51,10 @@ template <class R, class Ends, bool ordered, class Int, class Body>
 template <class R, class Ends, bool ordered, class Int, class Body, class Put>
 [[gnu::always_inline]] inline R find(Int from, Int to, Body body, Put put) {
   R found = Ends::template nothing_found<R>();
-  bool ends = false;
   const Int rest = plain_exit_loop<winding<Body, Int>>(from, to, [&](Int i) {
-    return ends = Ends::keeps(found, [&] { return detail::call<undivided_wind>(body, i); });
+    return Ends::keeps(found, [&] { return detail::call<undivided_wind>(body, i); });
   });
-  if (ends) return found;
+  if (Ends::holds(found)) return found;
   if (!(rest < to)) [[likely]]
     return Ends::template nothing_found<R>();
   return divisible(

@@ -112,8 +112,8 @@ unsigned last_steps::count() const noexcept {
 // ---- a plan
 
 replanner::replanner(const machine_model& on, unsigned every, roles& of)
-    : roles_(of), first_period_(every), pace_(every), known_(on) {
-  due_.step = every, worth_.period = every;
+    : roles_(of), pace_(every), known_(on), worth_{every} {
+  due_.step = every;
   thread_ = std::thread([this] { think_on(); });
 }
 
@@ -134,7 +134,7 @@ bool replanner::asks(std::uint64_t step, double now) {
   if (!slower && step < due_.step.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
   if (now_.is != state::waits || steps.count() == 0) return false;
-  if (slower && !now_.looks) worth_.period = first_period_, due_.step = step;
+  if (slower && !now_.looks) worth_.period = worth_.first_period, due_.step = step;
   if (step < due_.step || (!now_.looks && now < due_.not_before)) return false;
   now_.is = state::asks;
   pace_.forget();
@@ -197,12 +197,12 @@ void replanner::think_on() {
 /// `took`. Called with the mutex.
 void replanner::judge(std::uint64_t step, bool looked, bool planned, double time, double took) {
   constexpr std::uint64_t longest = 1 << 20;
-  auto& [period, before, cost] = worth_;
+  auto& [first_period, period, before, cost] = worth_;
   bool is_worth_it = planned;
   if (looked) is_worth_it = (before - time) * static_cast<double>(period) > cost;
   const std::uint64_t since = looked ? until_settled() : 0;
   if (!is_worth_it) period = std::min(2 * period, longest);
-  else if (looked) period = first_period_;
+  else if (looked) period = first_period;
   if (planned) before = time, cost = took;
   due_.step = step + std::max<std::uint64_t>(1, period - std::min(period, since));
   if (!looked) due_.not_before = recorder::now() + share_of_thinking * took;

@@ -110,7 +110,6 @@ private:
   std::uint64_t until_settled() const noexcept;
 
   roles& roles_;
-  const std::uint64_t first_period_;
   step_pace pace_;  // the owner's
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -128,7 +127,8 @@ private:
   role_ranks plan_;       // with the mutex
   measured_steps known_;  // the thread's; with the mutex while it does not think
   struct {
-    std::uint64_t period;
+    const std::uint64_t first_period;
+    std::uint64_t period = first_period;
     double step_time = 0, cost = 0;  // before the last plan; of making it
   } worth_;                          // with the mutex
   std::thread thread_;

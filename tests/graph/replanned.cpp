@@ -174,7 +174,8 @@ TEST(pace, tells_steps_that_take_longer_than_they_did) {
   EXPECT_EQ(slower_of(20, 140), 1) << "the long one was among these";
 }
 
-// Nobody moves still loads, so it looks ever later, until steps take longer.
+// A plan for a load that is still gains nothing, so the planner looks ever later, until steps take
+// longer.
 TEST(replanner, looks_soon_when_steps_take_longer) {
   constexpr std::uint64_t every = 20;
   some_data d(4);
@@ -201,7 +202,7 @@ TEST(replanner, looks_soon_when_steps_take_longer) {
       }
     return false;
   };
-  // It looks twice as late each time. If it was not done with thinking, that is later still.
+  // The planner looks twice as late each time, or still later if it was not done with thinking.
   const auto is_twice_again = [](std::uint64_t n) { return std::has_single_bit(n / every); };
   while (gap < 1000 || gap % every != 0 || !is_twice_again(gap))
     looks_within(every, 100, std::chrono::microseconds(0));

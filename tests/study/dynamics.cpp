@@ -21,7 +21,6 @@ using cleave::detail::access_mode;
 using cleave::detail::message_costs;
 using cleave::detail::recorded_graph;
 constexpr way both[] = {way::dependences, way::synchronous};
-constexpr way all_ways[] = {way::dependences, way::synchronous, way::loose, way::dynamic};
 
 plan small_plan() {
   choice asked;

@@ -66,8 +66,8 @@ private:
     enum : std::uint8_t { values, lent, result } is = values;
     std::uint32_t from, to;
     double bytes;
-    numbers data, readers;  // of values
-    loan of = {};           // of a loan
+    numbers data, readers;      // of values
+    std::uint32_t subtask = 0;  // of what is lent, and of its result
   };
   struct word {  // a message of lending without values
     enum : std::uint8_t { asks, none, spare } says;
@@ -104,10 +104,7 @@ private:
       is_free(n, end_subtask(i, at));
       return n;
     }
-    loan l{i, 0, 0};
-    for (const auto& u : p_.g.uses_of(i))
-      if (u.mode != cleave::detail::access_mode::in) l.back += bytes_of(p_.g, u.datum);
-    transfers_.push_back({transfer::result, n, home, l.back, {}, {}, l});
+    transfers_.push_back({transfer::result, n, home, loans_.bytes_back(i), {}, {}, i});
     is_free(n, send(transfers_.size() - 1, n, at));
     return n;
   }
@@ -121,10 +118,10 @@ private:
         return t.to;
       }
     }
-    if (t.is == transfer::lent) nodes_[t.to].ready.insert(t.of.subtask);
+    if (t.is == transfer::lent) nodes_[t.to].ready.insert(t.subtask);
     if (t.is == transfer::result) {
-      loans_.is_back(t.of, t.to, t.from);
-      at = end_subtask(t.of.subtask, at);
+      loans_.is_back(t.subtask, t.to, t.from);
+      at = end_subtask(t.subtask, at);
     }
     is_free(t.to, at);
     return t.to;
@@ -205,10 +202,10 @@ private:
     }
     of.ready.erase(given->subtask);
     runs_on_[given->subtask] = w.from;
-    transfers_.push_back({transfer::lent, w.to, w.from, given->there, {}, {}, *given});
-    const double sending = p_.messages.sending.of(given->there);
+    transfers_.push_back({transfer::lent, w.to, w.from, given->bytes, {}, {}, given->subtask});
+    const double sending = p_.messages.sending.of(given->bytes);
     of.owes += sending;
-    events_.push({now + sending + p_.messages.transit.of(given->there), value_comes,
+    events_.push({now + sending + p_.messages.transit.of(given->bytes), value_comes,
                   static_cast<std::uint32_t>(transfers_.size() - 1)});
     return w.to;
   }

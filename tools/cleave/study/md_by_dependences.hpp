@@ -1,4 +1,4 @@
-// A simulated run by dependences.
+// This file simulates a run by dependences.
 #pragma once
 
 #include "md_problem.hpp"

@@ -18,8 +18,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using cleave::detail::message_costs;
-constexpr way all_ways[] = {way::dependences, way::synchronous,  way::loose,
-                            way::dynamic,     way::initial_plan, way::improved_plan};
 
 way way_of(const json& name) {
   for (const way by : all_ways)

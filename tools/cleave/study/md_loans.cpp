@@ -11,10 +11,6 @@ using cleave::detail::bytes_of;
 constexpr std::uint32_t nobody = ~std::uint32_t{0};
 constexpr std::size_t most_looked_at = 64;
 
-std::size_t first_use(const cleave::detail::recorded_graph& g, std::uint32_t subtask) {
-  return subtask == 0 ? 0 : g.subtasks[subtask - 1].uses_end;
-}
-
 }  // namespace
 
 loans::loans(const problem& p) : p_(p), usual_(p.g.names.size()), members_(p.nodes) {
@@ -55,44 +51,54 @@ void loans::got_spare(std::uint32_t node, std::uint32_t from) {
   members_[node].has_none[from] = false;
 }
 
-loan loans::loan_of(std::uint32_t subtask, std::uint32_t node, std::uint32_t to) const {
-  loan l{subtask, 0, 0};
-  std::size_t at = first_use(p_.g, subtask);
-  for (const auto& u : p_.g.uses_of(subtask)) {
+std::uint32_t loans::version_of(const use& u) const {
+  return versions_[static_cast<std::size_t>(&u - p_.g.uses.data())];
+}
+
+double loans::bytes_there(std::uint32_t subtask, std::uint32_t node, std::uint32_t to) const {
+  double bytes = 0;
+  for (const use& u : p_.g.uses_of(subtask)) {
     const auto has = has_.find({node, to, u.datum});
-    if (u.mode != access_mode::out && (has == has_.end() || has->second != versions_[at]))
-      l.there += bytes_of(p_.g, u.datum);
-    if (u.mode != access_mode::in) l.back += bytes_of(p_.g, u.datum);
-    ++at;
+    if (u.mode != access_mode::out && (has == has_.end() || has->second != version_of(u)))
+      bytes += bytes_of(p_.g, u.datum);
   }
-  return l;
+  return bytes;
 }
 
-bool loans::is_worth(const loan& l) const {
-  return usual_[p_.g.subtasks[l.subtask].name] >
-         p_.messages.sending.of(l.there) + p_.messages.receiving.of(l.back);
+double loans::bytes_back(std::uint32_t subtask) const {
+  double bytes = 0;
+  for (const use& u : p_.g.uses_of(subtask))
+    if (u.mode != access_mode::in) bytes += bytes_of(p_.g, u.datum);
+  return bytes;
 }
 
-std::optional<loan> loans::lends(std::uint32_t node, std::uint32_t to,
-                                 const std::set<std::uint32_t>& ready) {
-  std::optional<loan> best;
+std::optional<loan> loans::best(std::uint32_t node, std::uint32_t to,
+                                const std::set<std::uint32_t>& ready) const {
+  std::optional<loan> found;
   std::size_t seen = 0;
   for (const std::uint32_t i : ready) {
     if (p_.node_of[i] != node) continue;
     if (++seen > most_looked_at) break;
-    const loan l = loan_of(i, node, to);
-    if (is_worth(l) && (!best || l.there < best->there)) best = l;
+    const double bytes = bytes_there(i, node, to);
+    const double costs = p_.messages.sending.of(bytes) + p_.messages.receiving.of(bytes_back(i));
+    if (usual_[p_.g.subtasks[i].name] > costs && (!found || bytes < found->bytes))
+      found = {i, bytes};
   }
-  members_[node].asked[to] = !best;
-  if (!best) return best;
-  std::size_t at = first_use(p_.g, best->subtask);
-  for (const auto& u : p_.g.uses_of(best->subtask)) has_[{node, to, u.datum}] = versions_[at++];
-  return best;
+  return found;
 }
 
-void loans::is_back(const loan& l, std::uint32_t node, std::uint32_t from) {
-  for (const auto& u : p_.g.uses_of(l.subtask))
-    if (u.mode != access_mode::in) has_[{node, from, u.datum}] = l.subtask;
+std::optional<loan> loans::lends(std::uint32_t node, std::uint32_t to,
+                                 const std::set<std::uint32_t>& ready) {
+  const auto given = best(node, to, ready);
+  members_[node].asked[to] = !given;
+  if (given)
+    for (const use& u : p_.g.uses_of(given->subtask)) has_[{node, to, u.datum}] = version_of(u);
+  return given;
+}
+
+void loans::is_back(std::uint32_t subtask, std::uint32_t node, std::uint32_t from) {
+  for (const use& u : p_.g.uses_of(subtask))
+    if (u.mode != access_mode::in) has_[{node, from, u.datum}] = subtask;
 }
 
 std::optional<std::uint32_t> loans::tells(std::uint32_t node,
@@ -101,15 +107,9 @@ std::optional<std::uint32_t> loans::tells(std::uint32_t node,
   const auto at = std::ranges::find(asked, true);
   if (at == asked.end()) return {};
   const auto to = static_cast<std::uint32_t>(at - asked.begin());
-  std::size_t seen = 0;
-  for (const std::uint32_t i : ready) {
-    if (p_.node_of[i] != node) continue;
-    if (++seen > most_looked_at) break;
-    if (!is_worth(loan_of(i, node, to))) continue;
-    *at = false;
-    return to;
-  }
-  return {};
+  if (!best(node, to, ready)) return {};
+  *at = false;
+  return to;
 }
 
 }  // namespace study::dynamics

@@ -14,32 +14,34 @@
 
 namespace study::dynamics {
 
-// The data of one loan, in bytes.
+// A subtask that is lent, and the bytes of those of its data that the borrower lacks.
 struct loan {
   std::uint32_t subtask = 0;
-  double there = 0, back = 0;
+  double bytes = 0;
 };
 
 class loans {
 public:
   explicit loans(const problem& p);
 
-  // Whom a node asks that has nothing to begin: nobody, if it waits for an answer, or all have
-  // said that they have nothing. From now on it waits for an answer.
+  // Returns whom a node asks that has nothing to begin, and notes that it waits for the answer. It
+  // asks nobody while it waits, nor if all have said that they have nothing.
   std::optional<std::uint32_t> asks(std::uint32_t node);
   void got_loan(std::uint32_t node, std::uint32_t from);
   void got_none(std::uint32_t node, std::uint32_t from);
   void got_spare(std::uint32_t node, std::uint32_t from);
 
-  // What a node lends of what is ready and waits there: the subtask of which the borrower lacks the
-  // fewest bytes; of those alike, the earliest. Nothing, if no subtask takes longer than its
-  // messages cost the lender; then the borrower is told once when there is something.
+  // Returns what a node lends of the subtasks that are ready and wait there. It is the one of which
+  // the borrower lacks the fewest bytes; of those alike, the earliest. The node lends nothing if no
+  // subtask takes longer than its messages cost the node; then tells() returns the borrower once.
   std::optional<loan> lends(std::uint32_t node, std::uint32_t to,
                             const std::set<std::uint32_t>& ready);
-  // Its result is back: the borrower has what it wrote.
-  void is_back(const loan& l, std::uint32_t node, std::uint32_t from);
-  // One that asked in vain, and is told that there is something in what is ready.
+  // The result of a loan is back, so the borrower has what the subtask wrote.
+  void is_back(std::uint32_t subtask, std::uint32_t node, std::uint32_t from);
+  // Returns a member that asked this node in vain, if the node has something to lend it by now.
   std::optional<std::uint32_t> tells(std::uint32_t node, const std::set<std::uint32_t>& ready);
+  // Returns how long the result of a subtask is.
+  double bytes_back(std::uint32_t subtask) const;
 
 private:
   struct member {
@@ -48,8 +50,11 @@ private:
     std::uint32_t next = 0;      // whom it asks first
     bool waits_for_answer = false;
   };
-  loan loan_of(std::uint32_t subtask, std::uint32_t node, std::uint32_t to) const;
-  bool is_worth(const loan& l) const;
+  using use = cleave::detail::recorded_graph::use;
+  std::optional<loan> best(std::uint32_t node, std::uint32_t to,
+                           const std::set<std::uint32_t>& ready) const;
+  double bytes_there(std::uint32_t subtask, std::uint32_t node, std::uint32_t to) const;
+  std::uint32_t version_of(const use& u) const;
 
   const problem& p_;
   std::vector<double> usual_;            // how long a subtask takes, by its name

@@ -221,9 +221,8 @@ std::vector<cell> runs_of(const plan& p, int pass) {
       names ways_to_join{"workers"};
       if (n > 1) ways_to_join.insert(ways_to_join.end(), p.mpis.begin(), p.mpis.end());
       for (const auto& by : ways_to_join)
-        for (const way how : {way::dependences, way::synchronous, way::dynamic, way::initial_plan,
-                              way::improved_plan})
-          if (by != "workers" || how == way::dependences || how == way::synchronous)
+        for (const way how : all_ways)
+          if (how != way::loose && (by != "workers" || !allocates(how)))
             all.push_back({s.name, by, n, how, {}, {}});
     }
   if (pass % 2 == 0) std::ranges::reverse(all);
@@ -273,9 +272,8 @@ std::vector<cell> simulated_cells(const recorded_graph& g, const plan& p,
   for (const int n : p.nodes) {
     const auto nodes = static_cast<unsigned>(n);
     if (nodes > blocks.count) break;
-    for (const way how : {way::dependences, way::synchronous, way::loose, way::dynamic,
-                          way::initial_plan, way::improved_plan}) {
-      if (n == 1 && (how == way::dynamic || has_plan(how))) continue;
+    for (const way how : all_ways) {
+      if (n == 1 && allocates(how)) continue;
       const auto run = simulate(g, g.messages, nodes_of_subtasks(g, how, nodes), nodes, how);
       cell c{system, "simulated", n, how, {}, {}};
       c.values["seconds"] = {1e-6 * run.time};

@@ -23,8 +23,13 @@ enum class way : std::uint8_t {
   improved_plan  // a plan by how long they were
 };
 
-// The ways in which a plan says where subtasks run.
+inline constexpr way all_ways[] = {way::dependences, way::synchronous,  way::loose,
+                                   way::dynamic,     way::initial_plan, way::improved_plan};
+
+// Whether a plan says where subtasks run.
 inline bool has_plan(way by) { return by == way::initial_plan || by == way::improved_plan; }
+// Whether the way differs from `dependences` in where subtasks run, which needs several nodes.
+inline bool allocates(way by) { return by == way::dynamic || has_plan(by); }
 
 // The block that each subtask is of. Blocks are numbered by the subtasks named `begin`, each of
 // which makes one; what is of no block, as a sum over all of them, goes with the first.
