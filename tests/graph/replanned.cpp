@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -182,32 +181,30 @@ TEST(replanner, looks_soon_when_steps_take_longer) {
   roles known;
   replanner planner(machine_model{}, every, known);
   role_times times(known);
-  std::uint64_t asked = 0, gap = 0;
   double now = recorder::now() + 1e9;  // thinking has long ago been paid for
   // Makes steps until it looks, but not more than so many. Returns whether it does.
-  const auto looks_within = [&](std::uint64_t steps, double each, std::chrono::microseconds rest) {
+  const auto looks_within = [&](std::uint64_t steps, double each, std::chrono::milliseconds rest) {
     for (std::uint64_t i = 0; i < steps; ++i, now += each, std::this_thread::sleep_for(rest))
       for (any_datum& datum : d.all) {
         const std::array uses{datum_use{&datum, inout}};
         const std::uint32_t role = known.next(uses, {});
         planner.steps.add(role, 0, known.began_step());
-        times.run(role, [] { std::this_thread::yield(); });
+        times.run(role, [ends = recorder::now() + 1] {
+          while (recorder::now() < ends) {}
+        });
         if (!known.began_step() || !planner.asks(known.step(), now)) continue;
-        gap = known.step() - std::exchange(asked, known.step());
         std::vector<std::byte> report;
         byte_writer w(report);
         times.put_report(w);
         planner.report(std::move(report));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the planner thinks
         return true;
       }
     return false;
   };
-  // The planner looks twice as late each time, or still later if it was not done with thinking.
-  const auto is_twice_again = [](std::uint64_t n) { return std::has_single_bit(n / every); };
-  while (gap < 1000 || gap % every != 0 || !is_twice_again(gap))
-    looks_within(every, 100, std::chrono::microseconds(0));
-  EXPECT_FALSE(looks_within(500, 100, std::chrono::microseconds(50)));
-  EXPECT_TRUE(looks_within(1000, 140, std::chrono::microseconds(500)));
+  // The planner looks twice as late each time: 2560 steps after it has looked, or more.
+  while (looks_within(2000, 100, std::chrono::milliseconds(0))) {}
+  EXPECT_TRUE(looks_within(500, 140, std::chrono::milliseconds(2)));
 }
 
 // ---- marks
