@@ -34,11 +34,16 @@ inline void pause() {
 #endif
 }
 
-// Keeps a processor busy for about `amount` clocks. A loop, not a wait: it takes longer where the
-// processor is slower. It is a function of its own: otherwise it would lie differently in cache
-// lines for each system, and take up to 1.3 times as long.
+// Keeps a processor busy for about `amount` clocks: each multiplication waits three clocks for the
+// one before it, whatever the other thread of the same core does (an empty loop would take twice as
+// long beside another one). A loop, not a wait: it takes longer where the processor is slower. It is
+// a function of its own: otherwise it would lie differently in cache lines for each system.
 [[gnu::noinline, gnu::aligned(64)]] inline void consume(std::uint64_t amount) {
-  for (std::uint64_t i = 0; i < amount; i++) asm volatile("" : "+r"(i));
+  std::uint64_t product = 3;
+  for (std::uint64_t i = 0; i < amount; i += 3) {
+    product *= product;
+    asm volatile("" : "+r"(product));
+  }
 }
 
 }  // namespace bench
