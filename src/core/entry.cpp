@@ -160,7 +160,9 @@ void spawn(group_task& t) {
 }
 
 void make_ready(group_task& t) noexcept {
-  static_cast<group_scope&>(*t.parent).owner->of.make_ready(t);
+  worker& owner = *static_cast<group_scope&>(*t.parent).owner;
+  if (&owner == here.self && owner.keep_ready(t)) return;
+  owner.of.make_ready(t);
 }
 
 team_node* team_of_this_node() noexcept {

@@ -341,6 +341,13 @@ void worker::spawn(group_task& t) {
   answering_.computes_until = std::max(answering_.computes_until, until);
 }
 
+bool worker::keep_ready(task& t) noexcept try {
+  if (of.size() > 1 || answering_.under_way || !recordings_.none) return false;
+  ready.reserve();
+  ready.push(t);
+  return true;
+} catch (const std::bad_alloc&) { return false; }
+
 void worker::execute_own(task& t) noexcept {
   if (!recordings_.none || t.floating != here.floating || cutoff_.steps_are_unlisted())
     return execute(t);
@@ -400,10 +407,15 @@ task* worker::find_task(const group_scope& group) noexcept {
   return t != nullptr ? t : find_ready(group);
 }
 
+void worker::execute_of(const group_scope& group, task& t) noexcept {
+  group.owner == this&& t.parent == &group ? execute_own(t) : execute(t);
+}
+
 bool worker::help(group_scope& group) noexcept {
   task* const t = find_task(group);
-  if (t != nullptr) execute(*t);
-  return t != nullptr;
+  if (t == nullptr) return false;
+  execute_of(group, *t);
+  return true;
 }
 
 void worker::wait(group_scope& group) noexcept {
@@ -447,8 +459,11 @@ void worker::wait_for(group_scope& group, Enough enough) noexcept {
                  [&] { return finished() || of.ready_for_any.pushes() != looked_at; });
       messages.has_slept();
     }
-    // execute_part() answers between tasks, as tasks may never poll.
-    if (t != nullptr) messages.around([&] { execute_part(*t); });
+    if (t == nullptr) continue;
+    messages.around([&] {
+      execute_of(group, *t);
+      answer_between_tasks();  // tasks may never poll
+    });
   }
 }
 

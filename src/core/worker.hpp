@@ -59,6 +59,9 @@ public:
 
   /// Takes the task over. Throws std::bad_alloc, `cancelled`, and what a put threw.
   void spawn(group_task& t);
+  /// Takes a ready task over that is not spawned here, for this worker alone. Owner only. Returns
+  /// false if there are other workers, who may have to be told, or memory is lacking.
+  bool keep_ready(task& t) noexcept;
   std::uint64_t path_position() const noexcept {
     return recordings_.strands != nullptr ? recordings_.strands->position() : 0;
   }
@@ -165,6 +168,8 @@ private:
   /// Runs a task of a group that this worker waits for, taken from its own ready tasks: it computes
   /// as this worker does, at the same depth, and no clock is read.
   void execute_own(task& t) noexcept;
+  /// Runs a task that was found for a group.
+  void execute_of(const group_scope& group, task& t) noexcept;
   /// Runs a part of what this worker waits for, and answers.
   void execute_part(task& t) noexcept;
   void run(task& t) noexcept;
