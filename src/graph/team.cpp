@@ -48,7 +48,9 @@ std::logic_error team_node::different_numbers() {
 }
 
 std::vector<std::byte> team_node::begin_message(std::uint64_t port) {
+  constexpr std::size_t small = 64;  // most values, and what is said of them
   std::vector<std::byte> message;
+  message.reserve(small);
   byte_writer(message).put(port);
   return message;
 }

@@ -215,18 +215,20 @@ void communicator::add(operation& op, MPI_Request request) {
 }
 
 void communicator::send(int to, bytes message) {
+  const std::size_t length = message.size();
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (length <= part_bytes_) {
+    int done = 0;
+    if (!went_well(MPI_Isend(message.data(), static_cast<int>(length), MPI_BYTE, to, whole,
+                             world_.messages, &request),
+                   "MPI_Isend") ||
+        !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0)
+      return;
+  }
   auto op = std::make_unique<operation>(operation{to, false, std::move(message)});
-  const std::size_t length = op->message.size();
   if (length > part_bytes_) {
     send_parts(*op);
   } else {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int done = 0;
-    if (!went_well(MPI_Isend(op->message.data(), static_cast<int>(length), MPI_BYTE, to, whole,
-                             world_.messages, &request),
-                   "MPI_Isend"))
-      return;
-    if (!went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0) return;
     op->parts = 1;
     add(*op, request);
   }
@@ -350,8 +352,9 @@ bool communicator::begin_to_receive() {
   if (found == 0) return false;
   peer_state& peer = peers_[index(status.MPI_SOURCE)];
   ++peer.seen;
-  auto op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, {}});
+  std::unique_ptr<operation> op;
   if (status.MPI_TAG == header) {
+    op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, {}});
     // Sixteen bytes come with their envelope: this does not wait.
     if (!went_well(MPI_Mrecv(op->lengths.data(), 2, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
                    "MPI_Mrecv"))
@@ -361,13 +364,17 @@ bool communicator::begin_to_receive() {
   } else {
     int length = 0;
     MPI_Get_count(&status, MPI_BYTE, &length);
-    op->message.resize(static_cast<std::size_t>(length));
+    bytes message(static_cast<std::size_t>(length));
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
-    if (!went_well(MPI_Imrecv(op->message.data(), length, MPI_BYTE, &handle, &request),
-                   "MPI_Imrecv") ||
+    if (!went_well(MPI_Imrecv(message.data(), length, MPI_BYTE, &handle, &request), "MPI_Imrecv") ||
         !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"))
       return true;
+    if (done != 0 && peer.arriving.empty()) {
+      complete_.push_back({static_cast<address>(status.MPI_SOURCE), std::move(message)});
+      return true;
+    }
+    op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, std::move(message)});
     if (done == 0) {
       add(*op, request);
       op->parts = 1;

@@ -15,9 +15,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace cleave::net::mpi {
 namespace {
@@ -101,7 +101,7 @@ private:
   doorbell bell_;
   const bool spin_;
   std::atomic<bool> rung_{false};
-  std::set<int> to_ring_;  // the ranks that were sent to, and not rung yet
+  std::vector<int> to_ring_;  // the ranks that were sent to, and not rung yet, once each
   traffic counted_;
   // Only the thread that watches touches `looked_at_` and `expects_`.
   doorbell::ticket looked_at_ = 0;
@@ -189,8 +189,9 @@ std::optional<address> mpi_transport::lost() {
 
 void mpi_transport::send(address to, bytes message) {
   const std::lock_guard lock(mutex_);
-  to_ring_.insert(static_cast<int>(to));
-  send_now(static_cast<int>(to), std::move(message));
+  const int rank = static_cast<int>(to);
+  if (std::ranges::find(to_ring_, rank) == to_ring_.end()) to_ring_.push_back(rank);
+  send_now(rank, std::move(message));
 }
 
 void mpi_transport::send_without_waking(address to, bytes message) {

@@ -25,11 +25,11 @@ void member_mail::flush() {
 }
 
 void member_mail::send() {
-  while (has_letters()) {
+  do {
     const std::unique_lock sending(sending_, std::try_to_lock);
     if (!sending) return;
     send_all();
-  }
+  } while (has_letters());
 }
 
 bool member_mail::has_letters() {
@@ -38,14 +38,15 @@ bool member_mail::has_letters() {
 }
 
 void member_mail::send_all() {
-  std::vector<letter> all;
   {
     const std::lock_guard lock(mutex_);
-    all.swap(letters_);
+    leaving_.swap(letters_);
   }
-  for (letter& l : all)
+  if (leaving_.empty()) return;
+  for (letter& l : leaving_)
     if (l.team == team_)  // else members_ are others
       out_.tell(members_[l.rank], team_data{team_, std::move(l.parts)});
+  leaving_.clear();
   out_.carrier().deliver();
 }
 

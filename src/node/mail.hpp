@@ -46,6 +46,7 @@ private:
   std::mutex sending_;            // held by the thread that sends; locked before mutex_
   std::uint64_t team_ = 0;        // set by the driver's thread with sending_ locked
   std::vector<address> members_;  // set by the driver's thread with sending_ locked
+  std::vector<letter> leaving_;   // with sending_; empty but for a moment, its memory is kept
   std::mutex mutex_;
   std::vector<letter> letters_;  // with that mutex
 };
