@@ -35,9 +35,9 @@ inline void pause() {
 }
 
 // Keeps a processor busy for about `amount` clocks: each multiplication waits three clocks for the
-// one before it, whatever the other thread of the same core does (an empty loop would take twice as
-// long beside another one). A loop, not a wait: it takes longer where the processor is slower. It is
-// a function of its own: otherwise it would lie differently in cache lines for each system.
+// one before it, whatever the other thread of the same core does (an empty loop would take twice
+// as long beside another one). A loop, not a wait: it takes longer where the processor is slower.
+// It is a function of its own: otherwise it would lie differently in cache lines for each system.
 [[gnu::noinline, gnu::aligned(64)]] inline void consume(std::uint64_t amount) {
   std::uint64_t product = 3;
   for (std::uint64_t i = 0; i < amount; i += 3) {

@@ -27,7 +27,9 @@ void making_ahead::go_on() noexcept {
     if (of_.owner->glances != nullptr) of_.owner->glances->end();
     of_.owner->glances = &messages_;
   }
-  if (++calls_ % 4 == 0) messages_.glance();
+  const bool enough = ahead() > few_;
+  // What is ready goes before what is made, and while nothing is, a message may make it so.
+  if (enough || ++calls_ % 4 == 0) messages_.glance();
   while (ahead() > few_ && help(of_)) messages_.glance();
   // One that waited in vain has more made before it waits again.
   if (ahead() > patience_ && !messages_.until([&] { return help(of_); }))

@@ -1,5 +1,7 @@
 #include "mpi/communicator.hpp"
 
+#include "mpi/survival.hpp"
+
 #include <dlfcn.h>
 #include <algorithm>
 #include <cstdio>
@@ -8,42 +10,16 @@
 #include <string_view>
 #include <utility>
 
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
-#if defined(OMPI_HAVE_MPI_EXT_FTMPI)
-#define CLEAVE_MPI_SURVIVES 1  // user-level failure mitigation, ULFM
-#endif
-
 namespace cleave::net::mpi {
 namespace {
 
 enum tag : int { whole, header, part };
 
+// MPI copies messages up to about this length in any case.
+constexpr std::size_t longest_short = 8 << 10;
+
 // The most long messages that begin in one call of progress, so that it ends.
 constexpr int at_once = 64;
-
-/// Ranks are told of failures if the user asked for it: mpirun --with-ft ulfm leaves this variable.
-bool survival_was_asked_for() {
-#ifdef CLEAVE_MPI_SURVIVES
-  const char* const text = std::getenv("OMPI_MCA_mpi_ft_enable");
-  const std::string_view asked = text != nullptr ? text : "";
-  return asked == "1" || asked == "true";
-#else
-  return false;
-#endif
-}
-
-bool tells_of_a_failure([[maybe_unused]] int code) {
-#ifdef CLEAVE_MPI_SURVIVES
-  int kind = MPI_SUCCESS;
-  MPI_Error_class(code, &kind);
-  return kind == MPIX_ERR_PROC_FAILED || kind == MPIX_ERR_PROC_FAILED_PENDING ||
-         kind == MPIX_ERR_REVOKED;
-#else
-  return false;
-#endif
-}
 
 /// Open MPI with more ranks than CPUs gives the CPU away in each call that finds nothing: to
 /// whoever computes, for as long as the kernel lets that one. Messages would wait as long. Cleave's
@@ -62,7 +38,8 @@ void yield_in_calls([[maybe_unused]] bool yields) {
 
 }  // namespace
 
-communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_bytes_(part_bytes) {
+communicator::communicator(int expected_ranks, std::size_t part_bytes)
+    : part_bytes_(part_bytes), short_bytes_(std::min(longest_short, part_bytes)) {
   int begun = 0;
   MPI_Initialized(&begun);
   if (begun != 0)
@@ -72,7 +49,10 @@ communicator::communicator(int expected_ranks, std::size_t part_bytes) : part_by
   peers_ = std::vector<peer_state>(index(world_.size));
 }
 
-void communicator::begin_messages() { yield_in_calls(false); }
+void communicator::begin_messages() {
+  yield_in_calls(false);
+  posted_.emplace(world_.shorts, short_bytes_);
+}
 
 void communicator::begin(int expected_ranks) {
   world_.survives = survival_was_asked_for();
@@ -89,8 +69,10 @@ void communicator::begin(int expected_ranks) {
   // Cleave has a communicator of its own: nothing that the program sends can be taken for its
   // messages.
   MPI_Comm_dup(MPI_COMM_WORLD, &world_.messages);
+  MPI_Comm_dup(MPI_COMM_WORLD, &world_.shorts);
   MPI_Comm_dup(MPI_COMM_WORLD, &world_.end);
   MPI_Comm_set_errhandler(world_.messages, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(world_.shorts, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(world_.end, MPI_ERRORS_RETURN);
   MPI_Comm_rank(world_.messages, &world_.rank);
   MPI_Comm_size(world_.messages, &world_.size);
@@ -120,9 +102,11 @@ void communicator::find_neighbours() {
 
 communicator::~communicator() {
   yield_in_calls(true);
+  if (posted_) posted_->cancel();
   if (failed_ == 0) {
     MPI_Comm_free(&world_.host);
     MPI_Comm_free(&world_.end);
+    MPI_Comm_free(&world_.shorts);
     MPI_Comm_free(&world_.messages);
   }
   MPI_Finalize();
@@ -179,6 +163,7 @@ void communicator::look_for_failures() {
 #ifdef CLEAVE_MPI_SURVIVES
   if (!world_.survives) return;
   MPI_Group dead = MPI_GROUP_NULL;
+  MPIX_Comm_failure_ack(world_.shorts);  // else receives from any rank end with an error
   MPIX_Comm_failure_ack(world_.messages);
   MPIX_Comm_failure_get_acked(world_.messages, &dead);
   int count = 0;
@@ -215,26 +200,34 @@ void communicator::add(operation& op, MPI_Request request) {
 }
 
 void communicator::send(int to, bytes message) {
-  const std::size_t length = message.size();
+  const bool is_short = message.size() <= short_bytes_;
+  const int length = is_short ? static_cast<int>(message.size()) : 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (length <= part_bytes_) {
-    int done = 0;
-    if (!went_well(MPI_Isend(message.data(), static_cast<int>(length), MPI_BYTE, to, whole,
-                             world_.messages, &request),
-                   "MPI_Isend") ||
-        !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0)
-      return;
-  }
+  if (!went_well(MPI_Isend(message.data(), length, MPI_BYTE, to, whole, world_.shorts, &request),
+                 "MPI_Isend"))
+    return;
+  int done = 0;
+  if (!went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test")) return;
+  if (is_short && done != 0) return;
   auto op = std::make_unique<operation>(operation{to, false, std::move(message)});
-  if (length > part_bytes_) {
-    send_parts(*op);
-  } else {
-    op->parts = 1;
-    add(*op, request);
-  }
+  if (done == 0) add(*op, request), ++op->parts;
+  if (!is_short) send_long(*op);
   if (op->parts == 0) return;
   ++peers_[index(to)].unfinished;
   outgoing_.push_back(std::move(op));
+}
+
+void communicator::send_long(operation& op) {
+  if (op.message.size() > part_bytes_) return send_parts(op);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0;
+  if (!went_well(MPI_Isend(op.message.data(), static_cast<int>(op.message.size()), MPI_BYTE,
+                           op.peer, whole, world_.messages, &request),
+                 "MPI_Isend") ||
+      !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0)
+    return;
+  add(op, request);
+  ++op.parts;
 }
 
 void communicator::send_parts(operation& op) {
@@ -306,9 +299,10 @@ void communicator::give_up_requests() {
   for (auto& op : outgoing_)
     if (peers_[index(op->peer)].gone) given_up_.push_back(std::move(op));
   std::erase(outgoing_, nullptr);
+  std::erase_if(awaits_, [this](int peer) { return peers_[index(peer)].gone; });
   for (peer_state& peer : peers_) {
     if (!peer.gone) continue;
-    peer.unfinished = 0;
+    peer.unfinished = 0, peer.awaited = 0;
     for (auto& op : peer.arriving) given_up_.push_back(std::move(op));
     peer.arriving.clear();
   }
@@ -339,51 +333,85 @@ void communicator::hand_out(peer_state& peer) {
 }
 
 bool communicator::begin_to_receive() {
+  if (take_short()) return true;
+  for (std::size_t k = 0; k < awaits_.size(); ++k)
+    if (find_awaited(awaits_[k])) return true;
+  return false;
+}
+
+bool communicator::take_short() {
+  std::optional<incoming> found;
+  went_well(posted_->next(found), "a posted receive");
+  if (!found) return false;
+  const int from = static_cast<int>(found->from);
+  peer_state& peer = peers_[index(from)];
+  if (found->message.empty()) return await(from), true;
+  ++peer.seen;
+  if (peer.arriving.empty()) {
+    complete_.push_back(std::move(*found));
+  } else {
+    peer.arriving.push_back(
+        std::make_unique<operation>(operation{from, true, std::move(found->message)}));
+  }
+  return true;
+}
+
+/// A long message of that peer comes: it has its place among the peer's messages from here on.
+void communicator::await(int from) {
+  peer_state& peer = peers_[index(from)];
+  if (peer.gone) return;
+  auto op = std::make_unique<operation>(operation{from, true, {}});
+  op->parts = 1;
+  op->awaited = true;
+  peer.arriving.push_back(std::move(op));
+  if (peer.awaited++ == 0) awaits_.push_back(from);
+}
+
+/// Looks for a long message of a peer that is to come.
+bool communicator::find_awaited(int from) {
   int found = 0;
   MPI_Message handle = MPI_MESSAGE_NULL;
   MPI_Status status;
   // MPI is asked twice: the first call may look before it lets MPI work, and find nothing of what
   // is there.
   for (int n = 0; n < 2 && found == 0; ++n) {
-    const int code =
-        MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_.messages, &found, &handle, &status);
+    const int code = MPI_Improbe(from, MPI_ANY_TAG, world_.messages, &found, &handle, &status);
     if (!went_well(code, "MPI_Improbe")) return false;
   }
   if (found == 0) return false;
-  peer_state& peer = peers_[index(status.MPI_SOURCE)];
+  peer_state& peer = peers_[index(from)];
   ++peer.seen;
-  std::unique_ptr<operation> op;
-  if (status.MPI_TAG == header) {
-    op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, {}});
-    // Sixteen bytes come with their envelope: this does not wait.
-    if (!went_well(MPI_Mrecv(op->lengths.data(), 2, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
-                   "MPI_Mrecv"))
-      return true;
-    op->message.resize(op->lengths[0]);
-    receive_parts(*op);
-  } else {
-    int length = 0;
-    MPI_Get_count(&status, MPI_BYTE, &length);
-    bytes message(static_cast<std::size_t>(length));
-    MPI_Request request = MPI_REQUEST_NULL;
-    int done = 0;
-    if (!went_well(MPI_Imrecv(message.data(), length, MPI_BYTE, &handle, &request), "MPI_Imrecv") ||
-        !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"))
-      return true;
-    if (done != 0 && peer.arriving.empty()) {
-      complete_.push_back({static_cast<address>(status.MPI_SOURCE), std::move(message)});
-      return true;
-    }
-    op = std::make_unique<operation>(operation{status.MPI_SOURCE, true, std::move(message)});
-    if (done == 0) {
-      add(*op, request);
-      op->parts = 1;
-    }
-  }
-  if (op->parts > 0) ++peer.unfinished;
-  peer.arriving.push_back(std::move(op));
+  if (--peer.awaited == 0) std::erase(awaits_, from);
+  operation& op = **std::ranges::find_if(peer.arriving, [](const auto& o) { return o->awaited; });
+  op.awaited = false;
+  op.parts = 0;
+  status.MPI_TAG == header ? receive_header(op, handle) : receive_whole(op, handle, status);
+  if (op.parts > 0) ++peer.unfinished;
   hand_out(peer);
   return true;
+}
+
+void communicator::receive_header(operation& op, MPI_Message& handle) {
+  // Sixteen bytes come with their envelope: this does not wait.
+  op.failed = !went_well(MPI_Mrecv(op.lengths.data(), 2, MPI_UINT64_T, &handle, MPI_STATUS_IGNORE),
+                         "MPI_Mrecv");
+  if (op.failed) return;
+  op.message.resize(op.lengths[0]);
+  receive_parts(op);
+}
+
+void communicator::receive_whole(operation& op, MPI_Message& handle, const MPI_Status& status) {
+  int length = 0;
+  MPI_Get_count(&status, MPI_BYTE, &length);
+  op.message.resize(static_cast<std::size_t>(length));
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0;
+  op.failed = !went_well(MPI_Imrecv(op.message.data(), length, MPI_BYTE, &handle, &request),
+                         "MPI_Imrecv") ||
+              !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (op.failed || done != 0) return;
+  add(op, request);
+  op.parts = 1;
 }
 
 /// Posts the receives before anything else is looked for, so that no part is ever found by a probe.

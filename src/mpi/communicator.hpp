@@ -1,5 +1,6 @@
 #pragma once
 
+#include "mpi/posted_receives.hpp"
 #include "transport/transport.hpp"
 
 #include <mpi.h>
@@ -20,9 +21,11 @@ namespace cleave::net::mpi {
 /// `running_.requests` from its beginning to its end, with its message beside it. One thread at a
 /// time calls it: the one that made it, unless MPI allows others.
 ///
-/// MPI gives the order between two ranks. A message longer than a part travels as a header and its
-/// parts, which the receiver has asked for, in order, before it looks for another message. For each
-/// part but the last next() returns an empty message, which says that its sender lives.
+/// MPI gives the order between two ranks. Receives of short messages are posted ahead. Before a
+/// long one an empty short one says that it comes: only then is it looked for, over a communicator
+/// of its own. One longer than a part travels as a header and its parts, which the receiver has
+/// asked for, in order, before it looks for another message. For each part but the last next()
+/// returns an empty message, which says that its sender lives.
 class communicator {
 public:
   /// Begins MPI. Throws std::runtime_error if there is not what the launcher spoke of.
@@ -94,12 +97,14 @@ private:
     // What is sent ahead of a message in parts: its length and that of a part, which is the
     // sender's setting.
     std::array<std::uint64_t, 2> lengths{};
-    int parts = 0;  // requests that are not finished
+    int parts = 0;         // requests that are not finished; 1 also for one that is awaited
+    bool awaited = false;  // it was said to come, and is not found yet
     bool failed = false;
   };
   struct peer_state {
     std::uint32_t seen = 0;
     int unfinished = 0;
+    int awaited = 0;  // long messages that were said to come, and are not found yet
     bool gone = false;
     std::deque<std::unique_ptr<operation>> arriving;  // its messages in the order of sending
   };
@@ -111,20 +116,27 @@ private:
   bool went_well(int code, const char* what);
   [[noreturn]] void end_job(int code, const char* what);
   void add(operation& op, MPI_Request request);
+  void send_long(operation& op);
   void send_parts(operation& op);
   void finish_part(operation& op, bool failed);
   void finish_requests();
   void remove_finished();
   void give_up_requests();
   bool begin_to_receive();
+  bool take_short();
+  void await(int from);
+  bool find_awaited(int from);
+  void receive_header(operation& op, MPI_Message& handle);
+  void receive_whole(operation& op, MPI_Message& handle, const MPI_Status& status);
   void receive_parts(operation& op);
   void hand_out(peer_state& peer);
 
   /// The ranks of this job, as MPI has them.
   struct world {
-    MPI_Comm messages = MPI_COMM_NULL;
-    MPI_Comm end = MPI_COMM_NULL;   ///< the barrier at the end
-    MPI_Comm host = MPI_COMM_NULL;  ///< the ranks of this host
+    MPI_Comm messages = MPI_COMM_NULL;  ///< the long ones
+    MPI_Comm shorts = MPI_COMM_NULL;    ///< messages that posted_ receives
+    MPI_Comm end = MPI_COMM_NULL;       ///< the barrier at the end
+    MPI_Comm host = MPI_COMM_NULL;      ///< the ranks of this host
     int rank = 0;
     int size = 0;
     bool survives = false;
@@ -145,11 +157,14 @@ private:
   };
 
   const std::size_t part_bytes_;
+  const std::size_t short_bytes_;
   world world_;
   std::vector<int> neighbours_;
   std::vector<peer_state> peers_;
   running running_;
   std::vector<std::unique_ptr<operation>> outgoing_;
+  std::optional<posted_receives> posted_;
+  std::vector<int> awaits_;  // the peers of which a long message is awaited
   std::deque<incoming> complete_;
   std::deque<int> failures_;
   std::vector<std::unique_ptr<operation>> given_up_;

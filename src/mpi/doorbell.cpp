@@ -13,7 +13,12 @@ std::size_t index(int n) noexcept { return static_cast<std::size_t>(n); }
 }  // namespace
 
 std::size_t doorbell::memory_bytes(std::size_t neighbours) noexcept {
-  return neighbours * sizeof(slot) + neighbours * neighbours * sizeof(counter);
+  return neighbours * stride(neighbours);
+}
+
+std::size_t doorbell::stride(std::size_t neighbours) noexcept {
+  return (counts_at + neighbours * sizeof(counter) + alignof(slot) - 1) / alignof(slot) *
+         alignof(slot);
 }
 
 doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory memory,
@@ -22,7 +27,6 @@ doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory
       memory_(std::move(memory)),
       socket_(std::move(socket)),
       neighbours_(neighbours.size()),
-      slots_(&alone_),
       places_(index(size), -1),
       to_(index(size)),
       from_(index(size)) {
@@ -30,13 +34,17 @@ doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory
   places_[index(self)] = 0;
   if (!memory_) return;
   // Zero is what the words begin with, so no rank need be the first.
-  slots_ = reinterpret_cast<slot*>(memory_.data());
-  announced_ = reinterpret_cast<counter*>(memory_.data() + neighbours_ * sizeof(slot));
   for (std::size_t i = 0; i < neighbours_; ++i) places_[index(neighbours[i])] = static_cast<int>(i);
 }
 
+doorbell::slot& doorbell::slot_of(int peer) const noexcept {
+  if (!memory_) return alone_;
+  return *reinterpret_cast<slot*>(memory_.data() + index(place(peer)) * stride(neighbours_));
+}
+
 doorbell::counter& doorbell::announced(int from, int to) const noexcept {
-  return announced_[index(place(from)) * neighbours_ + index(place(to))];
+  auto* const counts = reinterpret_cast<std::byte*>(&slot_of(to)) + counts_at;
+  return reinterpret_cast<counter*>(counts)[place(from)];
 }
 
 /// Rings a slot; only one of several ringers pays for the call to the kernel.
@@ -50,22 +58,22 @@ void doorbell::wake(slot& s, int peer) noexcept {
   socket_->send(static_cast<std::uint32_t>(peer), {0, static_cast<std::uint32_t>(self_), 0});
 }
 
-void doorbell::announce(int peer) noexcept {
+void doorbell::announce(int peer, std::uint32_t messages) noexcept {
   if (!is_neighbour(peer)) {
-    ++to_[index(peer)];
+    to_[index(peer)] += messages;
     return;
   }
   // Releases what MPI wrote for the peer to the peer that sees the count. Partner: announced_by.
-  announced(self_, peer).fetch_add(1, std::memory_order_release);
+  announced(self_, peer).fetch_add(messages, std::memory_order_release);
 }
 
 void doorbell::ring(int peer) noexcept {
-  if (is_neighbour(peer)) return wake(slots_[place(peer)], peer);
+  if (is_neighbour(peer)) return wake(slot_of(peer), peer);
   socket_->send(static_cast<std::uint32_t>(peer),
                 {0, static_cast<std::uint32_t>(self_), to_[index(peer)]});
 }
 
-void doorbell::ring_self() noexcept { wake(slots_[place(self_)], self_); }
+void doorbell::ring_self() noexcept { wake(slot_of(self_), self_); }
 
 std::uint32_t doorbell::announced_by(int peer) const noexcept {
   if (!is_neighbour(peer)) return from_[index(peer)];
@@ -86,13 +94,13 @@ bool doorbell::read_socket() noexcept {
 }
 
 doorbell::ticket doorbell::look() noexcept {
-  const ticket now = slots_[place(self_)].rings.load(std::memory_order_acquire);
+  const ticket now = slot_of(self_).rings.load(std::memory_order_acquire);
   if (socket_) read_socket();
   return now;
 }
 
 bool doorbell::sleep(ticket since, std::chrono::nanoseconds at_most) noexcept {
-  slot& s = slots_[place(self_)];
+  slot& s = slot_of(self_);
   assert(s.where.load(std::memory_order_relaxed) == awake);
   s.where.store(socket_ ? on_socket : on_word, std::memory_order_seq_cst);
   bool rung = s.rings.load(std::memory_order_seq_cst) != since;  // partner: wake
@@ -109,18 +117,18 @@ bool doorbell::sleep(ticket since, std::chrono::nanoseconds at_most) noexcept {
 }
 
 void doorbell::watch() noexcept {
-  std::atomic<std::uint32_t>& where = slots_[place(self_)].where;
+  std::atomic<std::uint32_t>& where = slot_of(self_).where;
   if (where.load(std::memory_order_relaxed) != on_word) return;
   std::uint32_t asleep = on_word;
   where.compare_exchange_strong(asleep, watched, std::memory_order_seq_cst);
 }
 
 doorbell::ticket doorbell::rings() const noexcept {
-  return slots_[place(self_)].rings.load(std::memory_order_acquire);
+  return slot_of(self_).rings.load(std::memory_order_acquire);
 }
 
 void doorbell::end_watch(ticket since) noexcept {
-  slot& s = slots_[place(self_)];
+  slot& s = slot_of(self_);
   std::uint32_t is = watched;
   if (!s.where.compare_exchange_strong(is, on_word, std::memory_order_seq_cst))
     return;  // the sleeper is awake, or is woken by those that ring

@@ -43,9 +43,9 @@ public:
 
   static std::size_t memory_bytes(std::size_t neighbours) noexcept;
 
-  /// Counts one more message on its way to the peer, which learns this when it is rung, or when it
-  /// looks next.
-  void announce(int peer) noexcept;
+  /// Counts that many more messages on their way to the peer, which learns this when it is rung, or
+  /// when it looks next.
+  void announce(int peer, std::uint32_t messages) noexcept;
   void ring(int peer) noexcept;
   /// Ends this rank's sleep, or its next one. Any thread may call it.
   void ring_self() noexcept;
@@ -71,13 +71,18 @@ public:
 
 private:
   enum sleeping : std::uint32_t { awake, on_word, watched, on_socket };
+  using counter = std::atomic<std::uint32_t>;
   struct alignas(64) slot {
-    std::atomic<std::uint32_t> rings{0};
+    counter rings{0};
     std::atomic<std::uint32_t> where{awake};  // a value of `sleeping`
   };
-  using counter = std::atomic<std::uint32_t>;
+  // In shared memory the messages that each neighbour has announced to a rank are counted right
+  // after its slot's members: who announces rings next, and finds both in one line of its cache.
+  static constexpr std::size_t counts_at = sizeof(counter) + sizeof(std::atomic<std::uint32_t>);
+  static std::size_t stride(std::size_t neighbours) noexcept;
 
   int place(int peer) const noexcept { return places_[static_cast<std::size_t>(peer)]; }
+  slot& slot_of(int peer) const noexcept;
   counter& announced(int from, int to) const noexcept;
   void wake(slot& s, int peer) noexcept;
   bool read_socket() noexcept;
@@ -86,10 +91,8 @@ private:
   const machine::shared_memory memory_;
   const std::unique_ptr<ring_socket> socket_;
   const std::size_t neighbours_;
-  slot alone_;                    // this rank's slot if there is no shared memory
-  slot* slots_;                   // the slots of the neighbours
-  counter* announced_ = nullptr;  // the counts between neighbours, a row for each sender
-  std::vector<int> places_;       // the place of each rank among the neighbours, or -1
+  mutable slot alone_;       // this rank's slot if there is no shared memory
+  std::vector<int> places_;  // the place of each rank among the neighbours, or -1
   // How many messages this rank has announced to each rank elsewhere.
   std::vector<std::uint32_t> to_;
   // How many messages each rank elsewhere has announced to this one.

@@ -88,7 +88,7 @@ private:
   static doorbell make_doorbell(communicator& all, const std::string& kind);
   bool awaits(int peer) const noexcept;
   bool awaits_any() const noexcept;
-  void send_now(int peer, bytes message);
+  bool send_now(int peer, bytes message);
   std::optional<incoming> next();
   void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
@@ -101,7 +101,11 @@ private:
   doorbell bell_;
   const bool spin_;
   std::atomic<bool> rung_{false};
-  std::vector<int> to_ring_;  // the ranks that were sent to, and not rung yet, once each
+  struct sent {
+    int to;
+    std::uint32_t messages;
+  };
+  std::vector<sent> to_ring_;  // what was sent since its receivers were rung, once for each
   traffic counted_;
   // Only the thread that watches touches `looked_at_` and `expects_`.
   doorbell::ticket looked_at_ = 0;
@@ -190,13 +194,15 @@ std::optional<address> mpi_transport::lost() {
 void mpi_transport::send(address to, bytes message) {
   const std::lock_guard lock(mutex_);
   const int rank = static_cast<int>(to);
-  if (std::ranges::find(to_ring_, rank) == to_ring_.end()) to_ring_.push_back(rank);
-  send_now(rank, std::move(message));
+  auto known = std::ranges::find(to_ring_, rank, &sent::to);
+  if (known == to_ring_.end()) known = to_ring_.insert(known, {rank, 0});
+  if (send_now(rank, std::move(message))) ++known->messages;
 }
 
 void mpi_transport::send_without_waking(address to, bytes message) {
   const std::lock_guard lock(mutex_);
-  send_now(static_cast<int>(to), std::move(message));
+  const int rank = static_cast<int>(to);
+  if (send_now(rank, std::move(message))) bell_.announce(rank, 1);
 }
 
 void mpi_transport::deliver() noexcept {
@@ -209,18 +215,22 @@ traffic mpi_transport::counted() const noexcept {
   return counted_;
 }
 
-void mpi_transport::send_now(int peer, bytes message) {
-  if (all_.gone(peer)) return;
+/// Returns false if the peer is gone.
+bool mpi_transport::send_now(int peer, bytes message) {
+  if (all_.gone(peer)) return false;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
   all_.send(peer, std::move(message));
-  bell_.announce(peer);
+  return true;
 }
 
 /// Rings when all is sent: a rank that is woken may well take this CPU.
 void mpi_transport::ring_receivers() noexcept {
-  for (const int peer : to_ring_)
-    if (!all_.gone(peer)) bell_.ring(peer);
+  for (const auto [peer, messages] : to_ring_) {
+    if (all_.gone(peer)) continue;
+    bell_.announce(peer, messages);
+    bell_.ring(peer);
+  }
   to_ring_.clear();
 }
 
