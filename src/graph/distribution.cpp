@@ -64,6 +64,7 @@ unsigned distribution::home_of(std::span<const datum_use> uses) noexcept {
 
 unsigned distribution::place(const char* name, std::span<const datum_use> uses,
                              std::span<vertex_ref> after, std::optional<unsigned> asked) {
+  made_.to_push.clear();
   if (asked) check(*asked);
   const auto planned = planning_.plan != nullptr ? planning_.plan->next(uses) : std::nullopt;
   const auto anew = replanning_ != nullptr ? replanned(uses, asked) : std::nullopt;
@@ -106,7 +107,9 @@ void distribution::begin_transfers(std::span<const datum_use> uses, std::span<ve
                                    unsigned to, std::uint64_t number) {
   for (const datum_use& u : uses) {
     ++number;
-    if (u.mode != access_mode::out) transfer(*u.of, to, number);
+    if (u.mode == access_mode::out) continue;
+    transfer(*u.of, to, number);
+    note_reading(u.of->place, to);
   }
   for (vertex_ref& v : after) {
     ++number;
@@ -114,6 +117,7 @@ void distribution::begin_transfers(std::span<const datum_use> uses, std::span<ve
   }
   for (const datum_use& u : uses) {
     if (u.mode == access_mode::in) continue;
+    note_writing(*u.of, u.mode == access_mode::add ? nobody : to);
     log(u.of->place, graph_.made_, to, true);
     u.of->place.holders.assign(1, to);
     u.of->place.is_here = to == rank();
@@ -167,7 +171,7 @@ void distribution::run(subtask& s) {
     case subtask::kind::call: return planning_.recording->took(s.in_graph().number, time);
     case subtask::kind::send: return planning_.recording->sent(static_cast<send&>(s).bytes, time);
     case subtask::kind::receive:
-      return planning_.recording->received(static_cast<receive_value&>(s).bytes, time);
+      return planning_.recording->received(static_cast<receive_values&>(s).bytes, time);
     case subtask::kind::join: return;  // there is nothing to run
   }
 }
@@ -206,7 +210,7 @@ void distribution::completed(const subtask& s) noexcept {
 void distribution::flush() noexcept {
   if (!unflushed_.load(std::memory_order_relaxed)) return;
   // acq_rel: what is set from here on is of something that this flush may not see. Partner:
-  // send_value.
+  // send_values.
   if (!unflushed_.exchange(false, std::memory_order_acq_rel)) return;
   const double began = planning_.recording != nullptr ? recorder::now() : 0;
   node_.flush();
@@ -219,31 +223,37 @@ void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   const unsigned from = mine_.is_on ? d.place.home : holders[(holders.size() - 1) / value_branches];
   log(d.place, number, to, false);
   holders.push_back(to);
-  if (from == rank()) make_send(&d, {}, to, number);
+  any_datum* const it = &d;
+  if (from == rank()) make_send({&it, 1}, {}, to, number);
   if (to == rank()) {
-    make_receive(&d, from, number);
+    make_receive({&it, 1}, from, number);
     d.place.is_here = true;
   }
 }
 
 /// Tells another node that a subtask is done, and returns the subtask that stands for it there.
 vertex_ref distribution::signal(const vertex_ref& from, unsigned to, std::uint64_t number) {
-  if (from.rank == rank()) make_send(nullptr, {&from, 1}, to, number);
-  return to == rank() ? make_receive(nullptr, from.rank, number) : vertex_ref{};
+  if (from.rank == rank()) make_send({}, {&from, 1}, to, number);
+  return to == rank() ? make_receive({}, from.rank, number) : vertex_ref{};
 }
 
-vertex_ref distribution::make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
+std::span<const datum_use> distribution::uses_of(data_list data, access_mode mode) {
+  made_.uses.clear();
+  for (any_datum* const d : data) made_.uses.push_back({d, mode});
+  return made_.uses;
+}
+
+/// A transfer without data tells only that something is done.
+vertex_ref distribution::make_send(data_list data, std::span<const vertex_ref> after, unsigned to,
                                    std::uint64_t number) {
-  const datum_use reads{d, access_mode::in};
-  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, d, to, between_.sent[to]));
+  std::unique_ptr<subtask> s(new (graph_.memory) send(*this, data, to, between_.sent[to]));
   ++between_.sent[to];
-  return graph_.link(std::move(s), {&reads, d != nullptr ? 1u : 0u}, after, number);
+  return graph_.link(std::move(s), uses_of(data, access_mode::in), after, number);
 }
 
-vertex_ref distribution::make_receive(any_datum* d, unsigned from, std::uint64_t number) {
-  const datum_use writes{d, access_mode::out};
-  std::unique_ptr<subtask> s(new (graph_.memory) receive_value(*this, d, from));
-  return graph_.link(std::move(s), {&writes, d != nullptr ? 1u : 0u}, {}, number);
+vertex_ref distribution::make_receive(data_list data, unsigned from, std::uint64_t number) {
+  std::unique_ptr<subtask> s(new (graph_.memory) receive_values(*this, data, from));
+  return graph_.link(std::move(s), uses_of(data, access_mode::out), {}, number);
 }
 
 // ---- a graph of a team
@@ -276,6 +286,7 @@ bool graph_scope::place(const char* name, std::span<const datum_use> uses,
   of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
   if (of.rank == nodes->rank()) return true;
+  nodes->push(of.rank);
   nodes->go_on(false);
   return false;
 }

@@ -206,7 +206,7 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 /// Called with the team's mutex: nothing is waited for any more.
 void distribution::release() noexcept {
   between_.released = true;
-  for (lane& from : between_.from) from.release([this](receive_value& r) { arrives(r, {}); });
+  for (lane& from : between_.from) from.release([this](receive_values& r) { arrives(r, {}); });
   if (graph_.lends != nullptr) graph_.lends->release();
 }
 

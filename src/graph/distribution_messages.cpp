@@ -35,7 +35,7 @@ void distribution::lane::forget_done() noexcept {
   while (first_ != made_ && is_done()) ++first_;
 }
 
-std::optional<distribution::arrived> distribution::lane::make(receive_value& r) {
+std::optional<distribution::arrived> distribution::lane::make(receive_values& r) {
   place& next = at(made_);
   ++made_;
   if (!next.early) next.awaits = &r;
@@ -44,11 +44,11 @@ std::optional<distribution::arrived> distribution::lane::make(receive_value& r) 
   return early;
 }
 
-distribution::receive_value* distribution::lane::arrive(std::uint64_t number, arrived& a) {
+distribution::receive_values* distribution::lane::arrive(std::uint64_t number, arrived& a) {
   if (number < first_) return nullptr;  // it has come
   place& its = at(number);
   if (number >= made_) its.early = std::move(a);
-  receive_value* const awaits = std::exchange(its.awaits, nullptr);
+  receive_values* const awaits = std::exchange(its.awaits, nullptr);
   forget_done();
   return awaits;
 }
@@ -111,16 +111,15 @@ void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
   failure_.number = number, failure_.bytes = std::move(error);
 }
 
-/// A node that waits for a value always gets something: if it is not to be had, why.
-std::size_t distribution::send_value(const any_datum* d, const transfer_of& of) noexcept {
+/// A node that waits for values always gets something: if they are not to be had, why.
+std::size_t distribution::send_values(const transferred& data, const transfer_of& of) noexcept {
   if (!graph_.error.is_before(of.number)) {
     try {
       auto message = begin(planning_.recording != nullptr ? kind::timed_value : kind::value);
       byte_writer w(message);
       w.put<std::uint32_t>(rank()), w.put(of.place);
       if (planning_.recording != nullptr) w.put(recorder::now());
-      w.put(place_number(d));
-      if (d != nullptr) d->put(w);
+      data.put(w);
       const std::size_t size = message.size();
       node_.send(of.to, std::move(message));
       unflushed_.store(true, std::memory_order_release);  // partner: flush
@@ -135,7 +134,7 @@ std::size_t distribution::send_value(const any_datum* d, const transfer_of& of) 
 }
 
 void distribution::await_arrival(subtask& s) {
-  auto& r = static_cast<receive_value&>(s);
+  auto& r = static_cast<receive_values&>(s);
   const std::lock_guard lock(node_.mutex);
   std::optional<arrived> early;
   if (between_.released) early = arrived{};
@@ -146,7 +145,7 @@ void distribution::await_arrival(subtask& s) {
 }
 
 /// Called with the team's mutex. Afterwards the subtask may be gone.
-void distribution::arrives(receive_value& r, arrived a) noexcept {
+void distribution::arrives(receive_values& r, arrived a) noexcept {
   r.arrival = std::move(a);
   // acq_rel: it, and what those before it did. Partner: the others that count off.
   if (r.in_graph().unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(r);

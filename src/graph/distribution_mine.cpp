@@ -58,6 +58,7 @@ void distribution::reset_to_homes() noexcept {
   for (datum_place* const d : mine_.data) {
     d->holders.assign(1, d->home);
     d->is_here = d->home == rank();
+    d->read_at.clear(), d->read_before_at.clear();
   }
 }
 

@@ -228,7 +228,10 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
   const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
   if (nodes != nullptr) s->role_ = nodes->role();
   const vertex_ref made = link(std::move(s), uses, after, number);
-  if (nodes != nullptr && nodes->go_on(true)) return made;
+  if (nodes != nullptr) {
+    nodes->push(nodes->rank());
+    if (nodes->go_on(true)) return made;
+  }
   // With so few ready subtasks their memory stays in the caches.
   constexpr std::int64_t many = 128;
   help(*this, many);

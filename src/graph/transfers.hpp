@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "graph/lending.hpp"
 
@@ -14,45 +15,72 @@ namespace cleave::detail {
 
 /// The number of no datum, for messages that tell only that something is done.
 constexpr std::uint32_t no_datum = std::numeric_limits<std::uint32_t>::max();
-inline std::uint32_t place_number(const any_datum* d) noexcept {
-  return d != nullptr ? d->place.number : no_datum;
-}
+
+/// What a transfer carries: nothing, one datum as a rule, or several that one subtask has written.
+class transferred {
+public:
+  explicit transferred(std::span<any_datum* const> data)
+      : first_(data.empty() ? nullptr : data.front()) {
+    if (data.size() > 1) others_.assign(data.begin() + 1, data.end());
+  }
+  void put(byte_writer& w) const {
+    w.put(number_of(first_));
+    if (first_ == nullptr) return;
+    first_->put(w);
+    for (const any_datum* const d : others_) w.put(number_of(d)), d->put(w);
+  }
+  /// The number of the first one has been read.
+  void get(byte_reader& r, std::uint32_t number) const {
+    if (number != number_of(first_)) throw distribution::different_graphs();
+    if (first_ == nullptr) return;
+    first_->get(r);
+    for (any_datum* const d : others_) {
+      if (r.get<std::uint32_t>() != number_of(d)) throw distribution::different_graphs();
+      d->get(r);
+    }
+    r.expect_end();
+  }
+
+private:
+  static std::uint32_t number_of(const any_datum* d) noexcept {
+    return d != nullptr ? d->place.number : no_datum;
+  }
+  any_datum* first_;
+  std::vector<any_datum*> others_;
+};
 
 class distribution::send final : public subtask {
 public:
-  send(distribution& by, const any_datum* d, unsigned to, std::uint64_t place) noexcept
-      : subtask(by.graph_, kind::send), by_(by), datum_(d), to_(to), place_(place) {
+  send(distribution& by, data_list data, unsigned to, std::uint64_t place)
+      : subtask(by.graph_, kind::send), by_(by), data_(data), to_(to), place_(place) {
     name = "send";
   }
-  void call() override { bytes = by_.send_value(datum_, {in_graph().number, to_, place_}); }
-  void skip() noexcept override { by_.send_value(datum_, {in_graph().number, to_, place_}); }
+  void call() override { bytes = by_.send_values(data_, {in_graph().number, to_, place_}); }
+  void skip() noexcept override { by_.send_values(data_, {in_graph().number, to_, place_}); }
 
   std::size_t bytes = 0;  // the length of the message
 
 private:
   distribution& by_;
-  const any_datum* datum_;  // null: the message tells only that something is done
+  const transferred data_;
   unsigned to_;
   std::uint64_t place_;
 };
 
-class distribution::receive_value final : public subtask {
+class distribution::receive_values final : public subtask {
 public:
-  receive_value(distribution& by, any_datum* d, unsigned of) noexcept
-      : subtask(by.graph_, kind::receive), from(of), by_(by), datum_(d) {
+  receive_values(distribution& by, data_list data, unsigned of)
+      : subtask(by.graph_, kind::receive), from(of), by_(by), data_(data) {
     name = "receive";
   }
-  ~receive_value() override {
+  ~receive_values() override {
     if (by_.graph_.lends != nullptr) by_.graph_.lends->has_spare();
   }
   void call() override {
     bytes = arrival.message.size();
     if (!arrival.has_value) return by_.keep_reason(arrival);
-    if (arrival.datum != place_number(datum_)) throw distribution::different_graphs();
-    if (datum_ == nullptr) return;
     byte_reader r(std::span<const std::byte>(arrival.message).subspan(arrival.first));
-    datum_->get(r);
-    r.expect_end();
+    data_.get(r, arrival.datum);
     arrival.message = {};
   }
   const unsigned from;
@@ -61,7 +89,7 @@ public:
 
 private:
   distribution& by_;
-  any_datum* datum_;
+  const transferred data_;
 };
 
 }  // namespace cleave::detail

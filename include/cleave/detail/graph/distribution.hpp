@@ -27,6 +27,7 @@ class making_ahead;
 class placement_plan;
 class recorder;
 class replanning;
+class transferred;
 
 /// Which node runs which subtask, and what has to go from one to another for it.
 ///
@@ -72,6 +73,11 @@ public:
   /// std::bad_alloc, std::out_of_range.
   unsigned place(const char* name, std::span<const datum_use> uses, std::span<vertex_ref> after,
                  std::optional<unsigned> asked);
+  /// Called when the subtask that was placed last is linked or, on other nodes, left out. What it
+  /// writes goes at once, as one transfer, to each node that has read the last two values of
+  /// several of these data: so a program that repeats itself pays for one transfer, and not for as
+  /// many as there are data. A single datum goes when it is read.
+  void push(unsigned from) noexcept;
   /// Brings the datum to node `to`, too.
   void bring(any_datum& d, unsigned to);
   /// From here to end_mine() the nodes do not all make the same: each makes the subtasks that run
@@ -112,9 +118,11 @@ public:
 
 private:
   friend class lending;
+  friend class transferred;
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
+  static constexpr unsigned nobody = (std::numeric_limits<unsigned>::max)();
   class send;
-  class receive_value;
+  class receive_values;
   enum class kind : std::uint8_t {
     value,
     timed_value,  // a value with its sender and time, in a graph that is recorded
@@ -162,9 +170,9 @@ private:
   class lane {
   public:
     /// The next transfer is made here. Returns what has come for it before.
-    std::optional<arrived> make(receive_value& r);
+    std::optional<arrived> make(receive_values& r);
     /// The transfer of that number arrives. Returns who awaits it; null: it is kept.
-    receive_value* arrive(std::uint64_t number, arrived& a);
+    receive_values* arrive(std::uint64_t number, arrived& a);
     std::uint64_t made() const noexcept { return made_; }
     /// Calls give(r) for each that still awaits something, and does not any more.
     template <class Give>
@@ -175,7 +183,7 @@ private:
 
   private:
     struct place {
-      receive_value* awaits = nullptr;
+      receive_values* awaits = nullptr;
       std::optional<arrived> early;
     };
     place& at(std::uint64_t number);
@@ -213,16 +221,20 @@ private:
   void await_limit();
   void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
                        std::uint64_t number);
+  void note_reading(datum_place& of, unsigned at);
+  void note_writing(any_datum& of, unsigned at);
   void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
+  using data_list = std::span<any_datum* const>;
+  std::span<const datum_use> uses_of(data_list data, access_mode mode);
   void take_back(std::uint64_t error);
   void transfer(any_datum& d, unsigned to, std::uint64_t number);
   vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
-  vertex_ref make_send(any_datum* d, std::span<const vertex_ref> after, unsigned to,
+  vertex_ref make_send(data_list data, std::span<const vertex_ref> after, unsigned to,
                        std::uint64_t number);
-  vertex_ref make_receive(any_datum* d, unsigned from, std::uint64_t number);
-  /// Returns the length of the message, or 0 if the value is not to be had.
-  std::size_t send_value(const any_datum* d, const transfer_of& of) noexcept;
-  void arrives(receive_value& r, arrived a) noexcept;
+  vertex_ref make_receive(data_list data, unsigned from, std::uint64_t number);
+  /// Returns the length of the message, or 0 if the values are not to be had.
+  std::size_t send_values(const transferred& data, const transfer_of& of) noexcept;
+  void arrives(receive_values& r, arrived a) noexcept;
   std::vector<std::byte> begin(kind k) const;
   void put_state(std::vector<std::byte>& message);
   void keep(std::uint64_t number, std::vector<std::byte> error);
@@ -257,6 +269,12 @@ private:
     hash all;
     hash placed;             ///< where subtasks run, if that is planned anew
     std::uint32_t role = 0;  ///< the last subtask's; see subtask::role_
+    struct pushed {
+      unsigned to;
+      any_datum* datum;
+    };
+    std::vector<pushed> to_push;  ///< of what the last subtask writes
+    std::vector<datum_use> uses;  ///< a transfer's, while it is made
   };
   /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {

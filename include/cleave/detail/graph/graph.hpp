@@ -144,6 +144,8 @@ struct datum_place {
   unsigned home = 0;
   std::vector<unsigned> holders;  // in the order in which they got it; none: all have it
   bool is_here = true;
+  // Where else subtasks have read the newest value, and the one before it. See distribution::push.
+  std::vector<unsigned> read_at, read_before_at;
   bool has(unsigned rank) const noexcept;
 };
 
