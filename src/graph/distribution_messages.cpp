@@ -47,7 +47,7 @@ std::optional<distribution::arrived> distribution::lane::make(receive_values& r)
 distribution::receive_values* distribution::lane::arrive(std::uint64_t number, arrived& a) {
   if (number < first_) return nullptr;  // it has come
   place& its = at(number);
-  if (number >= made_) its.early = std::move(a);
+  if (number >= made_) return its.early = std::move(a), nullptr;
   receive_values* const awaits = std::exchange(its.awaits, nullptr);
   forget_done();
   return awaits;

@@ -32,8 +32,8 @@ int posted_receives::next(std::optional<incoming>& found) {
   if (code != MPI_SUCCESS && !tells_that_it_waits(code)) return code;
   int length = 0;
   MPI_Get_count(&status, MPI_BYTE, &length);
-  found.emplace(static_cast<address>(status.MPI_SOURCE),
-                bytes(oldest.message.begin(), oldest.message.begin() + length));
+  found = incoming{static_cast<address>(status.MPI_SOURCE),
+                   bytes(oldest.message.begin(), oldest.message.begin() + length)};
   return MPI_SUCCESS;
 }
 
