@@ -51,7 +51,7 @@ communicator::communicator(int expected_ranks, std::size_t part_bytes)
 
 void communicator::begin_messages() {
   yield_in_calls(false);
-  posted_.emplace(world_.shorts, short_bytes_);
+  receiving_.posted.emplace(world_.shorts, short_bytes_);
 }
 
 void communicator::begin(int expected_ranks) {
@@ -102,8 +102,8 @@ void communicator::find_neighbours() {
 
 communicator::~communicator() {
   yield_in_calls(true);
-  if (posted_) posted_->cancel();
-  if (failed_ == 0) {
+  if (receiving_.posted) receiving_.posted->cancel();
+  if (lost_.count == 0) {
     MPI_Comm_free(&world_.host);
     MPI_Comm_free(&world_.end);
     MPI_Comm_free(&world_.shorts);
@@ -168,15 +168,15 @@ void communicator::look_for_failures() {
   MPIX_Comm_failure_get_acked(world_.messages, &dead);
   int count = 0;
   MPI_Group_size(dead, &count);
-  if (count > failed_) {
-    failed_ = count;
+  if (count > lost_.count) {
+    lost_.count = count;
     MPI_Group everybody = MPI_GROUP_NULL;
     MPI_Comm_group(world_.messages, &everybody);
     for (int i = 0; i < count; ++i) {
       int peer = MPI_UNDEFINED;
       MPI_Group_translate_ranks(dead, 1, &i, everybody, &peer);
       if (peer == MPI_UNDEFINED || std::exchange(peers_[index(peer)].gone, true)) continue;
-      failures_.push_back(peer);
+      lost_.untold.push_back(peer);
       running_.some_are_new = true;
     }
     MPI_Group_free(&everybody);
@@ -186,9 +186,9 @@ void communicator::look_for_failures() {
 }
 
 std::optional<int> communicator::next_failure() {
-  if (failures_.empty()) return {};
-  const int peer = failures_.front();
-  failures_.pop_front();
+  if (lost_.untold.empty()) return {};
+  const int peer = lost_.untold.front();
+  lost_.untold.pop_front();
   return peer;
 }
 
@@ -253,7 +253,7 @@ void communicator::send_parts(operation& op) {
 void communicator::progress() {
   finish_requests();
   if (std::exchange(running_.some_are_new, false)) give_up_requests();
-  for (int n = 0; n < at_once && complete_.empty() && begin_to_receive(); ++n) {}
+  for (int n = 0; n < at_once && receiving_.complete.empty() && begin_to_receive(); ++n) {}
 }
 
 void communicator::finish_requests() {
@@ -297,13 +297,13 @@ void communicator::give_up_requests() {
     if (peers_[index(running_.operations[i]->peer)].gone) running_.operations[i] = nullptr;
   remove_finished();
   for (auto& op : outgoing_)
-    if (peers_[index(op->peer)].gone) given_up_.push_back(std::move(op));
+    if (peers_[index(op->peer)].gone) lost_.given_up.push_back(std::move(op));
   std::erase(outgoing_, nullptr);
-  std::erase_if(awaits_, [this](int peer) { return peers_[index(peer)].gone; });
+  std::erase_if(receiving_.awaits, [this](int peer) { return peers_[index(peer)].gone; });
   for (peer_state& peer : peers_) {
     if (!peer.gone) continue;
     peer.unfinished = 0, peer.awaited = 0;
-    for (auto& op : peer.arriving) given_up_.push_back(std::move(op));
+    for (auto& op : peer.arriving) lost_.given_up.push_back(std::move(op));
     peer.arriving.clear();
   }
 }
@@ -311,7 +311,7 @@ void communicator::give_up_requests() {
 void communicator::finish_part(operation& op, bool failed) {
   op.failed = op.failed || failed;
   if (--op.parts > 0) {
-    if (op.incoming && !failed) complete_.push_back({static_cast<address>(op.peer), {}});
+    if (op.incoming && !failed) receiving_.complete.push_back({static_cast<address>(op.peer), {}});
     return;
   }
   peer_state& peer = peers_[index(op.peer)];
@@ -327,28 +327,28 @@ void communicator::hand_out(peer_state& peer) {
   while (!peer.arriving.empty() && peer.arriving.front()->parts == 0) {
     operation& first = *peer.arriving.front();
     if (!first.failed)
-      complete_.push_back({static_cast<address>(first.peer), std::move(first.message)});
+      receiving_.complete.push_back({static_cast<address>(first.peer), std::move(first.message)});
     peer.arriving.pop_front();
   }
 }
 
 bool communicator::begin_to_receive() {
   if (take_short()) return true;
-  for (std::size_t k = 0; k < awaits_.size(); ++k)
-    if (find_awaited(awaits_[k])) return true;
+  for (std::size_t k = 0; k < receiving_.awaits.size(); ++k)
+    if (find_awaited(receiving_.awaits[k])) return true;
   return false;
 }
 
 bool communicator::take_short() {
   std::optional<incoming> found;
-  went_well(posted_->next(found), "a posted receive");
+  went_well(receiving_.posted->next(found), "a posted receive");
   if (!found) return false;
   const int from = static_cast<int>(found->from);
   peer_state& peer = peers_[index(from)];
   if (found->message.empty()) return await(from), true;
   ++peer.seen;
   if (peer.arriving.empty()) {
-    complete_.push_back(std::move(*found));
+    receiving_.complete.push_back(std::move(*found));
   } else {
     peer.arriving.push_back(
         std::make_unique<operation>(operation{from, true, std::move(found->message)}));
@@ -364,7 +364,7 @@ void communicator::await(int from) {
   op->parts = 1;
   op->awaited = true;
   peer.arriving.push_back(std::move(op));
-  if (peer.awaited++ == 0) awaits_.push_back(from);
+  if (peer.awaited++ == 0) receiving_.awaits.push_back(from);
 }
 
 /// Looks for a long message of a peer that is to come.
@@ -381,7 +381,7 @@ bool communicator::find_awaited(int from) {
   if (found == 0) return false;
   peer_state& peer = peers_[index(from)];
   ++peer.seen;
-  if (--peer.awaited == 0) std::erase(awaits_, from);
+  if (--peer.awaited == 0) std::erase(receiving_.awaits, from);
   operation& op = **std::ranges::find_if(peer.arriving, [](const auto& o) { return o->awaited; });
   op.awaited = false;
   op.parts = 0;
@@ -432,9 +432,9 @@ void communicator::receive_parts(operation& op) {
 }
 
 std::optional<incoming> communicator::next() {
-  if (complete_.empty()) return {};
-  incoming first = std::move(complete_.front());
-  complete_.pop_front();
+  if (receiving_.complete.empty()) return {};
+  incoming first = std::move(receiving_.complete.front());
+  receiving_.complete.pop_front();
   return first;
 }
 

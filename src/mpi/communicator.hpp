@@ -64,7 +64,7 @@ public:
   void progress();
   /// The next message that is complete.
   std::optional<incoming> next();
-  bool has_next() const noexcept { return !complete_.empty(); }
+  bool has_next() const noexcept { return !receiving_.complete.empty(); }
 
   /// How many messages of the peer have been seen, whole or in part.
   std::uint32_t seen_from(int peer) const noexcept { return peers_[index(peer)].seen; }
@@ -80,7 +80,7 @@ public:
   /// Asks MPI who is gone. The call is local, but too slow for every turn of a loop.
   void look_for_failures();
   std::optional<int> next_failure();
-  bool has_failure() const noexcept { return !failures_.empty(); }
+  bool has_failure() const noexcept { return !lost_.untold.empty(); }
 
   // ---- the end
 
@@ -134,7 +134,7 @@ private:
   /// The ranks of this job, as MPI has them.
   struct world {
     MPI_Comm messages = MPI_COMM_NULL;  ///< the long ones
-    MPI_Comm shorts = MPI_COMM_NULL;    ///< messages that posted_ receives
+    MPI_Comm shorts = MPI_COMM_NULL;    ///< messages that receiving_.posted receives
     MPI_Comm end = MPI_COMM_NULL;       ///< the barrier at the end
     MPI_Comm host = MPI_COMM_NULL;      ///< the ranks of this host
     int rank = 0;
@@ -150,6 +150,17 @@ private:
     std::vector<MPI_Status> statuses;
     bool some_are_new = false;
   };
+  struct receiving {
+    std::optional<posted_receives> posted;  ///< of short messages
+    std::vector<int> awaits;                ///< the peers of which a long message is awaited
+    std::deque<incoming> complete;
+  };
+  /// Peers that are gone.
+  struct lost {
+    int count = 0;
+    std::deque<int> untold;
+    std::vector<std::unique_ptr<operation>> given_up;  ///< MPI may write into them still
+  };
   struct leaving {
     MPI_Request request = MPI_REQUEST_NULL;
     [[maybe_unused]] int agreed = 1;  ///< with ULFM only
@@ -163,12 +174,8 @@ private:
   std::vector<peer_state> peers_;
   running running_;
   std::vector<std::unique_ptr<operation>> outgoing_;
-  std::optional<posted_receives> posted_;
-  std::vector<int> awaits_;  // the peers of which a long message is awaited
-  std::deque<incoming> complete_;
-  std::deque<int> failures_;
-  std::vector<std::unique_ptr<operation>> given_up_;
-  int failed_ = 0;  // peers that are gone
+  receiving receiving_;
+  lost lost_;
   leaving leaving_;
 };
 
