@@ -22,9 +22,6 @@
 namespace cleave::detail {
 namespace {
 
-/// A value goes to so many by its writer; then those that have it pass it on to as many each.
-constexpr std::size_t value_branches = 4;
-
 /// Whether this thread is in a subtask of a graph of several nodes.
 thread_local bool is_in_subtask = false;
 

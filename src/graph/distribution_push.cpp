@@ -14,9 +14,10 @@ void distribution::note_reading(datum_place& of, unsigned at) {
 
 void distribution::note_writing(any_datum& of, unsigned at) {
   datum_place& its = of.place;
-  // A value that others add to is not whole yet; what is lent is not sent by who wrote it; and in
-  // for_mine() nobody knows of all that read it.
-  const bool pushes = at != nobody && graph_.lends == nullptr && !mine_.is_on;
+  // A value that others add to is not whole yet; what many read goes on from those that have it;
+  // what is lent is not sent by who wrote it; and in for_mine() nobody knows of all that read it.
+  const bool pushes = at != nobody && its.read_at.size() <= value_branches &&
+                      graph_.lends == nullptr && !mine_.is_on;
   for (const unsigned to : its.read_at) {
     if (!pushes || to == at) continue;
     if (std::ranges::find(its.read_before_at, to) == its.read_before_at.end()) continue;

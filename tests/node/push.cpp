@@ -108,6 +108,35 @@ TEST(push, nothing_goes_to_the_node_that_writes) {
   EXPECT_EQ(lists(1), 0u);
 }
 
+/// All nodes read what the first one writes.
+struct for_all {
+  using list = program::list;
+  int rounds = 0;
+  auto input() { return std::tie(rounds); }
+  int run(team& all) const {
+    team_graph g(all);
+    std::vector<datum<list>> lists;
+    for (int k = 0; k < 2; ++k) lists.push_back(g.make(list(program::length, 0)));
+    for (int round = 0; round < rounds; ++round) {
+      const auto write = [](values<list> to) {
+        for (list& l : to) l.assign(program::length, 1);
+      };
+      g.run(write, out(lists), on(0));
+      for (unsigned rank = 0; rank < all.size(); ++rank)
+        g.run([](values<const list>) {}, in(lists), on(rank));
+    }
+    g.wait();
+    return rounds;
+  }
+};
+
+TEST(push, what_many_read_goes_by_a_tree) {
+  job j(12, 1);
+  j.root().run_on_all(for_all{5});
+  for (const auto& node : j.nodes)
+    EXPECT_LE(node->carried().sent_bytes / (program::length * sizeof(int)), 2u * 4 * 5);
+}
+
 // ---- random programs that repeat themselves
 
 struct repeated : random_uses {

@@ -120,6 +120,8 @@ private:
   friend class lending;
   friend class transferred;
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
+  /// A value goes to so many by its writer; then those that have it pass it on to as many each.
+  static constexpr std::size_t value_branches = 4;
   static constexpr unsigned nobody = (std::numeric_limits<unsigned>::max)();
   class send;
   class receive_values;
