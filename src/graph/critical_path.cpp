@@ -60,9 +60,9 @@ double critical_path(const recorded_graph& g) {
   return level.empty() ? 0 : *std::ranges::max_element(level);
 }
 
-std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machine_model& on) {
+std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const dependences& d,
+                                            const machine_model& on) {
   using kind = dependences::kind;
-  const dependences d(g);
   const auto level = levels(g, d);
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(level[a], d.after(a).size(), b) < std::tuple(level[b], d.after(b).size(), a);

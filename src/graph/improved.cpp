@@ -1,5 +1,7 @@
 #include "graph/improved.hpp"
 
+#include "graph/dependences.hpp"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -66,12 +68,13 @@ void keep_places(const recorded_graph& g, std::vector<std::uint32_t>& ranks, uns
 }
 
 improvement improved(const recorded_graph& g, const machine_model& on) {
+  const dependences of(g);
   improvement best;
   best.ranks = ranks_now(g);
-  best.before = best.after = simulated(g, on, best.ranks);
+  best.before = best.after = simulated(g, of, on, best.ranks);
   for (auto ranks : {by_partition(g, on), in_order(g, on)}) {
     keep_places(g, ranks, on.nodes);
-    const double time = simulated(g, on, ranks);
+    const double time = simulated(g, of, on, ranks);
     if (time >= best.after) continue;
     best.after = time;
     best.moving = time_to_move(g, ranks, on);

@@ -1,5 +1,7 @@
 #include "graph/schedule.hpp"
 
+#include "graph/dependences.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -8,18 +10,19 @@ namespace cleave::detail {
 
 schedule best_schedule(const recorded_graph& g, const machine_model& on) {
   schedule best;
+  const dependences of(g);
   if (g.of_ranks) {
     // Neighbouring ranks share a node where there are fewer nodes.
     const std::uint64_t nodes = std::min(on.nodes, g.nodes);
     for (const auto& s : g.subtasks)
       best.ranks.push_back(static_cast<std::uint32_t>(s.ran_on * nodes / g.nodes));
-    best.time = simulated(g, on, best.ranks);
+    best.time = simulated(g, of, on, best.ranks);
     return best;
   }
   best.time = std::numeric_limits<double>::max();
   double to_beat = best.time;
   const auto consider = [&](schedule::method by, std::vector<std::uint32_t> ranks) {
-    const double time = simulated(g, on, ranks);
+    const double time = simulated(g, of, on, ranks);
     if (time >= to_beat) return;
     best = {std::move(ranks), time, by};
     // What ran is known; of what did not run the model may be wrong.
@@ -35,7 +38,7 @@ schedule best_schedule(const recorded_graph& g, const machine_model& on) {
     consider(schedule::method::partition, by_partition(g, some));
     consider(schedule::method::in_order, in_order(g, some));
   }
-  consider(schedule::method::critical_path, by_critical_path(g, on));
+  consider(schedule::method::critical_path, by_critical_path(g, of, on));
   return best;
 }
 

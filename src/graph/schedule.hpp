@@ -9,6 +9,8 @@
 /// anything; all nodes would come to the same, but one decides and tells the others.
 namespace cleave::detail {
 
+class dependences;
+
 /// The ways between nodes, where they are not alike.
 class network {
 public:
@@ -42,9 +44,13 @@ struct schedule {
 /// The model is wrong by about this part of a time.
 inline constexpr double model_error = 0.03;
 
+// Those that follow take the dependences of the graph, too, as these take long to find.
+
 /// How long a graph takes with these ranks: a worker that is free takes out the first message that
 /// has come, else begins the first subtask, in program order, that can begin. A value goes once to
 /// each node that reads it, and what a subtask has for one node is one message.
+double simulated(const recorded_graph& g, const dependences& of, const machine_model& on,
+                 const std::vector<std::uint32_t>& ranks);
 double simulated(const recorded_graph& g, const machine_model& on,
                  const std::vector<std::uint32_t>& ranks);
 
@@ -55,7 +61,8 @@ double critical_path(const recorded_graph& g);
 /// subtask with the longest path behind it is next, of equal ones that with more successors; it
 /// goes to the node where it ends first. (Kasahara and Narita, "Practical multiprocessor scheduling
 /// algorithms", 1984; Parsley, section 3.3.)
-std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const machine_model& on);
+std::vector<std::uint32_t> by_critical_path(const recorded_graph& g, const dependences& of,
+                                            const machine_model& on);
 
 /// All subtasks with the same home on one node. Homes are parted so that nodes have equal work and
 /// few bytes go from one to another: halved again and again, each half grown around one datum and

@@ -16,9 +16,9 @@ class simulation {
   using kind = dependences::kind;
 
 public:
-  simulation(const recorded_graph& g, const machine_model& on,
+  simulation(const recorded_graph& g, const dependences& of, const machine_model& on,
              const std::vector<std::uint32_t>& ranks)
-      : g_(g), on_(on), d_(g), nodes_(on.nodes), unmet_(d_.size()) {
+      : g_(g), on_(on), d_(of), nodes_(on.nodes), unmet_(d_.size()) {
     for (node& n : nodes_) n.free = on.workers;
     for (std::uint32_t v = 0; v < d_.size(); ++v)
       ranks_.push_back(is_subtask(v)          ? ranks[d_.subtask(v)]
@@ -169,7 +169,7 @@ private:
 
   const recorded_graph& g_;
   const machine_model& on_;
-  const dependences d_;
+  const dependences& d_;
   std::vector<std::uint32_t> ranks_;  // the node of each vertex
   std::vector<node> nodes_;
   // How many vertices each one waits for.
@@ -181,9 +181,14 @@ private:
 
 }  // namespace
 
+double simulated(const recorded_graph& g, const dependences& of, const machine_model& on,
+                 const std::vector<std::uint32_t>& ranks) {
+  return simulation(g, of, on, ranks).run();
+}
+
 double simulated(const recorded_graph& g, const machine_model& on,
                  const std::vector<std::uint32_t>& ranks) {
-  return simulation(g, on, ranks).run();
+  return simulated(g, dependences(g), on, ranks);
 }
 
 }  // namespace cleave::detail

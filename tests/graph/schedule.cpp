@@ -179,7 +179,7 @@ TEST(dependences, are_few_for_each_mode_after_each_other_one) {
         EXPECT_LE(edges, 3 * c.g.subtasks.size());
         // All that was joined is met again, by who places it and by who runs it.
         const auto on = machine(3, 2, 4, 0.001);
-        const auto ranks = by_critical_path(c.g, on);
+        const auto ranks = by_critical_path(c.g, detail::dependences(c.g), on);
         ASSERT_EQ(ranks.size(), c.g.subtasks.size());
         EXPECT_GE(simulated(c.g, on, ranks) + 1e-9, sum_of(c.g) / 6);
         EXPECT_EQ(simulated(c.g, machine(1, 1, 0, 0), all_on(c.g, 0)), sum_of(c.g));
@@ -199,7 +199,7 @@ TEST(critical_path_schedule, begins_with_the_longest_path) {
   // Those of a chain are on one node, whatever else there is.
   graph_of c;
   for (std::uint32_t i = 0; i < 4; ++i) c.run(10, {{9, inout}}).run(10, {{i, out}});
-  const auto ranks = by_critical_path(c.g, machine(2, 1, 0, 0));
+  const auto ranks = by_critical_path(c.g, detail::dependences(c.g), machine(2, 1, 0, 0));
   EXPECT_EQ(simulated(c.g, machine(2, 1, 0, 0), ranks), 40) << testing::PrintToString(ranks);
 }
 
@@ -207,7 +207,7 @@ TEST(critical_path_schedule, stays_where_the_data_are_if_messages_are_slow) {
   graph_of c;
   c.run(10, {{0, out}});
   for (std::uint32_t i = 1; i < 5; ++i) c.run(1, {{0, in}, {i, out}});
-  const auto ranks = by_critical_path(c.g, machine(4, 1, 1000, 0));
+  const auto ranks = by_critical_path(c.g, detail::dependences(c.g), machine(4, 1, 1000, 0));
   EXPECT_EQ(std::set(ranks.begin(), ranks.end()).size(), 1u);
 }
 
@@ -374,7 +374,8 @@ TEST(random, no_schedule_is_better_than_can_be_or_worse_than_it_may) {
     EXPECT_GE(three + 1e-9, std::max(work / 3, path));
     EXPECT_LE(three, work / 3 + path + 1e-9);
     const auto on = machine(3, 2, 4, 0.001);
-    for (const auto& ranks : {by_critical_path(g, on), by_partition(g, on), in_order(g, on)}) {
+    for (const auto& ranks :
+         {by_critical_path(g, detail::dependences(g), on), by_partition(g, on), in_order(g, on)}) {
       ASSERT_EQ(ranks.size(), g.subtasks.size());
       EXPECT_GE(simulated(g, on, ranks) + 1e-9, work / 6);
       for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -385,7 +386,7 @@ TEST(random, no_schedule_is_better_than_can_be_or_worse_than_it_may) {
       }
     }
     const auto best = best_schedule(g, on);
-    EXPECT_LE(best.time, simulated(g, on, by_critical_path(g, on)));
+    EXPECT_LE(best.time, simulated(g, on, by_critical_path(g, detail::dependences(g), on)));
     EXPECT_LE(best.time, simulated(g, on, by_partition(g, on)));
     EXPECT_LE(best.time, simulated(g, on, in_order(g, on)));
   }
