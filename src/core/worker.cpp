@@ -408,7 +408,8 @@ task* worker::find_task(const group_scope& group) noexcept {
 }
 
 void worker::execute_of(const group_scope& group, task& t) noexcept {
-  group.owner == this&& t.parent == &group ? execute_own(t) : execute(t);
+  if (group.owner == this && t.parent == &group) execute_own(t);
+  else execute(t);
 }
 
 bool worker::help(group_scope& group) noexcept {

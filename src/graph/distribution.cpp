@@ -114,7 +114,7 @@ void distribution::begin_transfers(std::span<const datum_use> uses, std::span<ve
   }
   for (const datum_use& u : uses) {
     if (u.mode == access_mode::in) continue;
-    note_writing(*u.of, u.mode == access_mode::add ? nobody : to);
+    note_writing(u, to);
     log(u.of->place, graph_.made_, to, true);
     u.of->place.holders.assign(1, to);
     u.of->place.is_here = to == rank();
@@ -216,16 +216,20 @@ void distribution::flush() noexcept {
 
 void distribution::transfer(any_datum& d, unsigned to, std::uint64_t number) {
   if (d.place.has(to)) return;
-  auto& holders = d.place.holders;
+  const auto& holders = d.place.holders;
   const unsigned from = mine_.is_on ? d.place.home : holders[(holders.size() - 1) / value_branches];
-  log(d.place, number, to, false);
-  holders.push_back(to);
   any_datum* const it = &d;
-  if (from == rank()) make_send({&it, 1}, {}, to, number);
-  if (to == rank()) {
-    make_receive({&it, 1}, from, number);
-    d.place.is_here = true;
+  transfer({&it, 1}, from, to, number);
+}
+
+void distribution::transfer(data_list data, unsigned from, unsigned to, std::uint64_t number) {
+  for (any_datum* const d : data) {
+    log(d->place, number, to, false);
+    d->place.holders.push_back(to);
+    if (to == rank()) d->place.is_here = true;
   }
+  if (from == rank()) make_send(data, {}, to, number);
+  if (to == rank()) make_receive(data, from, number);
 }
 
 /// Tells another node that a subtask is done, and returns the subtask that stands for it there.
@@ -235,9 +239,9 @@ vertex_ref distribution::signal(const vertex_ref& from, unsigned to, std::uint64
 }
 
 std::span<const datum_use> distribution::uses_of(data_list data, access_mode mode) {
-  made_.uses.clear();
-  for (any_datum* const d : data) made_.uses.push_back({d, mode});
-  return made_.uses;
+  between_.uses.clear();
+  for (any_datum* const d : data) between_.uses.push_back({d, mode});
+  return between_.uses;
 }
 
 /// A transfer without data tells only that something is done.

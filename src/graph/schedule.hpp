@@ -44,11 +44,10 @@ struct schedule {
 /// The model is wrong by about this part of a time.
 inline constexpr double model_error = 0.03;
 
-// Those that follow take the dependences of the graph, too, as these take long to find.
-
 /// How long a graph takes with these ranks: a worker that is free takes out the first message that
 /// has come, else begins the first subtask, in program order, that can begin. A value goes once to
-/// each node that reads it, and what a subtask has for one node is one message.
+/// each node that reads it, and what a subtask has for one node is one message. `of` are the
+/// graph's dependences, which take long to find: who tries several ranks finds them once.
 double simulated(const recorded_graph& g, const dependences& of, const machine_model& on,
                  const std::vector<std::uint32_t>& ranks);
 double simulated(const recorded_graph& g, const machine_model& on,

@@ -194,23 +194,33 @@ std::optional<int> communicator::next_failure() {
 
 // ---- messages
 
+/// Counts a request that is not finished among those of its operation.
 void communicator::add(operation& op, MPI_Request request) {
+  if (request == MPI_REQUEST_NULL) return;
   running_.requests.push_back(request);
   running_.operations.push_back(&op);
+  ++op.parts;
+}
+
+/// Begins to send; the request is null if that is finished at once. Returns false if the peer is
+/// gone.
+bool communicator::begin_to_send(std::span<const std::byte> what, int to, MPI_Comm over,
+                                 MPI_Request& request) {
+  int done = 0;
+  return went_well(MPI_Isend(what.data(), static_cast<int>(what.size()), MPI_BYTE, to, whole, over,
+                             &request),
+                   "MPI_Isend") &&
+         went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
 }
 
 void communicator::send(int to, bytes message) {
   const bool is_short = message.size() <= short_bytes_;
-  const int length = is_short ? static_cast<int>(message.size()) : 0;
+  const std::span<const std::byte> first(message.data(), is_short ? message.size() : 0);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (!went_well(MPI_Isend(message.data(), length, MPI_BYTE, to, whole, world_.shorts, &request),
-                 "MPI_Isend"))
-    return;
-  int done = 0;
-  if (!went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test")) return;
-  if (is_short && done != 0) return;
+  if (!begin_to_send(first, to, world_.shorts, request)) return;
+  if (is_short && request == MPI_REQUEST_NULL) return;
   auto op = std::make_unique<operation>(operation{to, false, std::move(message)});
-  if (done == 0) add(*op, request), ++op->parts;
+  add(*op, request);
   if (!is_short) send_long(*op);
   if (op->parts == 0) return;
   ++peers_[index(to)].unfinished;
@@ -220,14 +230,7 @@ void communicator::send(int to, bytes message) {
 void communicator::send_long(operation& op) {
   if (op.message.size() > part_bytes_) return send_parts(op);
   MPI_Request request = MPI_REQUEST_NULL;
-  int done = 0;
-  if (!went_well(MPI_Isend(op.message.data(), static_cast<int>(op.message.size()), MPI_BYTE,
-                           op.peer, whole, world_.messages, &request),
-                 "MPI_Isend") ||
-      !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test") || done != 0)
-    return;
-  add(op, request);
-  ++op.parts;
+  if (begin_to_send(op.message, op.peer, world_.messages, request)) add(op, request);
 }
 
 void communicator::send_parts(operation& op) {
@@ -238,7 +241,6 @@ void communicator::send_parts(operation& op) {
           "MPI_Isend"))
     return;
   add(op, request);
-  ++op.parts;
   for (std::size_t at = 0; at < op.message.size(); at += part_bytes_) {
     const int count = static_cast<int>(std::min(part_bytes_, op.message.size() - at));
     if (!went_well(MPI_Isend(op.message.data() + at, count, MPI_BYTE, op.peer, part,
@@ -246,7 +248,6 @@ void communicator::send_parts(operation& op) {
                    "MPI_Isend"))
       return;
     add(op, request);
-    ++op.parts;
   }
 }
 
@@ -409,9 +410,7 @@ void communicator::receive_whole(operation& op, MPI_Message& handle, const MPI_S
   op.failed = !went_well(MPI_Imrecv(op.message.data(), length, MPI_BYTE, &handle, &request),
                          "MPI_Imrecv") ||
               !went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (op.failed || done != 0) return;
-  add(op, request);
-  op.parts = 1;
+  if (!op.failed) add(op, request);
 }
 
 /// Posts the receives before anything else is looked for, so that no part is ever found by a probe.
@@ -427,7 +426,6 @@ void communicator::receive_parts(operation& op) {
       return;
     }
     add(op, request);
-    ++op.parts;
   }
 }
 

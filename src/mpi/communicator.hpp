@@ -116,6 +116,7 @@ private:
   bool went_well(int code, const char* what);
   [[noreturn]] void end_job(int code, const char* what);
   void add(operation& op, MPI_Request request);
+  bool begin_to_send(std::span<const std::byte> what, int to, MPI_Comm over, MPI_Request& request);
   void send_long(operation& op);
   void send_parts(operation& op);
   void finish_part(operation& op, bool failed);

@@ -26,7 +26,8 @@ doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory
     : self_(self),
       memory_(std::move(memory)),
       socket_(std::move(socket)),
-      neighbours_(neighbours.size()),
+      stride_(stride(neighbours.size())),
+      slots_(memory_ ? memory_.data() : reinterpret_cast<std::byte*>(&alone_)),
       places_(index(size), -1),
       to_(index(size)),
       from_(index(size)) {
@@ -34,17 +35,14 @@ doorbell::doorbell(int self, std::vector<int> neighbours, machine::shared_memory
   places_[index(self)] = 0;
   if (!memory_) return;
   // Zero is what the words begin with, so no rank need be the first.
-  for (std::size_t i = 0; i < neighbours_; ++i) places_[index(neighbours[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < neighbours.size(); ++i)
+    places_[index(neighbours[i])] = static_cast<int>(i);
 }
 
-doorbell::slot& doorbell::slot_of(int peer) const noexcept {
-  if (!memory_) return alone_;
-  return *reinterpret_cast<slot*>(memory_.data() + index(place(peer)) * stride(neighbours_));
-}
+std::byte* doorbell::at(int peer) const noexcept { return slots_ + index(place(peer)) * stride_; }
 
 doorbell::counter& doorbell::announced(int from, int to) const noexcept {
-  auto* const counts = reinterpret_cast<std::byte*>(&slot_of(to)) + counts_at;
-  return reinterpret_cast<counter*>(counts)[place(from)];
+  return reinterpret_cast<counter*>(at(to) + counts_at)[place(from)];
 }
 
 /// Rings a slot; only one of several ringers pays for the call to the kernel.

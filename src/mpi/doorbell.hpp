@@ -79,10 +79,11 @@ private:
   // In shared memory the messages that each neighbour has announced to a rank are counted right
   // after its slot's members: who announces rings next, and finds both in one line of its cache.
   static constexpr std::size_t counts_at = sizeof(counter) + sizeof(std::atomic<std::uint32_t>);
-  static std::size_t stride(std::size_t neighbours) noexcept;
+  static std::size_t stride(std::size_t neighbours) noexcept;  // bytes from a slot to the next one
 
   int place(int peer) const noexcept { return places_[static_cast<std::size_t>(peer)]; }
-  slot& slot_of(int peer) const noexcept;
+  std::byte* at(int peer) const noexcept;
+  slot& slot_of(int peer) const noexcept { return *reinterpret_cast<slot*>(at(peer)); }
   counter& announced(int from, int to) const noexcept;
   void wake(slot& s, int peer) noexcept;
   bool read_socket() noexcept;
@@ -90,8 +91,9 @@ private:
   const int self_;
   const machine::shared_memory memory_;
   const std::unique_ptr<ring_socket> socket_;
-  const std::size_t neighbours_;
-  mutable slot alone_;       // this rank's slot if there is no shared memory
+  const std::size_t stride_;
+  slot alone_;               // this rank's slot if there is no shared memory
+  std::byte* const slots_;   // those of the neighbours
   std::vector<int> places_;  // the place of each rank among the neighbours, or -1
   // How many messages this rank has announced to each rank elsewhere.
   std::vector<std::uint32_t> to_;

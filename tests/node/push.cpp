@@ -55,11 +55,14 @@ struct program {
   }
 };
 
+std::uint64_t lists_sent(const job& j, std::size_t node) {
+  return j.nodes[node]->carried().sent_bytes / (program::length * sizeof(int));
+}
 /// How many lists the first of two nodes has sent, after the right sums were found.
 std::uint64_t sent(const program& p) {
   job j(2, 1);
   EXPECT_EQ(j.root().run_on_all(p), p.data * p.rounds * (p.rounds + 1) / 2);
-  return j.nodes[0]->carried().sent_bytes / (program::length * sizeof(int));
+  return lists_sent(j, 0);
 }
 
 TEST(push, what_was_read_twice_goes_before_it_is_read) {
@@ -75,66 +78,58 @@ TEST(push, a_single_datum_waits_until_it_is_read) { EXPECT_EQ(sent({1, 4, 3}), 4
 
 TEST(push, what_is_added_to_waits_until_it_is_read) { EXPECT_EQ(sent({4, 4, 3, true}), 4u * 4); }
 
-/// Each round ends with a subtask that changes what it has read, and so has it.
-struct ends_where_it_is_read {
+/// In each of some rounds the first node writes lists; Round says who reads them.
+template <class Round>
+struct written_by_the_first {
   using list = program::list;
-  int rounds = 0;
-  auto input() { return std::tie(rounds); }
+  int lists = 0, rounds = 0;
+  auto input() { return std::tie(lists, rounds); }
   int run(team& all) const {
     team_graph g(all);
-    std::vector<datum<list>> lists;
-    for (int k = 0; k < 3; ++k) lists.push_back(g.make(list(program::length, 0)));
-    const auto write = [](values<list> to) {
-      for (list& l : to) l.assign(program::length, 1);
+    std::vector<datum<list>> data;
+    for (int k = 0; k < lists; ++k) data.push_back(g.make(list(program::length, 0)));
+    const auto write = [&] {
+      const auto assign = [](values<list> to) {
+        for (list& l : to) l.assign(program::length, 1);
+      };
+      g.run(assign, out(data), on(0));
     };
-    for (int round = 0; round < rounds; ++round) {
-      g.run(write, out(lists), on(0));
-      g.run([](values<const list>) {}, in(lists), on(1));
-      g.run(write, out(lists), on(0));
-      g.run([](values<list>) {}, inout(lists), on(1));
-    }
+    for (int round = 0; round < rounds; ++round) Round()(g, all.size(), data, write);
     g.wait();
     return rounds;
+  }
+};
+
+/// It ends with a subtask that changes what it has read, and so has it.
+struct ends_where_it_is_read {
+  void operator()(team_graph& g, unsigned, const auto& lists, const auto& write) const {
+    write();
+    g.run([](values<const program::list>) {}, in(lists), on(1));
+    write();
+    g.run([](values<program::list>) {}, inout(lists), on(1));
   }
 };
 
 TEST(push, nothing_goes_to_the_node_that_writes) {
   job j(2, 1);
-  j.root().run_on_all(ends_where_it_is_read{4});
-  const auto lists = [&](std::size_t node) {
-    return j.nodes[node]->carried().sent_bytes / (program::length * sizeof(int));
-  };
-  EXPECT_EQ(lists(0), 3u * 8);
-  EXPECT_EQ(lists(1), 0u);
+  j.root().run_on_all(written_by_the_first<ends_where_it_is_read>{3, 4});
+  EXPECT_EQ(lists_sent(j, 0), 3u * 8);
+  EXPECT_EQ(lists_sent(j, 1), 0u);
 }
 
-/// All nodes read what the first one writes.
-struct for_all {
-  using list = program::list;
-  int rounds = 0;
-  auto input() { return std::tie(rounds); }
-  int run(team& all) const {
-    team_graph g(all);
-    std::vector<datum<list>> lists;
-    for (int k = 0; k < 2; ++k) lists.push_back(g.make(list(program::length, 0)));
-    for (int round = 0; round < rounds; ++round) {
-      const auto write = [](values<list> to) {
-        for (list& l : to) l.assign(program::length, 1);
-      };
-      g.run(write, out(lists), on(0));
-      for (unsigned rank = 0; rank < all.size(); ++rank)
-        g.run([](values<const list>) {}, in(lists), on(rank));
-    }
-    g.wait();
-    return rounds;
+struct all_read {
+  void operator()(team_graph& g, unsigned nodes, const auto& lists, const auto& write) const {
+    write();
+    for (unsigned rank = 0; rank < nodes; ++rank)
+      g.run([](values<const program::list>) {}, in(lists), on(rank));
   }
 };
 
 TEST(push, what_many_read_goes_by_a_tree) {
   job j(12, 1);
-  j.root().run_on_all(for_all{5});
-  for (const auto& node : j.nodes)
-    EXPECT_LE(node->carried().sent_bytes / (program::length * sizeof(int)), 2u * 4 * 5);
+  j.root().run_on_all(written_by_the_first<all_read>{2, 5});
+  for (std::size_t node = 0; node < j.nodes.size(); ++node)
+    EXPECT_LE(lists_sent(j, node), 2u * 4 * 5) << "by node " << node;
 }
 
 // ---- random programs that repeat themselves

@@ -122,7 +122,6 @@ private:
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
   /// A value goes to so many by its writer; then those that have it pass it on to as many each.
   static constexpr std::size_t value_branches = 4;
-  static constexpr unsigned nobody = (std::numeric_limits<unsigned>::max)();
   class send;
   class receive_values;
   enum class kind : std::uint8_t {
@@ -224,12 +223,13 @@ private:
   void begin_transfers(std::span<const datum_use> uses, std::span<vertex_ref> after, unsigned to,
                        std::uint64_t number);
   void note_reading(datum_place& of, unsigned at);
-  void note_writing(any_datum& of, unsigned at);
+  void note_writing(const datum_use& u, unsigned at);
   void log(datum_place& of, std::uint64_t number, unsigned node, bool writes);
-  using data_list = std::span<any_datum* const>;
-  std::span<const datum_use> uses_of(data_list data, access_mode mode);
   void take_back(std::uint64_t error);
+  using data_list = std::span<any_datum* const>;
   void transfer(any_datum& d, unsigned to, std::uint64_t number);
+  void transfer(data_list data, unsigned from, unsigned to, std::uint64_t number);
+  std::span<const datum_use> uses_of(data_list data, access_mode mode);
   vertex_ref signal(const vertex_ref& from, unsigned to, std::uint64_t number);
   vertex_ref make_send(data_list data, std::span<const vertex_ref> after, unsigned to,
                        std::uint64_t number);
@@ -276,7 +276,6 @@ private:
       any_datum* datum;
     };
     std::vector<pushed> to_push;  ///< of what the last subtask writes
-    std::vector<datum_use> uses;  ///< a transfer's, while it is made
   };
   /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {
@@ -320,6 +319,7 @@ private:
   };
   struct transfers {
     std::vector<std::uint64_t> sent;  ///< how many to each node are made; the owner's
+    std::vector<datum_use> uses;      ///< of the one that is made; the owner's
     std::vector<lane> from;           ///< by rank
     bool released = false;            ///< the graph is cancelled: nothing is waited for
   };
