@@ -32,12 +32,12 @@ void distribution::push(unsigned from) noexcept {
   if (all.empty()) return;
   try {
     std::vector<any_datum*> data;
-    for (auto next = all.begin(); next != all.end();) {
-      const unsigned to = next->to;
-      const auto others = std::stable_partition(
-          next, all.end(), [to](const made_here::pushed& p) { return p.to == to; });
+    while (!all.empty()) {
+      const unsigned to = all.front().to;
       data.clear();
-      for (; next != others; ++next) data.push_back(next->datum);
+      for (const auto& p : all)
+        if (p.to == to) data.push_back(p.datum);
+      std::erase_if(all, [to](const auto& p) { return p.to == to; });
       if (data.size() > 1) transfer(data, from, to, ++graph_.made_);
     }
     flush();
