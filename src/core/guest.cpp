@@ -65,11 +65,11 @@ void guest::compute(task& root) noexcept {
     asleep = of_.meeting.box(i).is_asleep();
     return !asleep || ++looks == 4;
   });
-  const std::uint64_t now = ticks();
+  const std::uint64_t now = habits_.times_next() ? ticks() : 0;
   const std::uint64_t splits = self.parts_given();
-  self.run_as_guest(root, now + habits_.begin(now, asleep));
-  const std::uint64_t warm = habits_.end(ticks(), self.parts_given() != splits);
-  if (warm != 0) expected_until_.store(ticks() + warm, std::memory_order_relaxed);
+  const std::uint64_t ended = self.run_as_guest(root, now, habits_.begin(now, asleep));
+  const std::uint64_t warm = now != 0 ? habits_.end(ended, self.parts_given() != splits) : 0;
+  if (warm != 0) expected_until_.store(ended + warm, std::memory_order_relaxed);
   self.box().part();
   here.self = nullptr;
   here.innermost = innermost, here.current = current;

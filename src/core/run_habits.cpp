@@ -17,17 +17,29 @@ constexpr unsigned known = 1000;       // more counts as this
 /// undivided for a while, to see it.
 constexpr std::uint32_t runs_a_look = 32;
 
+/// One in so many runs is timed where they are short.
+constexpr std::uint32_t runs_a_timing = 4;
+
 std::uint64_t microseconds(unsigned n) noexcept { return n * ticks_per_microsecond(); }
 
 }  // namespace
 
 run_habits::run_habits() noexcept : work_(microseconds(known)), gap_(work_) {}
 
+bool run_habits::times_next() const noexcept {
+  return work_ > microseconds(short_work) || runs_ % runs_a_timing == 0;
+}
+
 std::uint64_t run_habits::begin(std::uint64_t now, bool asleep) noexcept {
+  ++runs_;
+  const std::uint64_t enough = microseconds(asleep ? asleep_work : short_work);
+  if (now == 0) {
+    ended_ = 0;
+    return enough;
+  }
   if (ended_ != 0) gap_ = (3 * gap_ + std::min(now - ended_, microseconds(known))) / 4;
   began_ = now;
-  const std::uint64_t enough = microseconds(asleep ? asleep_work : short_work);
-  patient_ = work_ < enough || (++runs_ % runs_a_look == 0 && work_ < 8 * enough);
+  patient_ = work_ < enough || (runs_ % runs_a_look == 0 && work_ < 8 * enough);
   return patient_ ? enough : 0;
 }
 

@@ -10,17 +10,22 @@ class run_habits {
 public:
   run_habits() noexcept;
 
-  /// A run begins. Returns for how long requests are not answered: where all runs of late have been
-  /// short, this one is cheaper undivided. `asleep`: whoever asks has to be woken.
+  /// Whether the next run is to be timed. Of those that take no longer than dividing them would,
+  /// most are not: the clock is a part of what they take.
+  bool times_next() const noexcept;
+  /// A run begins; `now` is 0 if it is not timed. Returns for how long requests are not answered:
+  /// where all runs of late have been short, this one is cheaper undivided. `asleep`: whoever asks
+  /// has to be woken.
   std::uint64_t begin(std::uint64_t now, bool asleep) noexcept;
-  /// The run has ended. Returns for how long it is worth it that idle workers stay awake.
+  /// The run has ended, and was timed. Returns for how long it is worth it that idle workers stay
+  /// awake.
   std::uint64_t end(std::uint64_t now, bool divided) noexcept;
 
 private:
   std::uint64_t work_;  // what the longest run of late takes on one worker, about
   std::uint64_t gap_;   // from the end of a run to the next, about
   std::uint64_t began_ = 0;
-  std::uint64_t ended_ = 0;  // 0: there was no run
+  std::uint64_t ended_ = 0;  // the run before; 0: it is not known when
   std::uint32_t runs_ = 0;   // how many there were
   bool patient_ = false;     // in this one requests wait
 };

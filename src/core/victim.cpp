@@ -31,7 +31,9 @@ constexpr unsigned put_off_longest = 20;
 
 }  // namespace
 
-bool worker::answered_enough(std::uint64_t now) const noexcept {
+bool worker::answered_enough(std::uint64_t now) noexcept {
+  if (const std::uint64_t undivided = std::exchange(answering_.undivided_for, 0); undivided != 0)
+    answering_.undivided_until = now + undivided;
   if (now < answering_.undivided_until) return true;
   const std::uint64_t ahead = answering_.computes_until - now,
                       allowed = ticks_per_microsecond() * one_in * at_once;

@@ -168,20 +168,22 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
 // ---- running it
 
 void worker::execute(task& t) noexcept {
-  run(t);
+  run(t, ticks());
   finish(t);
 }
 
-void worker::run_as_guest(task& root, std::uint64_t undivided_until) noexcept {
-  answering_.undivided_until = undivided_until;
-  run(root);
-  answering_.undivided_until = 0;
-  if (ready.empty()) return;  // else they are of groups that were made around this run
+std::uint64_t worker::run_as_guest(task& root, std::uint64_t now,
+                                   std::uint64_t undivided_for) noexcept {
+  answering_.undivided_for = undivided_for;
+  const std::uint64_t ended = run(root, now);
+  answering_.undivided_for = answering_.undivided_until = 0;
+  if (ready.empty()) return ended;  // else they are of groups that were made around this run
   announce(of.meeting, [this] {
     while (task* const t = ready.steal()) {
       if (!leave_to_any(*t)) return;
     }
   });
+  return ended;
 }
 
 void worker::execute_part(task& t) noexcept {
@@ -208,7 +210,8 @@ private:
   std::optional<machine::computing_as> changed_;
 };
 
-void worker::run(task& t) noexcept {
+std::uint64_t worker::run(task& t, std::uint64_t now) noexcept {
+  std::uint64_t ended;
   {
     scope_frame inside(t);
     const computing as_it_was_made(*this, t, inside.previous == nullptr);
@@ -217,8 +220,9 @@ void worker::run(task& t) noexcept {
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
-    const std::uint64_t since = ticks();
-    const bool first = begin_to_compute(self_, inside.previous == nullptr);
+    const bool gives_later = answering_.undivided_for != 0;
+    const bool first =
+        begin_to_compute(self_, inside.previous == nullptr, gives_later ? parked : asked);
     if (first && of.others() != nullptr) of.others()->begun();
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
@@ -231,10 +235,12 @@ void worker::run(task& t) noexcept {
     generation_ = outer_generation;
     cutoff_.end_task(outer);
     set_cutoff();
-    t.ticks = cutoff_.time_since(since);
+    ended = now != 0 ? ticks() : 0;
+    t.ticks = cutoff_.time_of(now, ended);
     seeking_.took.store(t.ticks, std::memory_order_relaxed);
   }
   told_stopped(here.current);  // a poll in t may have taken the attention that was meant for this
+  return ended;
 }
 
 /// Tells whoever waits for the task, which then may be gone.
@@ -331,7 +337,7 @@ void worker::spawn(group_task& t) {
   if (here.word.load(std::memory_order_seq_cst) == 0) return;
   // The answer comes at once: a new task is there, and a worker that asks may sleep.
   const std::uint64_t until = std::exchange(answering_.computes_until, 0);
-  answering_.undivided_until = 0;
+  answering_.undivided_for = answering_.undivided_until = 0;
   try {
     answer(stack_pointer());
   } catch (const std::bad_alloc&) {
@@ -471,6 +477,12 @@ void worker::wait_for(group_scope& group, Enough enough) noexcept {
 // ---- timing
 
 std::uint64_t worker::begin_timing(std::uintptr_t construct) noexcept {
+  // A run that is as short as those before it is a construct as a rule, and no longer than that.
+  const bool is_patient = (answering_.undivided_for | answering_.undivided_until) != 0;
+  if (is_patient && cutoff_.begin_untimed(construct)) {
+    set_cutoff();
+    return 0;
+  }
   trace::between_strands pause(recordings_.strands);
   if (recordings_.strands != nullptr) recordings_.strands->begin_construct(construct);
   if (cutoff_.begin_timing(construct, recordings_.strands != nullptr)) set_cutoff();

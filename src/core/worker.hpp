@@ -44,8 +44,9 @@ public:
   /// Runs a task here and tells whoever waits for it.
   void execute(task& t) noexcept;
   /// Runs a root task for its caller, who is this thread, and hands over what is left of others.
-  /// Until that tick, requests for parts of it are not answered.
-  void run_as_guest(task& root, std::uint64_t undivided_until) noexcept;
+  /// For so many ticks from the first look on, requests for parts of it are not answered. `now` and
+  /// what is returned are as in run().
+  std::uint64_t run_as_guest(task& root, std::uint64_t now, std::uint64_t undivided_for) noexcept;
   /// Serves the signals of a worker that waits. Owner only.
   void answer_while_waiting() noexcept;
   /// How many parts this worker has given away. Owner only.
@@ -110,7 +111,8 @@ private:
     const frame* put_off = nullptr;     // what was put off last ...
     std::uint64_t put_off_since = 0;    // ... and the tick since when
     std::uint64_t computes_until = 0;   // the tick at which no answer counts any more
-    std::uint64_t undivided_until = 0;  // the tick before which a guest gives nothing
+    std::uint64_t undivided_for = 0;    // how long a guest gives nothing, from its first look on
+    std::uint64_t undivided_until = 0;  // the tick before which it gives nothing
     poll_gaps gaps;
   };
 
@@ -129,7 +131,7 @@ private:
 
   // What the worker does as a victim.
   void answer_between_tasks() noexcept;
-  bool answered_enough(std::uint64_t now) const noexcept;
+  bool answered_enough(std::uint64_t now) noexcept;
   void count_answer(std::uint64_t begin) noexcept;
   void look(bool rung);
   bool puts_off(const frame& oldest, bool asker_waits, std::uint64_t now) noexcept;
@@ -172,7 +174,9 @@ private:
   void execute_of(const group_scope& group, task& t) noexcept;
   /// Runs a part of what this worker waits for, and answers.
   void execute_part(task& t) noexcept;
-  void run(task& t) noexcept;
+  /// `now` is the current tick. Returns the one at which the task has ended; with 0 no clock is
+  /// read, and that is 0.
+  std::uint64_t run(task& t, std::uint64_t now) noexcept;
   void finish(task& t) noexcept;
   bool reclaim(task& t) noexcept;
   void linger(const task& t) const noexcept;

@@ -82,6 +82,13 @@ bool cutoff::begin_timing(std::uintptr_t at, bool every) noexcept {
   return first || over;
 }
 
+bool cutoff::begin_untimed(std::uintptr_t at) noexcept {
+  if (task_.base != 0) return false;
+  task_.base = at + task_.depth;
+  here.until_timed = 1;
+  return true;
+}
+
 void cutoff::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
   const std::uint64_t now = ticks();
   const bool undivided = since == timing_since_ && here.until_timed == until_timed_;
@@ -92,8 +99,8 @@ void cutoff::end_timing(std::uint64_t since, std::uintptr_t at) noexcept {
     learner_.add(depth_of(at), since, now, undivided);
 }
 
-std::uint64_t cutoff::time_since(std::uint64_t then) noexcept {
-  const std::uint64_t passed = ticks() - then;
+std::uint64_t cutoff::time_of(std::uint64_t then, std::uint64_t now) noexcept {
+  const std::uint64_t passed = now - then;
   return cutoff_learner::is_long(passed) && preempted_since(then) ? 0 : passed;
 }
 

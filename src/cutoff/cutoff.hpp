@@ -2,6 +2,7 @@
 
 #include "cutoff/learner.hpp"
 
+#include <cleave/detail/clock.hpp>
 #include <cleave/detail/frame.hpp>
 
 #include <cstddef>
@@ -55,10 +56,15 @@ public:
   /// Begins to time a construct at this address; `every` one of them is to be timed. Returns
   /// whether the address has changed.
   bool begin_timing(std::uintptr_t at, bool every) noexcept;
+  /// Whether a construct at this address is the task's first one. Then it counts as begun, and the
+  /// next one is timed; the address has changed.
+  bool begin_untimed(std::uintptr_t at) noexcept;
   std::uint64_t timing_since() const noexcept { return timing_since_; }
   void end_timing(std::uint64_t since, std::uintptr_t at) noexcept;
   /// Ticks since then, if that can be relied on; 0: the thread was preempted.
-  std::uint64_t time_since(std::uint64_t then) noexcept;
+  std::uint64_t time_since(std::uint64_t then) noexcept { return time_of(then, ticks()); }
+  /// The same, for what has ended at `now`, the current tick.
+  std::uint64_t time_of(std::uint64_t then, std::uint64_t now) noexcept;
   /// A piece given from this depth took so long; 0: not known.
   void add_piece(std::size_t depth, std::uint64_t ticks) noexcept {
     learner_.add_piece(depth, ticks);

@@ -26,8 +26,8 @@ inline std::uint64_t floating_environment() noexcept {
 inline void set_floating_environment(std::uint64_t to) noexcept {
   std::uint32_t vectors;
   asm volatile("stmxcsr %0" : "=m"(vectors));
-  vectors = (vectors & x86::raised) | (static_cast<std::uint32_t>(to) & ~x86::raised);
-  asm volatile("ldmxcsr %0" : : "m"(vectors));
+  const auto wanted = (vectors & x86::raised) | (static_cast<std::uint32_t>(to) & ~x86::raised);
+  if (wanted != vectors) asm volatile("ldmxcsr %0" : : "m"(wanted));
   std::uint16_t now;
   const auto x87 = static_cast<std::uint16_t>(to >> 32);
   asm volatile("fnstcw %0" : "=m"(now));

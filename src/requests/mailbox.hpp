@@ -153,10 +153,11 @@ public:
   }
   /// Lets constructs below this address of the stack run undivided, unless there are signals.
   void set_cutoff(std::uintptr_t address) noexcept {
+    // It overwrites nothing but what an insist() has stored itself.
+    if (address == 0) return cutoff_->store(0, std::memory_order_relaxed);
     cutoff_->store(address, std::memory_order_seq_cst);
     // After the store: an insist() that it overwrote has set its bits.
-    if (address != 0 &&
-        (own_word().load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) != 0)
+    if ((own_word().load(std::memory_order_seq_cst) & ~std::uint32_t{profiling}) != 0)
       cutoff_->store(0, std::memory_order_relaxed);
   }
   bool insisted() const noexcept { return cutoff_->load(std::memory_order_relaxed) == 0; }

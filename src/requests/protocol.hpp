@@ -241,12 +241,13 @@ bool serve_askers(member<Platform> self, Find find, Make make, More more) {
 }
 
 /// Called by a worker that begins a task, `idle` before: from now on askers ring it, and of those
-/// that asked before it is reminded. Partner of open_request: post, then ring those that compute.
-/// Returns whether nobody computed (of 64 workers).
+/// that asked before it is reminded, by the signal `of_earlier`: `parked`, if it has nothing to
+/// give at first. Partner of open_request: post, then ring those that compute. Returns whether
+/// nobody computed (of 64 workers).
 template <class Platform>
-bool begin_to_compute(member<Platform> self, bool idle) {
+bool begin_to_compute(member<Platform> self, bool idle, std::uint32_t of_earlier = asked) {
   const bool first = idle && self.of.computing.set(self.id);
-  if (self.of.anybody_asks()) self.box.remind(asked);
+  if (self.of.anybody_asks()) self.box.remind(of_earlier);
   return first;
 }
 

@@ -189,13 +189,16 @@ struct program {
   detail::run_habits habits;
   std::uint64_t now = us(1000);
   std::uint64_t patience = 0, warm = 0;
+  int timed = 0;  // how many runs were
 
   void run(double work, double gap, bool asleep = false) {
     now += us(gap);
-    patience = habits.begin(now, asleep);
+    const bool is_timed = habits.times_next();
+    patience = habits.begin(is_timed ? now : 0, asleep);
     const bool divided = us(work) > patience;
     now += divided ? us(work / 2 + 1) : us(work);
-    warm = habits.end(now, divided);
+    warm = is_timed ? habits.end(now, divided) : 0;
+    timed += is_timed;
   }
 };
 
@@ -210,9 +213,32 @@ TEST(run_habits, leaves_short_runs_undivided) {
   const std::uint64_t unit = detail::ticks_per_microsecond();
   for (int k = 0; k < 2000; ++k) p.run(1, 1);
   EXPECT_EQ(p.patience, 3 * unit);
-  p.run(1000, 1);
+  for (int k = 0; k < 4; ++k) p.run(1000, 1);  // one of them is timed
   p.run(1, 1);
   EXPECT_EQ(p.patience, 0u);
+}
+
+TEST(run_habits, reads_the_clock_for_few_of_the_short_runs) {
+  program p;
+  for (int k = 0; k < 2000; ++k) p.run(1, 1);
+  p.timed = 0;
+  for (int k = 0; k < 400; ++k) p.run(1, 1);
+  EXPECT_EQ(p.timed, 100);
+  for (int k = 0; k < 4; ++k) p.run(20, 1);
+  p.timed = 0;
+  for (int k = 0; k < 400; ++k) p.run(20, 1);
+  EXPECT_EQ(p.timed, 400);
+}
+
+/// A gap is known only between two runs that were timed, one after the other.
+TEST(run_habits, takes_no_short_runs_for_a_gap) {
+  program p;
+  for (int k = 0; k < 100; ++k) p.run(20, 50);
+  for (int k = 0; k < 100; ++k) p.run(1, 50);
+  for (int k = 0; k < 4000; ++k) p.run(1, 1);
+  for (p.timed = 0; p.timed == 0;) p.run(20, 50);
+  EXPECT_GT(p.warm, us(95));
+  EXPECT_LT(p.warm, us(105));
 }
 
 TEST(run_habits, divides_long_runs) {

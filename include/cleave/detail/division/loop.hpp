@@ -262,25 +262,29 @@ template <std::integral Int, class GoOn, class Make, class Take>
     // Who has looked and found nothing to give finds nothing in a loop that is not worth it either.
     block<Int> run{first, first, rest.least.seems_cheap(),
                    rest.is_worth_it() ? 0 : std::uint32_t{parked}};
-    std::uint64_t since_answer = 0;
+    std::uint64_t since = ticks(), since_answer = 0;
+    rest.least.begin(since);
+    bool has_learnt = false;
     while (run.at < rest.end) {
       rest.current = run.at;
       const std::uint32_t rung = rung_signals();
       if (rung != 0 && ((rung & ~std::uint32_t{asked | parked}) != 0 || rung != run.signal ||
                         since_answer > least_look())) [[unlikely]] {
         answer(at);
-        since_answer = 0;
+        since = ticks(), since_answer = 0;
+        rest.least.begin(since);
       }
       const Int began = run.at;
       run.to = static_cast<Int>(
           began + static_cast<Int>((std::min)(remaining(began, rest.end), iterations)));
       run.signal = rung_signals();
-      const std::uint64_t since = rest.least.begin();
       go_on(run, rest);
-      const std::uint64_t done = remaining(began, run.at), took = ticks() - since;
-      since_answer += took;
+      if (has_learnt && run.at >= rest.end) break;  // the clock has nothing more to say
+      const std::uint64_t now = ticks(), done = remaining(began, run.at), took = now - since;
+      since = now, since_answer += took;
+      rest.least.begin(now);
       run.strips = is_cheap(done, took);
-      rest.least.learn(done, took);
+      has_learnt = rest.least.learn(done, took);
       // What the compiler does not see takes another time in each loop.
       if (!run.opaque && !rest.is_checked()) rest.least.tell(frame_of::usual);
       iterations = static_cast<count>(

@@ -53,13 +53,15 @@ public:
   }
   bool seems_cheap() const noexcept { return is_cheap(iterations_, least_ticks()); }
 
-  /// A block of iterations begins. Returns the tick.
-  std::uint64_t begin() noexcept { return began_ = ticks(); }
+  /// A block of iterations begins at this tick.
+  void begin(std::uint64_t now) noexcept { began_ = now; }
   /// Whether it takes longer than a block should.
   bool is_late() const noexcept { return began_ != 0 && ticks() - began_ > 4 * least_ticks(); }
-  /// So many iterations took so many ticks: too few tell nothing.
-  void learn(std::uint64_t done, std::uint64_t took) noexcept {
-    if (took > least_ticks() / 32) iterations_ = done * least_ticks() / took;
+  /// So many iterations took so many ticks. Returns whether that tells something: too few do not.
+  bool learn(std::uint64_t done, std::uint64_t took) noexcept {
+    if (took <= least_ticks() / 32) return false;
+    iterations_ = done * least_ticks() / took;
+    return true;
   }
   /// Tells the next loops. That is rare, as others read it.
   void tell(store& usual) const noexcept {
