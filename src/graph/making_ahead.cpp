@@ -22,6 +22,13 @@ making_ahead::~making_ahead() {
   if (of_.owner != nullptr && of_.owner->glances == &messages_) of_.owner->glances = nullptr;
 }
 
+/// Runs what is ready, and looks for messages after each subtask. Returns whether there was one.
+bool making_ahead::run_ready() noexcept {
+  bool any = false;
+  for (; ahead() > few_ && help(of_); any = true) messages_.glance();
+  return any;
+}
+
 void making_ahead::go_on() noexcept {
   if (of_.owner->glances != &messages_) {  // another graph's, or none
     if (of_.owner->glances != nullptr) of_.owner->glances->end();
@@ -29,8 +36,10 @@ void making_ahead::go_on() noexcept {
   }
   const bool enough = ahead() > few_;
   // What is ready goes before what is made, and while nothing is, a message may make it so.
-  if (enough || ++calls_ % 4 == 0) messages_.glance();
-  while (ahead() > few_ && help(of_)) messages_.glance();
+  if (!run_ready() && (enough || ++calls_ % 4 == 0)) {
+    messages_.glance();
+    run_ready();
+  }
   // One that waited in vain has more made before it waits again.
   if (ahead() > patience_ && !messages_.until([&] { return help(of_); }))
     patience_ += patience_ / 8;

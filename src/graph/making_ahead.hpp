@@ -34,6 +34,7 @@ public:
   void done() noexcept { done_.fetch_add(1, std::memory_order_relaxed); }
 
 private:
+  bool run_ready() noexcept;
   std::uint32_t ahead() const noexcept { return made_ - done_.load(std::memory_order_relaxed); }
 
   group_scope& of_;

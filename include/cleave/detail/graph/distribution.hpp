@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -279,8 +278,8 @@ private:
   };
   /// The nodes that have held each datum since all agreed last, which are the same on all nodes.
   struct data_holders {
-    std::deque<change> changes;
-    std::deque<unsigned> before;  ///< the holders before each change
+    std::vector<change> changes;
+    std::vector<unsigned> before;  ///< the holders before each change
   };
   /// What for_mine() needs. See begin_mine().
   struct partly_made {
