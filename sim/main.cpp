@@ -56,8 +56,8 @@ struct lu_options {
 
 struct granularity_options {
   std::vector<int> ranks = {2, 16, 128, 1024};
-  int columns = 8, steps = 50, spread = 10, subtask = 230, foreign = 80, sending = 900,
-      receiving = 1'700, transit = 1'500, seed = 1;
+  int columns = 8, steps = 50, spread = 10, subtask = 634, foreign = 160, sending = 1'050,
+      receiving = 1'350, transit = 300, seed = 1;
   bool all = false, json = false;
 };
 
@@ -402,11 +402,11 @@ int main(int argc, char** argv) try {
   metg.option_number("--steps", m.steps, 2, 100'000, "Steps (default: 50)");
   metg.option_number("--spread", m.spread, 0, 100,
                      "Percent by which a subtask is longer or shorter (default: 10)");
-  metg.option_number("--subtask", m.subtask, 0, 1'000'000, "ns for one (default: 230)");
-  metg.option_number("--foreign", m.foreign, 0, 1'000'000, "ns to make another's (default: 80)");
-  metg.option_number("--sending", m.sending, 0, 1'000'000'000, "ns for a value (default: 900)");
-  metg.option_number("--receiving", m.receiving, 0, 1'000'000'000, "The same (default: 1700)");
-  metg.option_number("--transit", m.transit, 0, 1'000'000'000, "The same (default: 1500)");
+  metg.option_number("--subtask", m.subtask, 0, 1'000'000, "ns for one (default: 634)");
+  metg.option_number("--foreign", m.foreign, 0, 1'000'000, "ns to make another's (default: 160)");
+  metg.option_number("--sending", m.sending, 0, 1'000'000'000, "ns for a value (default: 1050)");
+  metg.option_number("--receiving", m.receiving, 0, 1'000'000'000, "The same (default: 1350)");
+  metg.option_number("--transit", m.transit, 0, 1'000'000'000, "The same (default: 300)");
   metg.option_number("--seed", m.seed, 0, 1'000'000'000, "Of the spread (default: 1)");
   metg.flag("--all", m.all, "All ranks make the whole graph, in the place of for_mine");
   metg.flag("--json", m.json, "Prints one JSON object");
