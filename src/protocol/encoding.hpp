@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,7 +25,9 @@ public:
     byte(static_cast<std::uint8_t>(value));
   }
   void fixed(std::uint64_t value) {
-    for (int i = 0; i < 8; ++i) byte(static_cast<std::uint8_t>(value >> 8 * i));
+    std::array<std::byte, 8> eight;
+    for (std::size_t i = 0; i < 8; ++i) eight[i] = static_cast<std::byte>(value >> 8 * i);
+    out_.insert(out_.end(), eight.begin(), eight.end());
   }
   void string(std::span<const std::byte> value) {
     number(value.size());
@@ -61,9 +64,11 @@ public:
     return 0;
   }
   std::uint64_t fixed() {
+    if (rest_.size() < 8) return fail("ends too early");
     std::uint64_t value = 0;
-    for (unsigned i = 0; i < 8; ++i) value |= std::uint64_t{byte()} << 8 * i;
-    return error_ == nullptr ? value : 0;
+    for (std::size_t i = 0; i < 8; ++i) value |= static_cast<std::uint64_t>(rest_[i]) << 8 * i;
+    rest_ = rest_.subspan(8);
+    return value;
   }
   bytes string() {
     const std::uint64_t size = number();
