@@ -50,6 +50,14 @@ cell() {  # FILE [DIGITS]
   sort -g "$1" | awk -v f="%.${2:-2}f" \
     '{ v[NR] = $1 } END { if (NR == 0) printf "–"; else printf f " (" f "–" f ")", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
+# The median of the first file over that of the second one.
+ratio() {
+  local of=$1 over=$2 a b
+  a=$(sort -g "$of" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }')
+  b=$(sort -g "$over" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }')
+  awk -v a="$a" -v b="$b" 'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "–" }'
+}
+
 for part in 50 75; do
   printf '\n| %s %% |' "$part"; printf ' %s |' "${columns[@]}"; printf '\n|---|'; printf '%.0s---|' "${columns[@]}"; echo
   for way in "${ways[@]}"; do
@@ -57,10 +65,26 @@ for part in 50 75; do
     for column in "${columns[@]}"; do printf ' %s |' "$(cell "$work/$way-${column/ /-}-$part")"; done
     echo
   done
+  for mpi in openmpi mpich; do
+    [[ -n ${start[cleave_$mpi]:-} ]] || continue
+    printf '| cleave_%s over %s (goal: at most 3) |' "$mpi" "$mpi"
+    for column in "${columns[@]}"; do
+      at=${column/ /-}-$part
+      printf ' %s |' "$(ratio "$work/cleave_$mpi-$at" "$work/$mpi-$at")"
+    done
+    echo
+  done
 done
 printf '\n| seconds |'; printf ' %s |' "${columns_of_apps[@]}"; printf '\n|---|'; printf '%.0s---|' "${columns_of_apps[@]}"; echo
 for way in "${apps[@]}"; do
   printf '| %s |' "$way"
   for column in "${columns_of_apps[@]}"; do printf ' %s |' "$(cell "$work/$way-${column%% *}" 4)"; done
+  echo
+done
+for way in "${apps[@]:2}"; do
+  printf '| sequential over %s (goals: at least 1.9, 1.7, 1.7) |' "$way"
+  for column in "${columns_of_apps[@]}"; do
+    printf ' %s |' "$(ratio "$work/sequential-${column%% *}" "$work/$way-${column%% *}")"
+  done
   echo
 done

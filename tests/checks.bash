@@ -3,11 +3,17 @@
 bin=$CLEAVE_BIN_DIR
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failures=0
+failures=0 failures_told=0
 
 fail() {
   echo "FAILED: $*"
   failures=$((failures + 1))
+}
+
+# ok WHAT: says that it holds, if nothing has failed since the last time.
+ok() {
+  ((failures > failures_told)) || echo "ok: $*"
+  failures_told=$failures
 }
 
 # patiently COMMAND…: until it succeeds; a machine may be busy.

@@ -72,6 +72,6 @@ for mpi in "${mpis[@]}"; do
   once 2 '^answer +no tour is shorter than 62025; bound of the root 61117, gap 1.46 %; 301 nodes$' \
     tsp --random 50,13 --start-from 62025
   CLEAVE_CHECK=1 once 2 '^answer +352' queens 9
-  echo "ok: $mpi"
+  ok "$mpi"
 done
 exit "$((failures > 0))"

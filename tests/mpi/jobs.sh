@@ -52,6 +52,6 @@ for mpi in "${mpis[@]}"; do
   ended 10
   [[ $status != 0 || $mpi == mpich ]] || fail "$mpi: interrupted by a terminal, and the job's status is 0"
   (($(wc -l <"$work/err") < 15)) || fail "$mpi: interrupted: $(cat "$work/err")"
-  echo "ok: $mpi"
+  ok "$mpi"
 done
 exit "$((failures > 0))"

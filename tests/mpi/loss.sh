@@ -20,7 +20,7 @@ for mpi in "${mpis[@]}"; do
   ended 10
   # MPICH's launcher sometimes says 0 of anything that was interrupted, `sleep` too.
   [[ $status != 0 || $mpi == mpich ]] || fail "$mpi: interrupted, and the job's status is 0"
-  echo "ok: $mpi: one killed, all interrupted"
+  ok "$mpi: one killed, all interrupted"
 
   [[ $mpi == openmpi5 ]] || continue
   for victim in 1 2 3; do
@@ -32,6 +32,6 @@ for mpi in "${mpis[@]}"; do
     [[ $(grep -c "rank $victim is gone" "$work/out") == 3 ]] || fail "not told of rank $victim: $(cat "$work/out" "$work/err")"
     [[ $(grep -c "went on" "$work/out") == 3 ]] || fail "not all went on without rank $victim: $(cat "$work/out" "$work/err")"
   done
-  echo "ok: $mpi: a killed rank is survived"
+  ok "$mpi: a killed rank is survived"
 done
 exit "$((failures > 0))"

@@ -19,6 +19,6 @@ for mpi in "${mpis[@]}"; do
   # Nothing but parts, of a few bytes.
   launch "$mpi" 2 "$ranks" exchange 1 50 5000
   must_print "exchange: seed 1, .*" env CLEAVE_MPI_PART=7 "${command[@]}"
-  echo "ok: $mpi"
+  ok "$mpi"
 done
 exit "$((failures > 0))"

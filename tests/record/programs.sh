@@ -18,7 +18,7 @@ tells() {
   [[ $(value without_partner) == 0 ]] || fail "$1, $5: $(value without_partner) messages have no partner"
   awk -v is="$(value forecast)" -v was="$(value seconds)" 'BEGIN { exit !(is > 0.95 * was && is < 1.05 * was) }' ||
     fail "$1, $5: a forecast of $(value forecast) s for this run of $(value seconds) s"
-  echo "ok: $1, $5: $(value seconds) s, forecast $(value forecast) s"
+  ok "$1, $5: $(value seconds) s, forecast $(value forecast) s"
 }
 
 for mpi in "${mpis[@]}"; do
