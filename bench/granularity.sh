@@ -50,12 +50,9 @@ cell() {  # FILE [DIGITS]
   sort -g "$1" | awk -v f="%.${2:-2}f" \
     '{ v[NR] = $1 } END { if (NR == 0) printf "–"; else printf f " (" f "–" f ")", v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
-# The median of the first file over that of the second one.
-ratio() {
-  local of=$1 over=$2 a b
-  a=$(sort -g "$of" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }')
-  b=$(sort -g "$over" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }')
-  awk -v a="$a" -v b="$b" 'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "–" }'
+median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] + 0 }'; }
+ratio() {  # FILE OF-FILE: of their medians
+  awk -v a="$(median "$1")" -v b="$(median "$2")" 'BEGIN { if (a > 0 && b > 0) printf "%.2f", a / b; else printf "–" }'
 }
 
 for part in 50 75; do

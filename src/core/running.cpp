@@ -124,7 +124,7 @@ void worker::finish(task& t) noexcept {
 // ---- timing
 
 std::uint64_t worker::begin_timing(std::uintptr_t construct) noexcept {
-  // A run that is as short as those before it is a construct as a rule, and no longer than that.
+  // A run that is expected to be short is one construct as a rule: its time would tell nothing new.
   const bool is_patient = (answering_.undivided_for | answering_.undivided_until) != 0;
   if (is_patient && cutoff_.begin_untimed(construct)) {
     set_cutoff();

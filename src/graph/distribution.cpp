@@ -124,7 +124,7 @@ void distribution::begin_transfers(std::span<const datum_use> uses, std::span<ve
 /// After an error in for_mine() each datum is at its home, whatever was before.
 void distribution::log(datum_place& of, std::uint64_t number, unsigned node, bool writes) {
   if (mine_.is_on) return;
-  for (const unsigned holder : of.holders) holders_.before.push_back(holder);
+  holders_.before.insert(holders_.before.end(), of.holders.begin(), of.holders.end());
   holders_.changes.push_back(
       {number, &of, holders_.before.size() - of.holders.size(), node, writes});
 }

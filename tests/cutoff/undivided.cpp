@@ -79,6 +79,18 @@ TEST_F(undivided, is_decided_for_each_task_by_itself) {
   EXPECT_EQ(of.depth_of(base - 10), 10u);
 }
 
+TEST_F(undivided, a_first_construct_without_a_timing_counts_all_the_same) {
+  const auto outer = of.begin_task(500);
+  here.until_timed = 1000;
+  EXPECT_TRUE(of.begin_untimed(base - 10));
+  EXPECT_EQ(of.depth_of(base - 10), 500u);
+  EXPECT_EQ(of.address(), base - 10 + 500 - depth);
+  EXPECT_EQ(here.until_timed, 1u);
+  EXPECT_FALSE(of.begin_untimed(base - 20)) << "the second one";
+  EXPECT_EQ(of.depth_of(base - 10), 500u);
+  of.end_task(outer);
+}
+
 TEST_F(undivided, constructs_with_steps_keep_waiting_who_asks) {
   EXPECT_FALSE(of.answers_later(false));  // none is under way
   here.unlisted = 1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 /// How long a loop runs without a look at the clock, or at the word that others ring.
 namespace cleave::detail {
@@ -53,8 +54,8 @@ public:
   }
   bool seems_cheap() const noexcept { return is_cheap(iterations_, least_ticks()); }
 
-  /// A block of iterations begins at this tick.
-  void begin(std::uint64_t now) noexcept { began_ = now; }
+  /// A block of iterations begins at this tick. Returns how many ticks ago the last one began.
+  std::uint64_t begin(std::uint64_t now) noexcept { return now - std::exchange(began_, now); }
   /// Whether it takes longer than a block should.
   bool is_late() const noexcept { return began_ != 0 && ticks() - began_ > 4 * least_ticks(); }
   /// So many iterations took so many ticks. Returns whether that tells something: too few do not.

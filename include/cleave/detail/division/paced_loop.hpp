@@ -152,8 +152,8 @@ template <std::integral Int, class GoOn, class Make, class Take>
     // Who has looked and found nothing to give finds nothing in a loop that is not worth it either.
     block<Int> run{first, first, rest.least.seems_cheap(),
                    rest.is_worth_it() ? 0 : std::uint32_t{parked}};
-    std::uint64_t since = ticks(), since_answer = 0;
-    rest.least.begin(since);
+    std::uint64_t since_answer = 0;
+    rest.least.begin(ticks());
     bool has_learnt = false;
     while (run.at < rest.end) {
       rest.current = run.at;
@@ -161,8 +161,8 @@ template <std::integral Int, class GoOn, class Make, class Take>
       if (rung != 0 && ((rung & ~std::uint32_t{asked | parked}) != 0 || rung != run.signal ||
                         since_answer > least_look())) [[unlikely]] {
         answer(at);
-        since = ticks(), since_answer = 0;
-        rest.least.begin(since);
+        rest.least.begin(ticks());
+        since_answer = 0;
       }
       const Int began = run.at;
       run.to = static_cast<Int>(
@@ -170,9 +170,8 @@ template <std::integral Int, class GoOn, class Make, class Take>
       run.signal = rung_signals();
       go_on(run, rest);
       if (has_learnt && run.at >= rest.end) break;  // the clock has nothing more to say
-      const std::uint64_t now = ticks(), done = remaining(began, run.at), took = now - since;
-      since = now, since_answer += took;
-      rest.least.begin(now);
+      const std::uint64_t done = remaining(began, run.at), took = rest.least.begin(ticks());
+      since_answer += took;
       run.strips = is_cheap(done, took);
       has_learnt = rest.least.learn(done, took);
       // What the compiler does not see takes another time in each loop.
