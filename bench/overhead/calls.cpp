@@ -16,16 +16,20 @@ void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
+// What one of `calls` calls takes.
+template <class F>
+double once(int calls, F call) {
+  const auto begin = clock::now();
+  for (int k = 0; k < calls; k++) call();
+  return std::chrono::duration<double>(clock::now() - begin).count() / calls;
+}
+
 // The median over the rounds of what one of `calls` calls takes.
 template <class F>
 double seconds_of(int calls, F call) {
   times taken;
-  for (int round = 0; round <= rounds; round++) {
-    const auto begin = clock::now();
-    for (int k = 0; k < calls; k++) call();
-    const std::chrono::duration<double> took = clock::now() - begin;
-    if (round > 0) taken.seconds.push_back(took.count() / calls);  // the first one warms up
-  }
+  once(calls, call);  // warms up
+  for (int round = 0; round < rounds; round++) taken.seconds.push_back(once(calls, call));
   return taken.median();
 }
 
@@ -81,12 +85,15 @@ std::vector<short_loop> short_loops(int workers) {
     const auto divisible = [=] {
       return cleave::sum(0, elements, [v](int i) -> double { return v[i] * v[i]; });
     };
-    const int calls = 20'000'000 / elements;
-    short_loop one{elements, 0, 0, 0};
-    one.plain = seconds_of(calls, [&] { keep(plain()); });
-    one.in_one_run = runtime.run([&] { return seconds_of(calls, [&] { keep(divisible()); }); });
-    one.run_each = seconds_of(calls, [&] { keep(runtime.run(divisible)); });
-    all.push_back(one);
+    const int calls = 5'000'000 / elements;
+    times alone, in_one_run, run_each;
+    for (int round = 0; round < 4 * rounds; round++) {  // in turns: a processor changes its speed
+      alone.seconds.push_back(once(calls, [&] { keep(plain()); }));
+      in_one_run.seconds.push_back(
+          runtime.run([&] { return once(calls, [&] { keep(divisible()); }); }));
+      run_each.seconds.push_back(once(calls, [&] { keep(runtime.run(divisible)); }));
+    }
+    all.push_back({elements, alone.median(), in_one_run.median(), run_each.median()});
   }
   return all;
 }

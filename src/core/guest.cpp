@@ -53,12 +53,15 @@ void guest::begin(void* of_call) noexcept {
 /// stack.
 void guest::compute(task& root) noexcept {
   worker& self = itself();
-  const std::uint64_t floating = machine::floating_environment();
+  here.floating = root.floating;  // the thread computes so: worker::run() need not set it
   frame* const innermost = std::exchange(here.innermost, nullptr);
   scope* const current = std::exchange(here.current, nullptr);
   const std::uintptr_t cutoff = here.cutoff.load(std::memory_order_relaxed);
   here.self = &self;
-  self.box().take_over(here.word, here.cutoff);
+  auto& computing = of_.meeting.computing;
+  const bool first =
+      self.box().take_over(here.word, here.cutoff, [&] { return computing.set(self.id); });
+  if (first && of_.others() != nullptr) of_.others()->begun();
   bool asleep = true;
   int looks = 0;  // some are enough, as there may be many
   of_.meeting.askers.visit(0, [&](unsigned i) {
@@ -70,14 +73,15 @@ void guest::compute(task& root) noexcept {
   const std::uint64_t ended = self.run_as_guest(root, now, habits_.begin(now, asleep));
   const std::uint64_t warm = now != 0 ? habits_.end(ended, self.parts_given() != splits) : 0;
   if (warm != 0) expected_until_.store(ended + warm, std::memory_order_relaxed);
-  self.box().part();
+  self.box().part([&] { computing.clear(self.id); });
   here.self = nullptr;
   here.innermost = innermost, here.current = current;
   here.cutoff.store(cutoff, std::memory_order_relaxed);
   // Acquire: partner of a cancellation that has rung. pool::run() looks for its mark.
   if (here.word.load(std::memory_order_relaxed) != 0)
     here.word.exchange(0, std::memory_order_acq_rel);
-  machine::set_floating_environment(floating);
+  here.floating = 0;
+  machine::set_floating_environment(root.floating);
 }
 
 void guest::sit_out() noexcept {

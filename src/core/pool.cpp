@@ -1,5 +1,6 @@
 #include "core/pool.hpp"
 
+#include "machine/floating_point.hpp"
 #include "machine/futex.hpp"
 
 #include <cleave/detail/clock.hpp>
@@ -113,6 +114,7 @@ void pool::make_ready(task& t) noexcept {
 }
 
 void pool::run(task& root) {
+  root.floating = machine::floating_environment();
   if (guests && here.self == nullptr && guests->run(root)) {
     told_stopped(here.current);
     return;

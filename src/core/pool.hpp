@@ -59,7 +59,8 @@ public:
   pool& operator=(const pool&) = delete;
 
   /// Runs a root task on the calling thread; if that is a worker, or cannot be the guest, hands it
-  /// to a worker and blocks until it is done.
+  /// to a worker and blocks until it is done. The task computes in the calling thread's
+  /// floating-point environment.
   void run(task& root);
   /// Whether a run() has not returned, or the caller is a worker of this pool: then it cannot end.
   bool in_use() const noexcept;

@@ -51,7 +51,8 @@ void worker::execute_part(task& t) noexcept {
 /// has left. Others change it only where the task that they wait in has another one.
 class worker::computing {
 public:
-  computing(const worker& w, const task& t, bool idle) noexcept : outer_(here.floating) {
+  computing(const worker& w, const task& t) noexcept : outer_(here.floating) {
+    const bool idle = outer_ == 0;
     const std::uint64_t own = t.floating != 0 ? t.floating : idle ? w.floating_ : outer_;
     if (idle) machine::set_floating_environment(own);
     else if (own != outer_) changed_.emplace(own);
@@ -70,15 +71,16 @@ std::uint64_t worker::run(task& t, std::uint64_t now) noexcept {
   std::uint64_t ended;
   {
     scope_frame inside(t);
-    const computing as_it_was_made(*this, t, inside.previous == nullptr);
+    const computing as_it_was_made(*this, t);
     trace::recorded recording(recordings_.trace, trace::activity::task, t.ticks, maker_of(t),
                               t.made_at, t.name);
     const cutoff::of_task outer = cutoff_.begin_task(t.depth);
     set_cutoff();
     const std::uint32_t outer_generation = std::exchange(generation_, t.generation);
     const bool gives_later = answering_.undivided_for != 0;
-    const bool first =
-        begin_to_compute(self_, inside.previous == nullptr, gives_later ? parked : asked);
+    // The bit of the guest's worker is set and cleared with its mailbox.
+    const bool idle = inside.previous == nullptr && id < of.size();
+    const bool first = begin_to_compute(self_, idle, gives_later ? parked : asked);
     if (first && of.others() != nullptr) of.others()->begun();
     if (stopped(&t)) {
       t.error = std::make_exception_ptr(cancelled{});
@@ -87,7 +89,7 @@ std::uint64_t worker::run(task& t, std::uint64_t now) noexcept {
       t.execute();
       if (recordings_.strands != nullptr) recordings_.strands->pause();
     }
-    if (inside.previous == nullptr) of.meeting.computing.clear(id);
+    if (idle) of.meeting.computing.clear(id);
     generation_ = outer_generation;
     cutoff_.end_task(outer);
     set_cutoff();

@@ -106,15 +106,24 @@ public:
     changes_hands_ = true, word_.store(nullptr, std::memory_order_relaxed);
   }
   /// The calling thread becomes the owner: others ring this word of its, and write this cutoff.
-  void take_over(word_type& polled, cutoff_type& cutoff) noexcept {
+  /// update() is a seq_cst read-modify-write. Either who rings sees the owner, or what the owner
+  /// reads afterwards shows what the ring is about.
+  template <class Update>
+  auto take_over(word_type& polled, cutoff_type& cutoff, Update update) noexcept {
     cutoff_ = &cutoff;
-    word_.store(&polled, std::memory_order_seq_cst);
+    word_.store(&polled, std::memory_order_release);  // the cutoff: acquired by reach()
+    const auto result = update();
+    Platform::fence_after_update();
+    return result;
   }
   /// The owner is it no more. Blocks while somebody is about to ring, for a few instructions: then
-  /// nobody touches its word. seq_cst, as in reach(): either the one who rings sees that nobody is
-  /// the owner, or the owner sees that somebody rings.
-  void part() noexcept {
-    word_.store(nullptr, std::memory_order_seq_cst);
+  /// nobody touches its word. update() is a seq_cst read-modify-write: either who rings sees that
+  /// nobody is the owner, or the owner sees that somebody rings.
+  template <class Update>
+  void part(Update update) noexcept {
+    word_.store(nullptr, std::memory_order_release);
+    update();
+    Platform::fence_after_update();
     while (std::uint32_t n = ringing_.load(std::memory_order_seq_cst))
       Platform::await_change(ringing_, n);
   }

@@ -240,10 +240,11 @@ bool serve_askers(member<Platform> self, Find find, Make make, More more) {
   return given;
 }
 
-/// Called by a worker that begins a task, `idle` before: from now on askers ring it, and of those
-/// that asked before it is reminded, by the signal `of_earlier`: `parked`, if it has nothing to
-/// give at first. Partner of open_request: post, then ring those that compute. Returns whether
-/// nobody computed (of 64 workers).
+/// Called by a worker that begins a task; `idle`: it is not on the board of those that compute, and
+/// is put there. From then on askers ring it, and of those that asked before it is reminded, by the
+/// signal `of_earlier`: `parked`, if it has nothing to give at first. Partner of open_request:
+/// post, then ring those that compute. Returns whether this call has put it there, and nobody
+/// computed before (of 64 workers).
 template <class Platform>
 bool begin_to_compute(member<Platform> self, bool idle, std::uint32_t of_earlier = asked) {
   const bool first = idle && self.of.computing.set(self.id);

@@ -18,9 +18,7 @@ std::map<const detail::scope*, detail::worker*>& waiting_for() {
 
 }  // namespace
 
-nested_run::nested_run(const detail::pool& called, const detail::task& root)
-    : root_(detail::here.self != nullptr ? &root : nullptr) {
-  if (root_ == nullptr) return;
+nested_run::nested_run(const detail::pool& called, const detail::task& root) : root_(&root) {
   std::lock_guard lock(mutex);
   unsigned blocked = 0;
   for (const detail::scope* s = root.parent; s != nullptr; s = s->parent) {
@@ -35,7 +33,6 @@ nested_run::nested_run(const detail::pool& called, const detail::task& root)
 }
 
 nested_run::~nested_run() {
-  if (root_ == nullptr) return;
   std::lock_guard lock(mutex);
   waiting_for().erase(root_);
 }

@@ -4,8 +4,8 @@
 
 namespace cleave {
 
-/// A run that a worker of another runtime asked for and waits for, while this lives. On a thread
-/// that is no worker it does nothing.
+/// A run that a worker of another runtime asked for and waits for, while this lives. Made and
+/// destroyed by that worker.
 class nested_run {
 public:
   /// Throws std::logic_error if all workers of the pool wait for the caller to return.

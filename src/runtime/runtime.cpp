@@ -3,7 +3,6 @@
 
 #include "core/pool.hpp"
 #include "machine/cpus.hpp"
-#include "machine/floating_point.hpp"
 #include "machine/saved_file.hpp"
 #include "machine/settings.hpp"
 #include "machine/standard_streams.hpp"
@@ -304,7 +303,7 @@ bool runtime::is_worker() const noexcept {
 }
 bool runtime::checking() const noexcept { return state_->pool->check != nullptr && !is_worker(); }
 void runtime::run_root(detail::task& root) {
-  root.floating = machine::floating_environment();
+  if (detail::here.self == nullptr) return state_->pool->run(root);
   const nested_run nested(*state_->pool, root);
   state_->pool->run(root);
 }

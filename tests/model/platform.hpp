@@ -59,8 +59,10 @@ enum class fault {
   look_before_taking,   // at the scope, and then the ring is taken
   own_word_first,       // a thread's own cancellation leaves the word before the cutoff
   // Of a mailbox whose owner changes.
-  left_at_once,  // the owner leaves while somebody rings
-  not_counted,   // who rings does not say so
+  left_at_once,         // the owner leaves while somebody rings
+  not_counted,          // who rings does not say so
+  left_unfenced,        // no read-modify-write between the word and the count
+  taken_over_unfenced,  // nor between the word and the askers
   // Of a seat.
   left_unlooked,  // who leaves it does not look for work
   work_released,  // work is made visible by a release store
@@ -92,6 +94,7 @@ struct platform {
       base::wake();
     }
   };
+  static void fence_after_update() {}  // each read-modify-write is one, as on x86
   static void await_change(count& word, std::uint32_t from) { word.block(from); }
 
   template <class T>

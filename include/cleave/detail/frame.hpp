@@ -95,6 +95,7 @@ struct alignas(64) local {
   own_mark* own_marks = nullptr;     // scopes that this thread has cancelled for itself alone
   std::uintptr_t cutoff_before = 0;  // the cutoff before the first of them was
   alignas(64) std::atomic<std::uint32_t> word{0};          // signals
+  std::uint32_t short_loops = 0;                           // see paced_loop(): of this thread alone
   std::atomic<std::uintptr_t> cutoff{~std::uintptr_t{0}};  // see cutoff.hpp
 };
 

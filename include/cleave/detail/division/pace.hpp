@@ -39,6 +39,10 @@ inline constexpr unsigned least_microseconds = 2;
 /// Ticks: a loop that had nothing to give does not look for anything again before these.
 inline std::uint64_t least_look() noexcept { return ticks_per_microsecond(); }
 
+/// Of the loops that are not worth dividing one in so many looks at the clock, to see whether that
+/// is still so: a look takes as long as tens of short iterations.
+inline constexpr unsigned short_loops_a_look = 4;
+
 /// How many iterations of a loop are not worth dividing. A loop learns it while it runs, and begins
 /// with what the loops of its kind have told: a loop of few microseconds has no time to learn.
 class least_share {
@@ -54,10 +58,11 @@ public:
   }
   bool seems_cheap() const noexcept { return is_cheap(iterations_, least_ticks()); }
 
+  bool has_begun() const noexcept { return began_ != 0; }
   /// A block of iterations begins at this tick. Returns how many ticks ago the last one began.
   std::uint64_t begin(std::uint64_t now) noexcept { return now - std::exchange(began_, now); }
   /// Whether it takes longer than a block should.
-  bool is_late() const noexcept { return began_ != 0 && ticks() - began_ > 4 * least_ticks(); }
+  bool is_late() const noexcept { return has_begun() && ticks() - began_ > 4 * least_ticks(); }
   /// So many iterations took so many ticks. Returns whether that tells something: too few do not.
   bool learn(std::uint64_t done, std::uint64_t took) noexcept {
     if (took <= least_ticks() / 32) return false;

@@ -146,15 +146,17 @@ template <std::integral Int, class GoOn, class Make, class Take>
   {
     leave left{rest, outer};
     here.innermost = &rest;
+    const std::uint64_t all = remaining(first, last);
+    const bool looks = rest.least.is_less_than(all) || here.short_loops++ % short_loops_a_look == 0;
     // So many run until the next look at the clock.
-    auto iterations = static_cast<count>(
-        std::min<std::uint64_t>(rest.least.first_run(), (std::numeric_limits<count>::max)() / 2));
+    auto iterations = static_cast<count>(std::min<std::uint64_t>(
+        looks ? rest.least.first_run() : all, (std::numeric_limits<count>::max)() / 2));
     // Who has looked and found nothing to give finds nothing in a loop that is not worth it either.
     block<Int> run{first, first, rest.least.seems_cheap(),
                    rest.is_worth_it() ? 0 : std::uint32_t{parked}};
     std::uint64_t since_answer = 0;
-    rest.least.begin(ticks());
-    bool has_learnt = false;
+    if (looks) rest.least.begin(ticks());
+    bool has_learnt = !looks;
     while (run.at < rest.end) {
       rest.current = run.at;
       const std::uint32_t rung = rung_signals();
@@ -170,6 +172,10 @@ template <std::integral Int, class GoOn, class Make, class Take>
       run.signal = rung_signals();
       go_on(run, rest);
       if (has_learnt && run.at >= rest.end) break;  // the clock has nothing more to say
+      if (!rest.least.has_begun()) [[unlikely]] {
+        rest.least.begin(ticks());
+        continue;
+      }
       const std::uint64_t done = remaining(began, run.at), took = rest.least.begin(ticks());
       since_answer += took;
       run.strips = is_cheap(done, took);
