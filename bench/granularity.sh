@@ -13,7 +13,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 ways=() apps=(sequential workers) columns_of_apps=("md 20 --steps 200 --blocks 2" "lu 2000 --graph" "cholesky 2000")
 declare -A start app_options=([sequential]=--sequential [workers]="--workers 2")
-for program in cleave taskflow onetbb libgomp libomp; do
+for program in cleave cleave_repeated taskflow onetbb libgomp libomp; do
   [[ -x $bin/$program ]] || continue
   ways+=("$program") start[$program]="$bin/$program --workers 2"
 done
@@ -22,9 +22,10 @@ for mpi in openmpi mpich; do
   [[ $mpi == openmpi ]] && mpirun+=" --oversubscribe --bind-to none"
   apps+=("$mpi") app_options[$mpi]="--workers 1" start[app_$mpi]="env CLEAVE_PLUGINS=$bin_of_apps/../lib $mpirun -n 2"
   [[ -x $bin/$mpi ]] || continue
-  ways+=("$mpi" "cleave_$mpi")
+  ways+=("$mpi" "cleave_$mpi" "repeated_$mpi")
   start[$mpi]="$mpirun -n 2 $bin/$mpi"
   start[cleave_$mpi]="env CLEAVE_PLUGINS=$bin/../../lib CLEAVE_WORKERS=1 $mpirun -n 2 $bin/cleave --longest 100 --steps 500"
+  start[repeated_$mpi]="env CLEAVE_PLUGINS=$bin/../../lib CLEAVE_WORKERS=1 $mpirun -n 2 $bin/cleave_repeated --longest 50"
 done
 
 columns=("trivial 16" "stencil 2" "stencil 16" "fft 16")
@@ -64,13 +65,15 @@ for part in 50 75; do
   done
   for mpi in openmpi mpich; do
     [[ -n ${start[cleave_$mpi]:-} ]] || continue
-    printf '| cleave_%s over %s (goal: at most 3) |' "$mpi" "$mpi"
-    for column in "${columns[@]}"; do
-      at=${column/ /-}-$part
-      # Where there are no dependences plain MPI has nothing to do.
-      if [[ $column == trivial* ]]; then printf ' – |'; else printf ' %s |' "$(ratio "$work/cleave_$mpi-$at" "$work/$mpi-$at")"; fi
+    for way in cleave repeated; do
+      printf '| %s_%s over %s (goal: at most 3) |' "$way" "$mpi" "$mpi"
+      for column in "${columns[@]}"; do
+        at=${column/ /-}-$part
+        # Where there are no dependences plain MPI has nothing to do.
+        if [[ $column == trivial* ]]; then printf ' – |'; else printf ' %s |' "$(ratio "$work/${way}_$mpi-$at" "$work/$mpi-$at")"; fi
+      done
+      echo
     done
-    echo
   done
 done
 printf '\n| seconds |'; printf ' %s |' "${columns_of_apps[@]}"; printf '\n|---|'; printf '%.0s---|' "${columns_of_apps[@]}"; echo

@@ -287,7 +287,40 @@ public:
   /// have not run, or in vain. Throws std::logic_error as run() does.
   bool wait() {
     require_owner();
+    refuse_in_replay("waits for nothing");
     return finish();
+  }
+
+  /// Does what a loop over `rounds` rounds does that calls make(round) in each, and is much cheaper
+  /// where subtasks are short: what the subtasks of a round depend on is found out once.
+  ///
+  ///     g.repeat(steps, [&](std::uint64_t) {
+  ///       for (std::size_t i = 1; i + 1 < x.size(); ++i)
+  ///         g.run(next, in(x[i - 1]), in(x[i + 1]), inout(x[i]));
+  ///     });
+  ///
+  /// All rounds make the same subtasks, that use the same data in the same way. make(round) is
+  /// called for the first round at least, in ascending order; a function object that run() got then
+  /// is called once for that round and once for each that follows until make is called again, one
+  /// call after the other. Blocks until all rounds are done. make makes no data and does not wait.
+  /// In a team_graph of several members all its subtasks are made in for_mine(), and it blocks
+  /// until what this node does is done. Throws std::logic_error if that does not hold, and what
+  /// make does: then nothing of these rounds has run.
+  template <class Make>
+  void repeat(std::uint64_t rounds, Make make) {
+    require_owner();
+    constexpr std::uint64_t few = 3;
+    if (rounds < few || !begin_replay(rounds)) {
+      for (std::uint64_t round = 0; round < rounds; ++round) make(round);
+      return;
+    }
+    try {
+      make(std::uint64_t{0});
+    } catch (...) {
+      drop_replay();
+      throw;
+    }
+    run_replay();
   }
 
   /// From now on, of the subtasks that can begin on a node, the earliest in program order begins
@@ -357,6 +390,7 @@ private:
   template <class T>
   datum<T> keep_datum(std::unique_ptr<detail::any_datum> made) {
     require_owner();
+    refuse_in_replay("makes no datum");
     auto& node = static_cast<typename datum<T>::node&>(*made);
     node.graph = this;
     data_.push_back(std::move(made));

@@ -286,6 +286,8 @@ void graph_scope::replan(unsigned steps) {
 
 bool graph_scope::place(const char* name, std::span<const datum_use> uses,
                         std::span<vertex_ref> after, std::optional<unsigned> rank, vertex_ref& of) {
+  if (!nodes->is_mine())
+    refuse_in_replay("the subtasks of a team of several members are made in for_mine()");
   of.rank = nodes->place(name, uses, after, rank);
   of.number = made_;
   if (of.rank == nodes->rank()) return true;
@@ -318,10 +320,12 @@ void graph_scope::home(any_datum& d, unsigned rank) const {
 }
 
 void graph_scope::bring_to(any_datum& d, unsigned rank) {
+  refuse_in_replay("brings no datum");
   if (nodes != nullptr) nodes->bring(d, rank);
 }
 
 void graph_scope::bring_to_all(any_datum& d) {
+  refuse_in_replay("brings no datum");
   for (unsigned rank = 0; nodes != nullptr && rank < nodes->size(); ++rank) nodes->bring(d, rank);
 }
 

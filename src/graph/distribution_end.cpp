@@ -8,6 +8,7 @@
 
 #include "graph/lending.hpp"
 #include "graph/replanning.hpp"
+#include "graph/replay.hpp"
 
 // The end of a graph of a team: what all nodes agree on, and how they get to know that there is
 // nothing more to wait for.
@@ -207,6 +208,7 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 void distribution::release() noexcept {
   between_.released = true;
   for (lane& from : between_.from) from.release([this](receive_values& r) { arrives(r, {}); });
+  if (between_.rounds != nullptr) between_.rounds->abandon();
   if (graph_.lends != nullptr) graph_.lends->release();
 }
 

@@ -7,6 +7,7 @@
 
 #include "graph/lending.hpp"
 #include "graph/recorder.hpp"
+#include "graph/replay.hpp"
 #include "graph/transfers.hpp"
 #include "travel/exceptions.hpp"
 
@@ -173,6 +174,8 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       if (!a.has_value) get_state(r);
       a.message = std::move(message);
       if (between_.released) return false;
+      if (replay* const rounds = between_.rounds; rounds != nullptr && rounds->has(from, place))
+        return rounds->arrives(from, place - rounds->first_place(from), a), false;
       if (auto* const awaits = between_.from[from].arrive(place, a)) arrives(*awaits, std::move(a));
       return false;
     }

@@ -50,6 +50,7 @@ void distribution::end_mine(std::uint64_t n) {
   mine_.is_on = false;
   made_.all.add(entry::mine), made_.all.add(n);
   graph_.made_ = mine_.begun + n * stride;
+  if (graph_.replay_ != nullptr) mine_.lengths.push_back(n);
   reset_to_homes();
 }
 
@@ -67,19 +68,19 @@ void distribution::reset_to_homes() noexcept {
 void distribution::tell_transfers() {
   if (!mine_.was_on) return;
   std::uint64_t round;
-  std::vector<std::uint64_t> made;
   {
     const std::lock_guard lock(node_.mutex);
     round = mine_.counted = rounds_.joined;
     mine_.sent = between_.sent;
-    for (const lane& from : between_.from) made.push_back(from.made());
+    mine_.made.clear();
+    for (const lane& from : between_.from) mine_.made.push_back(from.made());
     compare_transfers();
   }
   for (unsigned to = 0; to < size(); ++to) {
-    if (between_.sent[to] == 0 && made[to] == 0) continue;
+    if (mine_.sent[to] == 0 && mine_.made[to] == 0) continue;
     auto message = begin(kind::transfers);
     byte_writer w(message);
-    w.put(round), w.put<std::uint32_t>(rank()), w.put(between_.sent[to]), w.put(made[to]);
+    w.put(round), w.put<std::uint32_t>(rank()), w.put(mine_.sent[to]), w.put(mine_.made[to]);
     node_.send(to, std::move(message));
   }
   node_.flush();
@@ -89,8 +90,8 @@ void distribution::tell_transfers() {
 void distribution::compare_transfers() {
   std::erase_if(mine_.told, [this](const partly_made::counts& its) {
     if (its.round > mine_.counted) return false;
-    const bool same = its.from < size() && its.made == mine_.sent[its.from] &&
-                      its.sent == between_.from[its.from].made();
+    const bool same =
+        its.from < size() && its.made == mine_.sent[its.from] && its.sent == mine_.made[its.from];
     if (same || its.round < mine_.counted) return true;
     if (rank() == 0) return differ(its.round), true;
     auto message = begin(kind::differing);

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "graph/lending.hpp"
+#include "graph/replay.hpp"
 
 namespace cleave::detail {
 
@@ -228,6 +229,8 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
   const std::uint64_t number = nodes != nullptr ? made_ : ++made_;
   if (nodes != nullptr) s->role_ = nodes->role();
   const vertex_ref made = link(std::move(s), uses, after, number);
+  if (replay_ != nullptr) [[unlikely]]
+    return made;
   if (nodes != nullptr) {
     nodes->push(nodes->rank());
     if (nodes->go_on(true)) return made;
@@ -242,6 +245,8 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
 
 vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                              std::span<const vertex_ref> after, std::uint64_t number) {
+  if (replay_ != nullptr) [[unlikely]]
+    return replay_->record(std::move(s), uses, after, number);
   ++links_;
   for (const datum_use& u : uses) {
     u.of->uses.make_room(links_);
@@ -311,6 +316,7 @@ void graph_scope::are_met(subtask& s, std::uint32_t met) {
 
 /// Starts a subtask that is ready and has the locks that it needs.
 void graph_scope::start(subtask& s) {
+  if (s.replayed_ != nullptr) return s.replayed_->in.make_ready(*s.replayed_);
   switch (s.kind_) {
     case subtask::kind::call: return order_ != nullptr ? start_in_order(s) : spawn(s);
     case subtask::kind::receive: return make_ready(s);

@@ -51,19 +51,21 @@ private:
 
 class distribution::send final : public subtask {
 public:
-  send(distribution& by, data_list data, unsigned to, std::uint64_t place)
-      : subtask(by.graph_, kind::send), by_(by), data_(data), to_(to), place_(place) {
+  send(distribution& by, data_list data, unsigned to_rank, std::uint64_t place)
+      : subtask(by.graph_, kind::send), to(to_rank), by_(by), data_(data), place_(place) {
     name = "send";
   }
-  void call() override { bytes = by_.send_values(data_, {in_graph().number, to_, place_}); }
-  void skip() noexcept override { by_.send_values(data_, {in_graph().number, to_, place_}); }
+  void call() override { bytes = by_.send_values(data_, {in_graph().number, to, place_}); }
+  void skip() noexcept override { by_.send_values(data_, {in_graph().number, to, place_}); }
+  /// The next value is that of the next round, in which so many go to that node.
+  void next_round(std::uint64_t transfers) noexcept { place_ += transfers; }
 
+  const unsigned to;
   std::size_t bytes = 0;  // the length of the message
 
 private:
   distribution& by_;
   const transferred data_;
-  unsigned to_;
   std::uint64_t place_;
 };
 

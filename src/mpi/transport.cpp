@@ -62,6 +62,7 @@ public:
   void ring() noexcept override;
   bool sends_from_any_thread() const noexcept override { return all_.allows_other_threads(); }
   void deliver() noexcept override;
+  void send_all(std::span<outgoing> all) override;
   bool begin_watch() noexcept override;
   bool look() noexcept override;
   bool was_rung() noexcept override { return rung_.exchange(false, std::memory_order_seq_cst); }
@@ -89,6 +90,7 @@ private:
   bool awaits(int peer) const noexcept;
   bool awaits_any() const noexcept;
   bool send_now(int peer, bytes message);
+  void send_and_note(int peer, bytes message);
   std::optional<incoming> next();
   void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
@@ -193,10 +195,20 @@ std::optional<address> mpi_transport::lost() {
 
 void mpi_transport::send(address to, bytes message) {
   const std::lock_guard lock(mutex_);
-  const int rank = static_cast<int>(to);
-  auto known = std::ranges::find(to_ring_, rank, &sent::to);
-  if (known == to_ring_.end()) known = to_ring_.insert(known, {rank, 0});
-  if (send_now(rank, std::move(message))) ++known->messages;
+  send_and_note(static_cast<int>(to), std::move(message));
+}
+
+void mpi_transport::send_all(std::span<outgoing> all) {
+  const std::lock_guard lock(mutex_);
+  for (outgoing& each : all) send_and_note(static_cast<int>(each.to), std::move(each.message));
+  ring_receivers();
+}
+
+/// Notes that the peer is to be rung.
+void mpi_transport::send_and_note(int peer, bytes message) {
+  auto known = std::ranges::find(to_ring_, peer, &sent::to);
+  if (known == to_ring_.end()) known = to_ring_.insert(known, {peer, 0});
+  if (send_now(peer, std::move(message))) ++known->messages;
 }
 
 void mpi_transport::send_without_waking(address to, bytes message) {

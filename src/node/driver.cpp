@@ -203,17 +203,21 @@ bool driver::hear_members() {
       parts_->put_back = std::move(found);
       return false;
     }
-    message m;
-    if (read(*found, m)) parts_->teams.hear(found->from, m);
+    team_parts said(std::move(found->message));
+    parts_->teams.hear(said);
+    if (const char* const wrong = said.wrong()) say_malformed(found->from, wrong);
   }
   return true;
+}
+
+void driver::say_malformed(address from, const char* wrong) {
+  parts_->out.say("a message from " + parts_->out.name(from) + " is malformed: " + wrong);
 }
 
 /// Returns false, and says so, if what has arrived is no message.
 bool driver::read(incoming& arrived, message& m) {
   const char* const wrong = decode(std::move(arrived.message), m);
-  if (wrong != nullptr)
-    parts_->out.say("a message from " + parts_->out.name(arrived.from) + " is malformed: " + wrong);
+  if (wrong != nullptr) say_malformed(arrived.from, wrong);
   return wrong == nullptr;
 }
 
@@ -310,7 +314,7 @@ void driver::tell() noexcept {
 }
 
 void driver::send_to_member(std::uint64_t team, unsigned rank, bytes message) {
-  parts_->teams.mail().put(team, rank, std::move(message));
+  parts_->teams.mail().put(team, rank, message);
 }
 
 }  // namespace cleave::net

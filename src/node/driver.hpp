@@ -114,6 +114,7 @@ private:
   void hear(instant now);
   std::optional<incoming> receive();
   bool read(incoming& arrived, message& m);
+  void say_malformed(address from, const char* wrong);
   void hear_of_peers(instant now);
   void tell_finished(instant now, bool all);
   void show(instant now);

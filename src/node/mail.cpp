@@ -11,12 +11,17 @@ void member_mail::set_team(std::uint64_t number, std::vector<address> members) {
   members_ = std::move(members);
 }
 
-void member_mail::put(std::uint64_t team, unsigned rank, bytes contents) {
+void member_mail::put(std::uint64_t team, unsigned rank, std::span<const std::byte> contents) {
   const std::lock_guard lock(mutex_);
-  const auto same = [&](const letter& l) { return l.team == team && l.rank == rank; };
-  auto to = std::ranges::find_if(letters_, same);
-  if (to == letters_.end()) to = letters_.insert(to, {team, rank, {}});
-  to->parts.push_back(std::move(contents));
+  const auto has_room = [&](const letter& l) {
+    return l.team == team && l.rank == rank && !l.contents.is_full();
+  };
+  auto to = std::ranges::find_if(letters_, has_room);
+  if (to == letters_.end()) {
+    const identity& self = out_.self();
+    to = letters_.insert(to, {team, rank, team_letter(self.program, self.process, team)});
+  }
+  to->contents.add(contents);
 }
 
 void member_mail::flush() {
@@ -45,9 +50,10 @@ void member_mail::send_all() {
   if (leaving_.empty()) return;
   for (letter& l : leaving_)
     if (l.team == team_)  // else members_ are others
-      out_.tell(members_[l.rank], team_data{team_, std::move(l.parts)});
+      on_their_way_.push_back({members_[l.rank], l.contents.take()});
   leaving_.clear();
-  out_.carrier().deliver();
+  out_.carrier().send_all(on_their_way_);
+  on_their_way_.clear();
 }
 
 }  // namespace cleave::net

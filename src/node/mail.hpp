@@ -1,8 +1,10 @@
 #pragma once
 
 #include "node/outlet.hpp"
+#include "protocol/team_letter.hpp"
 
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace cleave::net {
@@ -24,7 +26,7 @@ public:
 
   /// Adds what one member says to another, which leaves with the next send(). Any thread may call
   /// it; does not block.
-  void put(std::uint64_t team, unsigned rank, bytes contents);
+  void put(std::uint64_t team, unsigned rank, std::span<const std::byte> contents);
   /// Sends all that is there. The driver's thread calls it, and any other where the transport
   /// allows that.
   void send();
@@ -37,7 +39,7 @@ private:
   struct letter {
     std::uint64_t team;
     unsigned rank;
-    std::vector<bytes> parts;
+    team_letter contents;
   };
   bool has_letters();
   void send_all();
@@ -46,7 +48,9 @@ private:
   std::mutex sending_;            // held by the thread that sends; locked before mutex_
   std::uint64_t team_ = 0;        // set by the driver's thread with sending_ locked
   std::vector<address> members_;  // set by the driver's thread with sending_ locked
-  std::vector<letter> leaving_;   // with sending_; empty but for a moment, its memory is kept
+  // With sending_. Both are empty but for a moment, their memory is kept.
+  std::vector<letter> leaving_;
+  std::vector<outgoing> on_their_way_;
   std::mutex mutex_;
   std::vector<letter> letters_;  // with that mutex
 };

@@ -157,12 +157,19 @@ void teams::hear(address from, message& m) {
   if (const auto* ended = std::get_if<team_end>(&m.body)) end(from, *ended);
   const auto* ends = std::get_if<team_cancel>(&m.body);
   if (ends != nullptr && ends->team == mail_.team()) stop();
-  auto* data = std::get_if<team_data>(&m.body);
-  if (data == nullptr || data->team < mail_.team()) return;
-  for (bytes& part : data->parts) {
-    if (data->team > mail_.team()) early_[data->team].push_back(std::move(part));
-    else hear_of_member(std::move(part));
-  }
+  if (auto* const data = std::get_if<team_data>(&m.body))
+    for (bytes& part : data->parts) hear_of_member(data->team, std::move(part));
+}
+
+void teams::hear(team_parts& parts) {
+  if (launched().comes_and_goes) return;
+  if (parts.to() != 0 && parts.to() != out_.self().process) return;
+  while (auto part = parts.next()) hear_of_member(parts.team(), std::move(*part));
+}
+
+void teams::hear_of_member(std::uint64_t team, bytes contents) {
+  if (team > mail_.team()) early_[team].push_back(std::move(contents));
+  else if (team == mail_.team()) hear_of_member(std::move(contents));
 }
 
 void teams::hear_of_member(bytes contents) {

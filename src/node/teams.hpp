@@ -42,6 +42,8 @@ public:
   void member_lost(address who);
 
   void hear(address from, message& m);
+  /// The same for what members say.
+  void hear(team_parts& parts);
   /// Tells that a task that ran here has ended. Returns false if `t` is another one.
   bool tell_end(const detail::task& t);
   /// Some scope was cancelled here.
@@ -83,6 +85,7 @@ private:
   void fail(std::exception_ptr error);
   void begin(address leader, const team_begin& m);
   void end(address from, const team_end& m);
+  void hear_of_member(std::uint64_t team, bytes contents);
   void hear_of_member(bytes contents);
   void set_task(detail::task* t) noexcept;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,9 @@ public:
   void fixed(std::uint64_t value) {
     std::array<std::byte, 8> eight;
     for (std::size_t i = 0; i < 8; ++i) eight[i] = static_cast<std::byte>(value >> 8 * i);
-    out_.insert(out_.end(), eight.begin(), eight.end());
+    const std::size_t at = out_.size();
+    out_.resize(at + eight.size());
+    std::copy(eight.begin(), eight.end(), out_.begin() + static_cast<std::ptrdiff_t>(at));
   }
   void string(std::span<const std::byte> value) {
     number(value.size());

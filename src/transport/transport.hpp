@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ using bytes = std::vector<std::byte>;
 struct incoming {
   address from;
   bytes message;  // none: a part of one has come, which is a sign of life
+};
+
+struct outgoing {
+  address to;
+  bytes message;
 };
 
 /// How far a peer is.
@@ -70,6 +76,11 @@ public:
   virtual bool sends_from_any_thread() const noexcept { return false; }
   /// Puts what this thread has sent on its way. The driver's thread need not call it.
   virtual void deliver() noexcept {}
+  /// Does both, for all of these.
+  virtual void send_all(std::span<outgoing> all) {
+    for (outgoing& each : all) send(each.to, std::move(each.message));
+    deliver();
+  }
   /// The next message that has arrived, if there is one. An empty one is none: a part of a long
   /// one has come, so its sender lives.
   virtual std::optional<incoming> receive() = 0;

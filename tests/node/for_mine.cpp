@@ -1,4 +1,5 @@
 // A graph of which each node makes only what concerns it.
+#include "node/parts_of_nodes.hpp"
 #include "node/team_of.hpp"
 
 #include <algorithm>
@@ -12,41 +13,15 @@
 namespace cleave::tests {
 namespace {
 
-using value = std::uint64_t;
-
 INSTANTIATE_TEST_SUITE_P(, team_of,
                          testing::Values(shape{1, 2, 0us}, shape{2, 1, 0us}, shape{3, 1, 200us},
                                          shape{5, 2, 0us}),
                          shape_name);
 
-/// Parts that read up to three data and change or add to one, at its home. With every third seed
-/// they read only data beside it, so that no node knows all others.
-struct random_parts {
-  std::uint64_t seed = 0;
+struct random_parts : parts_of_nodes {
   int throws_at = -1, left_out_by = -1;
   auto input() { return std::tie(seed, throws_at, left_out_by); }
-  static constexpr std::size_t data = 12;
-  static constexpr int parts = 200;
 
-  std::uint64_t draw(int i, std::uint64_t what) const {
-    return random_at(seed * 1'000'000 + static_cast<std::uint64_t>(i) * 32 + what);
-  }
-  std::size_t written(int i) const { return draw(i, 0) % data; }
-  std::vector<std::size_t> read(int i) const {
-    std::vector<std::size_t> all;
-    for (std::uint64_t k = 0; k < draw(i, 1) % 4; ++k) {
-      const std::size_t any = draw(i, 2 + k) % data;
-      const std::size_t d =
-          seed % 3 == 0 ? (written(i) + (any % 2 == 0 ? 1 : data - 1)) % data : any;
-      if (d != written(i) && std::ranges::count(all, d) == 0) all.push_back(d);
-    }
-    return all;
-  }
-  bool adds(int i) const { return draw(i, 8) % 3 == 0; }
-  static value changed(int i, value is, const std::vector<value>& read) {
-    for (const value v : read) is += mix(v);
-    return is + static_cast<value>(i);
-  }
   std::vector<value> by_calls() const {
     std::vector<value> v(data);
     for (int i = 0; i < parts; ++i) {
@@ -56,23 +31,6 @@ struct random_parts {
     }
     return v;
   }
-  /// Those that run on a node, write what those read, or read what those write.
-  std::vector<int> of(unsigned rank, unsigned size) const {
-    const auto runs_here = [&](int i) { return written(i) % size == rank; };
-    std::array<bool, data> is_read{};
-    for (int i = 0; i < parts; ++i)
-      if (runs_here(i))
-        for (const std::size_t d : read(i)) is_read[d] = true;
-    std::vector<int> mine;
-    for (int i = 0; i < parts; ++i) {
-      const auto reads = read(i);
-      if (runs_here(i) || is_read[written(i)] ||
-          std::ranges::any_of(reads, [&](std::size_t d) { return d % size == rank; }))
-        mine.push_back(i);
-    }
-    return mine;
-  }
-
   std::vector<value> run(team& all) const {
     team_graph g(all);
     std::vector<datum<value>> v;
@@ -126,7 +84,7 @@ struct random_parts {
 
 TEST_P(team_of, random_parts_of_mine) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const random_parts p{seed};
+    const random_parts p{{seed}};
     EXPECT_EQ(j.root().run_on_all(p), p.expected()) << "seed " << seed;
   }
 }
@@ -135,7 +93,7 @@ TEST_P(team_of, a_part_of_mine_throws) {
   for (const int at : {0, 17, 120, 199}) {
     noted.clear();
     // Later parts may have run in vain, but all nodes go on from the same.
-    j.root().run_on_all(random_parts{static_cast<std::uint64_t>(at) * 2 + 1, at});
+    j.root().run_on_all(random_parts{{static_cast<std::uint64_t>(at) * 2 + 1}, at});
     EXPECT_EQ(noted.all().size(), size);
     for (const auto& [rank, seen] : noted.all()) EXPECT_EQ(seen, noted.all()[0]) << at;
   }
@@ -144,7 +102,7 @@ TEST_P(team_of, a_part_of_mine_throws) {
 TEST_P(team_of, a_part_that_concerns_it_is_left_out) {
   if (size == 1) return;
   for (std::uint64_t seed = 0; seed < 4; ++seed)
-    EXPECT_THROW(j.root().run_on_all(random_parts{seed, -1, static_cast<int>(seed % size)}),
+    EXPECT_THROW(j.root().run_on_all(random_parts{{seed}, -1, static_cast<int>(seed % size)}),
                  std::logic_error);
 }
 

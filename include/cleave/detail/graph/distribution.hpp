@@ -3,6 +3,7 @@
 #include <cleave/detail/graph/graph.hpp>
 #include <cleave/detail/travel/team.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,14 @@ public:
   ~distribution() override;
   distribution(const distribution&) = delete;
   distribution& operator=(const distribution&) = delete;
+
+  /// What has come for a transfer.
+  struct arrived {
+    std::vector<std::byte> message;
+    std::size_t first = 0;
+    bool has_value = false;
+    std::uint32_t datum = 0;
+  };
 
   unsigned rank() const noexcept { return node_.rank; }
   unsigned size() const noexcept { return node_.size; }
@@ -87,6 +96,13 @@ public:
   /// The next subtasks are those of number i of n, in program order. Throws std::logic_error.
   void next_of_mine(std::uint64_t i, std::uint64_t n);
   void end_mine(std::uint64_t n);
+  /// Whether the subtasks that are made are those of begin_mine().
+  bool is_mine() const noexcept { return mine_.is_on; }
+  /// What is made from here on is the first of the rounds of repeat().
+  void begin_replay();
+  /// These rounds run now. Called once all subtasks of the first one are made.
+  void enter_replay(replay& r);
+  void leave_replay() noexcept;
   /// Does what wait() does: blocks until all nodes have done what they have to. Afterwards all know
   /// the first error, and throw it. Returns false if one of them has cancelled the graph. Throws
   /// std::logic_error if the nodes have made different graphs, `cancelled` if one has left.
@@ -109,6 +125,8 @@ public:
   void run(subtask& s);
   /// A subtask has completed: what subtasks have sent that come after it leaves.
   void completed(const subtask& s) noexcept;
+  /// Whether subtasks have sent something that has not left.
+  bool has_unflushed() const noexcept { return unflushed_.load(std::memory_order_relaxed); }
   /// Cancels the graph on all nodes.
   void cancel() noexcept;
   /// Notes that subtask `number` has thrown; called within the handler. Other nodes get to know the
@@ -117,6 +135,7 @@ public:
 
 private:
   friend class lending;
+  friend class replay;
   friend class transferred;
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
   /// A value goes to so many by its writer; then those that have it pass it on to as many each.
@@ -153,13 +172,6 @@ private:
     }
   };
   enum class plan_kind : std::uint8_t { cannot_be_used, recorded, followed };
-  struct arrived {
-    std::vector<std::byte> message;
-    std::size_t first = 0;
-    bool has_value = false;
-    std::uint32_t datum = 0;
-  };
-
   struct transfer_of {
     std::uint64_t number;  ///< in program order
     unsigned to;
@@ -174,6 +186,17 @@ private:
     /// The transfer of that number arrives. Returns who awaits it; null: it is kept.
     receive_values* arrive(std::uint64_t number, arrived& a);
     std::uint64_t made() const noexcept { return made_; }
+    /// The next `count` are made, and awaited by none of these: calls give(k, a) for each that has
+    /// come before, the k-th of them. Whatever was made before has come.
+    template <class Give>
+    void skip(std::uint64_t count, Give give) {
+      const std::uint64_t end = (std::min)(made_ + count, first_ + ring_.size());
+      for (std::uint64_t n = made_; n < end; ++n) {
+        place& its = ring_[n & (ring_.size() - 1)];
+        if (its.early) give(n - made_, *its.early), its.early.reset();
+      }
+      first_ = made_ += count;
+    }
     /// Calls give(r) for each that still awaits something, and does not any more.
     template <class Give>
     void release(Give give) noexcept {
@@ -289,13 +312,15 @@ private:
       std::uint64_t sent, made;  ///< there: to this node; of this node
     };
     bool is_on = false;
-    bool was_on = false;             ///< since all agreed last
-    std::uint64_t begun = 0;         ///< the graph's last number before it
-    std::uint64_t next = 0;          ///< the least that may come
-    std::vector<datum_place*> data;  ///< all of the graph
-    std::vector<counts> told;        ///< by others. Guarded by the team's mutex
-    /// The transfers to each node when this one joined that agreement. With the team's mutex.
-    std::vector<std::uint64_t> sent;
+    bool was_on = false;                 ///< since all agreed last
+    std::uint64_t begun = 0;             ///< the graph's last number before it
+    std::uint64_t next = 0;              ///< the least that may come
+    std::vector<std::uint64_t> lengths;  ///< of all parts so far that are to be repeated
+    std::vector<datum_place*> data;      ///< all of the graph
+    std::vector<counts> told;            ///< by others. Guarded by the team's mutex
+    /// The transfers to and from each node when this one joined that agreement. With the team's
+    /// mutex.
+    std::vector<std::uint64_t> sent, made;
     std::uint64_t counted = 0;
   };
   /// Where the plan comes from, and goes to.
@@ -321,6 +346,7 @@ private:
     std::vector<datum_use> uses;      ///< of the one that is made; the owner's
     std::vector<lane> from;           ///< by rank
     bool released = false;            ///< the graph is cancelled: nothing is waited for
+    replay* rounds = nullptr;         ///< what comes for them is theirs
   };
   /// The end of the graph counts as an agreement that nobody waits for.
   struct agreement {

@@ -27,6 +27,8 @@ class graph_memory;
 class graph_scope;
 class distribution;
 class lending;
+class replay;
+struct replayed;
 class team_node;
 
 /// `to` comes after the vertex in whose list this is.
@@ -213,6 +215,7 @@ private:
   friend class distribution;
   friend class lending;
   friend class ready_order;
+  friend class replay;
   class joining;
   graph_scope& graph() const noexcept;
   std::span<datum_uses* const> adds_to() const noexcept { return {adds_to_.get(), adds_}; }
@@ -221,12 +224,13 @@ private:
   std::array<edge, most_inside> edges_{};
   std::unique_ptr<edge[]> more_edges_;  // for a subtask that comes after more than that
   std::unique_ptr<datum_uses*[]> adds_to_;
-  std::uint32_t adds_ = 0;   // how many data it adds to
-  std::uint32_t role_ = 0;   // in a graph that is planned anew: its role's number plus one
-  subtask* next_ = nullptr;  // the next one that waits for the same datum
-  bool locked_ = false;      // the subtask has the locks of all that it adds to
-  bool completed_ = false;   // the subtasks after it have been told
-  bool in_turn_ = false;     // ready_order has given it to the workers
+  std::uint32_t adds_ = 0;        // how many data it adds to
+  std::uint32_t role_ = 0;        // in a graph that is planned anew: its role's number plus one
+  subtask* next_ = nullptr;       // the next one that waits for the same datum
+  replayed* replayed_ = nullptr;  // what it is in the rounds of repeat(); null: it runs once
+  bool locked_ = false;           // the subtask has the locks of all that it adds to
+  bool completed_ = false;        // the subtasks after it have been told
+  bool in_turn_ = false;          // ready_order has given it to the workers
   kind kind_ = kind::call;
 };
 
@@ -313,6 +317,18 @@ protected:
   void next_of_mine(std::uint64_t i, std::uint64_t n);
   void end_mine(std::uint64_t n);
 
+  // repeat() calls these. Only the owner does.
+
+  /// Waits for what was made before, and from here on keeps the subtasks that are made. Returns
+  /// false if the rounds have to be made one by one. Throws std::logic_error within another one.
+  bool begin_replay(std::uint64_t rounds);
+  /// Runs what was kept, in all rounds. Blocks until that is done here, or will not be.
+  void run_replay();
+  /// Forgets what was kept.
+  void drop_replay() noexcept;
+  /// Throws std::logic_error between begin_replay() and what ends it.
+  void refuse_in_replay(const char* what) const;
+
   graph_memory memory;
   first_error error;
   std::unique_ptr<lending> lends;       // null unless nodes give each other subtasks
@@ -322,6 +338,7 @@ private:
   friend class subtask;
   friend class distribution;
   friend class lending;
+  friend class replay;
   /// Makes a subtask run when that is possible. `number` is its place in program order.
   vertex_ref link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                   std::span<const vertex_ref> after, std::uint64_t number);
@@ -345,6 +362,7 @@ private:
   std::mutex locks_mutex_;       // guards the locks of data to which subtasks add
   bool is_planned_anew_ = false;
   std::unique_ptr<ready_order> order_;  // null: the newest subtask that is ready begins first
+  std::unique_ptr<replay> replay_;      // null unless repeat() is called
 };
 
 }  // namespace cleave::detail

@@ -1,0 +1,379 @@
+#include "graph/replay.hpp"
+
+#include <cleave/detail/clock.hpp>
+#include <cleave/detail/set_while.hpp>
+#include <cleave/poll.hpp>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/pool.hpp"
+#include "core/watch.hpp"
+#include "core/worker.hpp"
+#include "graph/transfers.hpp"
+
+namespace cleave::detail {
+namespace {
+
+/// Ticks: a subtask that takes longer is worth a task.
+std::uint64_t longest_short() noexcept { return 20 * ticks_per_microsecond(); }
+
+/// Ticks for which a value waits for others that go to the same node: to send a message takes as
+/// long.
+std::uint64_t longest_held() noexcept { return 3 * ticks_per_microsecond(); }
+
+/// The time of so many short subtasks is taken together.
+constexpr unsigned timed_together = 8;
+
+}  // namespace
+
+// ---- its tasks
+
+/// Runs subtasks that are ready, and what they make ready.
+class replay::runner final : public group_task {
+public:
+  runner(replay& r, replayed* ready) noexcept : group_task(r.graph_), of_(r), ready_(ready) {
+    name = "repeat";
+  }
+  void take(replayed* ready) noexcept { ready_ = ready; }
+  void execute() noexcept override { of_.run_all(std::exchange(ready_, nullptr)); }
+  /// Where it has not run, others find what it had: or they see that the graph is cancelled.
+  void dispose() noexcept override {
+    while (ready_ != nullptr) {
+      replayed& n = *std::exchange(ready_, ready_->next);
+      of_.make_ready(n);
+    }
+    delete this;
+  }
+
+private:
+  replay& of_;
+  replayed* ready_;
+};
+
+/// Runs what is in no list. It is pending, or runs, while that may be needed.
+///
+/// The invariant: while it is not, whoever puts something there makes it pending. Both do so by an
+/// exchange of `is_pending`, so one of them sees the other.
+class replay::waker final : public group_task {
+public:
+  explicit waker(replay& r) noexcept : group_task(r.graph_), of_(r) { name = "repeat"; }
+  void wake() noexcept {
+    if (is_pending_.exchange(true, std::memory_order_acq_rel)) return;
+    of_.graph_.pending.begin();
+    detail::make_ready(*this);
+  }
+  void execute() noexcept override { of_.run_all(nullptr); }
+  void dispose() noexcept override {
+    is_pending_.exchange(false, std::memory_order_acq_rel);
+    if (of_.over_.load(std::memory_order_relaxed)) return;
+    if (detail::stopped(&of_.graph_)) return of_.abandon();
+    if (of_.elsewhere_.load(std::memory_order_relaxed) != nullptr) wake();
+  }
+
+private:
+  replay& of_;
+  std::atomic<bool> is_pending_{false};
+};
+
+/// It is pending as long as any subtask has rounds to run.
+class replay::last_of_all final : public group_task {
+public:
+  explicit last_of_all(replay& r) noexcept : group_task(r.graph_) {}
+  void execute() noexcept override {}
+  void dispose() noexcept override {}
+};
+
+// ---- the owner
+
+replay::replay(graph_scope& g, std::uint64_t rounds)
+    : graph_(g),
+      rounds_(rounds),
+      begun_(g.made_),
+      receives_(g.nodes != nullptr ? g.nodes->size() : 0),
+      sent_(receives_.size()),
+      first_places_(receives_.size()),
+      is_shared_(workers_of(g) > 1),
+      usual_(longest_short()),
+      waker_(std::make_unique<waker>(*this)),
+      last_(std::make_unique<last_of_all>(*this)) {}
+
+replay::~replay() = default;
+
+void replay::run() {
+  order();
+  numbers_ = graph_.made_ - begun_;
+  graph_.made_ = begun_ + rounds_ * numbers_;
+  left_.store(all_.size(), std::memory_order_relaxed);
+  if (all_.empty()) over_.store(true, std::memory_order_relaxed);
+  else graph_.pending.begin();
+  replayed* ready = nullptr;
+  for (auto n = all_.rbegin(); n != all_.rend(); ++n)
+    if (n->unmet.load(std::memory_order_relaxed) == 0) n->next = std::exchange(ready, &*n);
+  try {
+    if (graph_.nodes != nullptr) graph_.nodes->enter_replay(*this);
+    run_here(ready);
+    end();
+  } catch (...) {
+    abandon();
+    end();
+    throw;
+  }
+}
+
+void replay::end() noexcept {
+  if (graph_.nodes != nullptr) graph_.nodes->leave_replay();
+  detail::wait(graph_);
+}
+
+void replay::run_here(replayed* ready) noexcept {
+  runner own(*this, nullptr);
+  const bool alone = workers_of(graph_) == 1 && !graph_.owner->of.cpus.oversubscribed;
+  watch messages(alone ? graph_.from_nodes : nullptr);
+  auto is_over = [this] { return over_.load(std::memory_order_acquire); };
+  auto has_more = [&] {
+    return elsewhere_.load(std::memory_order_relaxed) != nullptr || is_over();
+  };
+  while (!is_over()) {
+    bool found;
+    {
+      const scope_frame inside(own);
+      const set_while running(owner_runs_);
+      run_all(std::exchange(ready, nullptr));
+      const auto is_told = [] { return (rung_signals() & attention) != 0; };
+      found = is_over() || messages.until([&] { return has_more() || is_told(); });
+      if (is_told() && !answer(nullptr)) abandon();
+    }
+    if (!found) {
+      messages.end();
+      detail::wait(graph_, has_more);
+      messages.has_slept();
+    }
+    if (detail::stopped(&graph_)) abandon();
+  }
+}
+
+// ---- any thread
+
+void replay::make_ready(replayed& n) noexcept {
+  n.next = elsewhere_.load(std::memory_order_relaxed);
+  // Release: what made it ready. Partner: run_all().
+  while (!elsewhere_.compare_exchange_weak(n.next, &n, std::memory_order_release,
+                                           std::memory_order_relaxed)) {}
+  // The owner itself looks there next.
+  if (here.self != graph_.owner || !owner_runs_) waker_->wake();
+}
+
+void replay::abandon() noexcept {
+  if (!over_.exchange(true, std::memory_order_acq_rel)) detail::make_ready(*last_);
+}
+
+/// Runs these, and what becomes ready by them, in a task of the graph.
+void replay::run_all(replayed* ready) noexcept {
+  std::uint64_t since = ticks();
+  unsigned timed = 0;      // subtasks that have run since then
+  std::uint64_t held = 0;  // ticks for which values wait, about
+  while (!over_.load(std::memory_order_relaxed)) {
+    // What goes to another node goes first, then what a message has made ready: others may wait for
+    // what comes after it.
+    if (ready == nullptr || ready->transfers == 0) take_elsewhere(ready);
+    if (ready == nullptr) break;
+    replayed& n = *std::exchange(ready, ready->next);
+    if (!has_locks(n)) continue;
+    const bool are_long = usual_.load(std::memory_order_relaxed) >= longest_short();
+    if (is_shared_ && are_long) spawn_all(ready);
+    if (!run(n)) return abandon();
+    ready = complete(n, ready);
+    if (++timed == (are_long ? 1 : timed_together)) {
+      const std::uint64_t now = ticks();
+      usual_.store((now - since) / std::exchange(timed, 0), std::memory_order_relaxed);
+      since = now;
+    }
+    if (graph_.nodes != nullptr && graph_.nodes->has_unflushed()) {
+      held += usual_.load(std::memory_order_relaxed);
+      if (ready == nullptr || !ready->is_awaited ||
+          (ready->transfers == 0 && held >= longest_held()))
+        graph_.nodes->flush(), held = 0;
+    }
+    if (rung_signals() != 0 && !answer(ready)) [[unlikely]]
+      return abandon();
+  }
+  if (graph_.nodes != nullptr) graph_.nodes->flush();
+}
+
+/// Puts what is in nobody's list in front of this one.
+void replay::take_elsewhere(replayed*& ready) noexcept {
+  if (elsewhere_.load(std::memory_order_relaxed) == nullptr) return;
+  replayed* last = elsewhere_.exchange(nullptr, std::memory_order_acquire);
+  if (last == nullptr) return;  // another worker was first
+  replayed* const first = last;
+  while (last->next != nullptr) last = last->next;
+  last->next = std::exchange(ready, first);
+}
+
+/// Whether it has those that it needs; else it is made ready when it has got them.
+bool replay::has_locks(replayed& n) noexcept {
+  return n.of->adds_ == 0 || n.of->locked_ || graph_.lock(*n.of);
+}
+
+/// Returns false if the graph is cancelled.
+bool replay::run(replayed& n) noexcept {
+  subtask& s = *n.of;
+  n.unmet.store(n.all, std::memory_order_relaxed);
+  if (n.arrived != nullptr) take_arrival(n);
+  const std::uint64_t number = s.in_graph().number;
+  if (graph_.error.is_before(number)) {
+    s.skip();
+    return true;
+  }
+  try {
+    graph_.nodes != nullptr ? graph_.nodes->run(s) : s.call();
+  } catch (const cancelled&) { return false; } catch (...) {
+    graph_.keep(number, std::current_exception());
+  }
+  return true;
+}
+
+/// Puts what this makes ready in front of the list, and returns it.
+replayed* replay::complete(replayed& n, replayed* ready) noexcept {
+  subtask& s = *n.of;
+  const bool is_last = ++n.round == rounds_;
+  s.in_graph().number += numbers_;
+  if (n.transfers != 0) static_cast<distribution::send&>(s).next_round(n.transfers);
+  if (s.locked_) graph_.unlock(s);
+  // acq_rel: what this one did, to those after it. Partners: the others that count off.
+  const auto tell = [&ready](replayed& to) {
+    if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) to.next = std::exchange(ready, &to);
+  };
+  for (replayed* const to : n.same_round) tell(*to);
+  if (!is_last) {
+    for (replayed* const to : n.next_round) tell(*to);
+  } else if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    abandon();
+  }
+  return ready;
+}
+
+/// Serves whoever has rung. Returns false if the graph is cancelled.
+bool replay::answer(replayed* ready) noexcept {
+  try {
+    if (ready != nullptr && ready->next != nullptr) give_half(ready);
+    poll();
+  } catch (const cancelled&) { return false; } catch (const std::bad_alloc&) {
+    // Nothing was given. All is in the list still, or where others find it.
+  }
+  return !detail::stopped(&graph_);
+}
+
+/// Every other one, so that neighbours, which have the same data, are on both sides.
+void replay::give_half(replayed* ready) {
+  auto given = std::make_unique<runner>(*this, nullptr);
+  replayed* half = nullptr;
+  for (replayed* n = ready; n != nullptr && n->next != nullptr; n = n->next) {
+    replayed* const second = n->next;
+    n->next = second->next;
+    second->next = std::exchange(half, second);
+  }
+  given->take(half);
+  spawn(*given.release());
+}
+
+void replay::spawn_all(replayed*& ready) noexcept {
+  while (ready != nullptr) {
+    try {
+      auto given = std::make_unique<runner>(*this, nullptr);
+      replayed& n = *std::exchange(ready, ready->next);
+      n.next = nullptr;
+      given->take(&n);
+      spawn(*given.release());
+    } catch (const cancelled&) {
+      // The next poll tells.
+    } catch (const std::bad_alloc&) { return; }
+  }
+}
+
+// ---- transfers
+
+void replay::take_arrival(replayed& n) noexcept {
+  auto& r = static_cast<distribution::receive_values&>(*n.of);
+  const std::lock_guard lock(graph_.nodes->node_.mutex);
+  auto& [taken, is_counted, came] = *n.arrived;
+  r.arrival = std::move(*came.front());
+  came.pop_front();
+  ++taken;
+  is_counted = !came.empty() && came.front();
+  if (is_counted) n.unmet.fetch_sub(1, std::memory_order_relaxed);  // the subtask itself is left
+}
+
+void replay::arrives(unsigned from, std::uint64_t k, distribution::arrived& a) {
+  const auto& all = receives_[from];
+  replayed& n = *all[k % all.size()];
+  auto& [taken, is_counted, came] = *n.arrived;
+  const std::uint64_t round = k / all.size();
+  if (round < taken) return;  // it has come
+  if (came.size() <= round - taken) came.resize(round - taken + 1);
+  came[round - taken] = std::move(a);
+  if (round != taken || std::exchange(is_counted, true)) return;
+  // acq_rel: it, and what those before it did. Partners: the others that count off.
+  if (n.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
+}
+
+void distribution::begin_replay() { mine_.lengths.clear(); }
+
+void distribution::enter_replay(replay& r) {
+  for (std::uint64_t round = 1; round < r.rounds_; ++round)
+    for (const std::uint64_t n : mine_.lengths) made_.all.add(entry::mine), made_.all.add(n);
+  const std::lock_guard lock(node_.mutex);
+  for (unsigned rank = 0; rank < size(); ++rank) {
+    between_.sent[rank] += (r.rounds_ - 1) * r.sent_[rank];
+    r.first_places_[rank] = between_.from[rank].made();
+  }
+  if (between_.released) return r.abandon();
+  between_.rounds = &r;
+  for (unsigned rank = 0; rank < size(); ++rank)
+    between_.from[rank].skip(r.transfers_from(rank),
+                             [&](std::uint64_t k, arrived& a) { r.arrives(rank, k, a); });
+}
+
+void distribution::leave_replay() noexcept {
+  const std::lock_guard lock(node_.mutex);
+  between_.rounds = nullptr;
+}
+
+// ---- the graph
+
+bool graph_scope::begin_replay(std::uint64_t rounds) {
+  refuse_in_replay("not within itself");
+  // What subtasks take is recorded for each, and the order of those that are ready is another.
+  if (owner == nullptr || owner->of.recording != nullptr || order_ != nullptr) return false;
+  if (nodes != nullptr && nodes->is_mine())
+    throw std::logic_error("cleave::graph::repeat: not within for_mine()");
+  detail::wait(*this);
+  replay_ = std::make_unique<replay>(*this, rounds);
+  if (nodes != nullptr) nodes->begin_replay();
+  return true;
+}
+
+void graph_scope::run_replay() {
+  const std::unique_ptr<replay> rounds = std::move(replay_);
+  try {
+    rounds->run();
+  } catch (...) {
+    if (nodes != nullptr) nodes->cancel();
+    throw;
+  }
+  told_stopped(this);
+}
+
+void graph_scope::drop_replay() noexcept {
+  replay_ = nullptr;
+  if (nodes != nullptr) nodes->cancel();  // others may wait for what this node was to send
+}
+
+void graph_scope::refuse_in_replay(const char* what) const {
+  if (replay_ != nullptr) throw std::logic_error(std::string("cleave::graph::repeat: ") + what);
+}
+
+}  // namespace cleave::detail

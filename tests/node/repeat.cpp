@@ -1,0 +1,127 @@
+// Rounds of subtasks that several nodes make once, each its part.
+#include "node/parts_of_nodes.hpp"
+#include "node/team_of.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace cleave::tests {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(, team_of,
+                         testing::Values(shape{1, 2, 0us}, shape{2, 1, 0us}, shape{2, 3, 50us},
+                                         shape{3, 1, 200us}, shape{5, 2, 0us}),
+                         shape_name);
+
+struct random_rounds : parts_of_nodes {
+  int rounds = 0;
+  int throws_in = -1;   // the round in which part 77 throws
+  int cancels_in = -1;  // the round in which part 77 cancels the graph
+  auto input() { return std::tie(seed, rounds, throws_in, cancels_in); }
+
+  std::vector<value> expected() const {
+    std::vector<value> v(data, 1);
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < parts; ++i) {
+        std::vector<value> reads;
+        for (const std::size_t d : read(i)) reads.push_back(v[d]);
+        v[written(i)] = changed(i + round, v[written(i)], reads);
+      }
+    }
+    for (value& each : v) each = 3 * each;
+    return v;
+  }
+
+  std::vector<value> run(team& all) const {
+    team_graph g(all);
+    std::vector<datum<value>> v;
+    for (std::size_t k = 0; k < data; ++k) v.push_back(g.make<value>(0));
+    for (const auto& d : v) g.run([](value& to) { to = 1; }, out(d));
+    const std::vector<int> mine = of(all.rank(), all.size());
+    g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t first) {
+      g.for_mine(parts, mine, [&](int i) {
+        std::vector<datum<value>> reads;
+        for (const std::size_t d : read(i)) reads.push_back(v[d]);
+        const auto f = [i, &g, round = static_cast<int>(first), *this](values<const value> r,
+                                                                       value& to) mutable {
+          disturb(static_cast<std::uint64_t>(i));
+          if (i == 77 && round == throws_in) throw std::domain_error("in " + std::to_string(round));
+          if (i == 77 && round == cancels_in) g.cancel();
+          to = changed(i + round++, to, {r.begin(), r.end()});
+        };
+        if (adds(i)) g.run(f, in(reads), add(v[written(i)]));
+        else g.run(f, in(reads), inout(v[written(i)]));
+      });
+    });
+    std::string threw;
+    try {
+      if (!g.wait()) {
+        noted.add(all.rank(), "cancelled");
+        return {};
+      }
+    } catch (const std::domain_error& e) { threw = e.what(); }
+    if (throws_in >= 0) {
+      noted.add(all.rank(), threw);
+      return {};
+    }
+    // What follows is made by all.
+    for (const auto& d : v) g.run([](value& to) { to *= 3; }, inout(d));
+    for (const auto& d : v) g.bring(d);
+    EXPECT_TRUE(g.wait());
+    std::vector<value> result;
+    std::string seen;
+    for (const auto& d : v) result.push_back(*d), seen += ' ' + std::to_string(*d);
+    noted.add(all.rank(), seen);
+    return result;
+  }
+};
+
+TEST_P(team_of, random_rounds) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    noted.clear();
+    const random_rounds p{{seed}, static_cast<int>(1 + 3 * seed)};
+    EXPECT_EQ(j.root().run_on_all(p), p.expected()) << "seed " << seed;
+    EXPECT_EQ(noted.all().size(), size);
+    for (const auto& [rank, seen] : noted.all()) EXPECT_EQ(seen, noted.all()[0]);
+  }
+}
+
+TEST_P(team_of, a_round_throws) {
+  for (const int round : {0, 3, 19}) {
+    noted.clear();
+    j.root().run_on_all(random_rounds{{static_cast<std::uint64_t>(round)}, 20, round});
+    EXPECT_EQ(noted.all().size(), size);
+    for (const auto& [rank, seen] : noted.all())
+      EXPECT_EQ(seen, std::vector{"in " + std::to_string(round)}) << rank;
+  }
+}
+
+TEST_P(team_of, a_round_cancels_the_graph) {
+  for (const int round : {0, 3, 19}) {
+    noted.clear();
+    j.root().run_on_all(random_rounds{{static_cast<std::uint64_t>(round)}, 20, -1, round});
+    for (const auto& [rank, seen] : noted.all())
+      EXPECT_EQ(seen, std::vector<std::string>{"cancelled"}) << rank;
+  }
+}
+
+/// Repeats subtasks that no for_mine() makes.
+struct made_by_all {
+  auto input() { return std::tie(); }
+  bool run(team& all) const {
+    team_graph g(all);
+    auto d = g.make<value>(0);
+    g.repeat(10, [&](std::uint64_t) { g.run([](value& to) { ++to; }, inout(d)); });
+    return g.wait();
+  }
+};
+
+TEST_P(team_of, repeats_only_what_for_mine_makes) {
+  if (size == 1) EXPECT_TRUE(j.root().run_on_all(made_by_all{}));
+  else EXPECT_THROW(j.root().run_on_all(made_by_all{}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace cleave::tests
