@@ -25,15 +25,19 @@ void distribution::require_at_home(std::span<const datum_use> uses, unsigned to)
       refuse_in_mine("a datum is written at its home");
 }
 
+void distribution::require_newest_at_homes() const {
+  for (const datum_place* const d : mine_.data)
+    if (!d->holders.empty() && d->holders.front() != d->home)
+      refuse_in_mine("the newest value of each datum is at its home");
+}
+
 void distribution::begin_mine() {
   if (mine_.is_on) refuse_in_mine("within itself");
   if (!planning_.file.empty() || planning_.plan != nullptr || planning_.recording != nullptr)
     refuse_in_mine("a graph with a plan is made by all");
   if (replanning_ != nullptr) refuse_in_mine("a graph that is planned anew is made by all");
   if (graph_.lends != nullptr) refuse_in_mine("a graph whose nodes lend subtasks is made by all");
-  for (const datum_place* const d : mine_.data)
-    if (!d->holders.empty() && d->holders.front() != d->home)
-      refuse_in_mine("the newest value of each datum is at its home");
+  require_newest_at_homes();
   mine_.is_on = mine_.was_on = true;
   mine_.begun = graph_.made_, mine_.next = 0;
 }

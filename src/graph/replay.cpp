@@ -320,7 +320,11 @@ void replay::arrives(unsigned from, std::uint64_t k, distribution::arrived& a) {
   if (n.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
 }
 
-void distribution::begin_replay() { mine_.lengths.clear(); }
+void distribution::begin_replay() {
+  require_newest_at_homes();
+  reset_to_homes();
+  mine_.lengths.clear();
+}
 
 void distribution::enter_replay(replay& r) {
   for (std::uint64_t round = 1; round < r.rounds_; ++round)
@@ -346,13 +350,14 @@ void distribution::leave_replay() noexcept {
 
 bool graph_scope::begin_replay(std::uint64_t rounds) {
   refuse_in_replay("not within itself");
-  // What subtasks take is recorded for each, and the order of those that are ready is another.
-  if (owner == nullptr || owner->of.recording != nullptr || order_ != nullptr) return false;
   if (nodes != nullptr && nodes->is_mine())
     throw std::logic_error("cleave::graph::repeat: not within for_mine()");
+  // All nodes do that, also one that makes the rounds one by one.
+  if (nodes != nullptr) nodes->begin_replay();
+  // What subtasks take is recorded for each, and the order of those that are ready is another.
+  if (owner == nullptr || owner->of.recording != nullptr || order_ != nullptr) return false;
   detail::wait(*this);
   replay_ = std::make_unique<replay>(*this, rounds);
-  if (nodes != nullptr) nodes->begin_replay();
   return true;
 }
 

@@ -37,8 +37,9 @@ struct random_rounds : parts_of_nodes {
   std::vector<value> run(team& all) const {
     team_graph g(all);
     std::vector<datum<value>> v;
-    for (std::size_t k = 0; k < data; ++k) v.push_back(g.make<value>(0));
-    for (const auto& d : v) g.run([](value& to) { to = 1; }, out(d));
+    for (std::size_t k = 0; k < data; ++k) v.push_back(g.make<value>(1));
+    if (seed % 2 == 0)  // else all nodes have all data
+      for (const auto& d : v) g.run([](value& to) { to = 1; }, out(d));
     const std::vector<int> mine = of(all.rank(), all.size());
     g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t first) {
       g.for_mine(parts, mine, [&](int i) {

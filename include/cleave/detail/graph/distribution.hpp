@@ -98,7 +98,9 @@ public:
   void end_mine(std::uint64_t n);
   /// Whether the subtasks that are made are those of begin_mine().
   bool is_mine() const noexcept { return mine_.is_on; }
-  /// What is made from here on is the first of the rounds of repeat().
+  /// What is made from here on is the first of the rounds of repeat(). Each datum is only at its
+  /// home then, as before the others: so all rounds need the same transfers. Throws
+  /// std::logic_error.
   void begin_replay();
   /// These rounds run now. Called once all subtasks of the first one are made.
   void enter_replay(replay& r);
@@ -236,6 +238,7 @@ private:
                    unsigned to) noexcept;
   [[noreturn]] static void refuse_in_mine(const char* what);
   static void require_at_home(std::span<const datum_use> uses, unsigned to);
+  void require_newest_at_homes() const;
   void reset_to_homes() noexcept;
   void tell_transfers();
   void compare_transfers();
