@@ -76,7 +76,7 @@ public:
 
   /// A subtask is ready, and it is not the caller's turn to run it.
   void make_ready(replayed& n) noexcept;
-  /// Nothing more of this begins.
+  /// Nothing more of this begins: all is done, or the graph is cancelled.
   void abandon() noexcept;
 
   // These are called with the team's mutex.
@@ -112,7 +112,6 @@ private:
   bool answer(replayed* ready) noexcept;
   void give_half(replayed* ready);
   void spawn_all(replayed*& ready) noexcept;
-  void wake() noexcept;
 
   graph_scope& graph_;
   const std::uint64_t rounds_;
