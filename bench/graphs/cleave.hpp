@@ -6,6 +6,7 @@
 #include <cleave/cleave.hpp>
 #include <numeric>
 #include <ranges>
+#include <utility>
 #include <vector>
 
 #include "program.hpp"

@@ -245,6 +245,10 @@ vertex_ref graph_scope::enter(std::unique_ptr<subtask> s, std::span<const datum_
 
 vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_use> uses,
                              std::span<const vertex_ref> after, std::uint64_t number) {
+  const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);
+  if (adds != 0) s->adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
+  for (const datum_use& u : uses)
+    if (u.mode == access_mode::add) s->adds_to_[s->adds_++] = &u.of->uses;
   if (replay_ != nullptr) [[unlikely]]
     return replay_->record(std::move(s), uses, after, number);
   ++links_;
@@ -255,10 +259,6 @@ vertex_ref graph_scope::link(std::unique_ptr<subtask> s, std::span<const datum_u
   before_.clear();
   for (const datum_use& u : uses) u.of->uses.collect(u.mode, links_, before_);
   for (const vertex_ref& v : after) append_once(v, links_, before_);
-  const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);
-  if (adds != 0) s->adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
-  for (const datum_use& u : uses)
-    if (u.mode == access_mode::add) s->adds_to_[s->adds_++] = &u.of->uses;
   const std::uint32_t met = put_behind(*s, number);
   const vertex_ref made{&s->in_graph(), number, nodes != nullptr ? nodes->rank() : 0};
   for (const datum_use& u : uses) u.of->uses.enter(u.mode, made);

@@ -95,7 +95,6 @@ replay::replay(graph_scope& g, std::uint64_t rounds)
       receives_(g.nodes != nullptr ? g.nodes->size() : 0),
       sent_(receives_.size()),
       first_places_(receives_.size()),
-      is_shared_(workers_of(g) > 1),
       usual_(longest_short()),
       waker_(std::make_unique<waker>(*this)),
       last_(std::make_unique<last_of_all>(*this)) {}
@@ -183,7 +182,7 @@ void replay::run_all(replayed* ready) noexcept {
     replayed& n = *std::exchange(ready, ready->next);
     if (!has_locks(n)) continue;
     const bool are_long = usual_.load(std::memory_order_relaxed) >= longest_short();
-    if (is_shared_ && are_long) spawn_all(ready);
+    if (are_long && workers_of(graph_) > 1) spawn_all(ready);
     if (!run(n)) return abandon();
     ready = complete(n, ready);
     if (++timed == (are_long ? 1 : timed_together)) {

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,8 @@ struct replayed {
 
   const std::unique_ptr<subtask> of;
   replay& in;
-  const std::size_t place;                        // in a round
+  const std::size_t place;  // in a round
+  std::vector<datum_use> uses;
   std::atomic<std::uint32_t> unmet{0};            // what its next run still waits for
   std::uint32_t all = 0;                          // what each run but the first waits for
   std::vector<replayed*> same_round, next_round;  // what comes after it
@@ -52,12 +52,6 @@ struct replayed {
 /// cost no task each. Long ones do, and are not kept in a list: nobody waits for a subtask to end.
 class replay {
 public:
-  struct use {
-    access_mode mode;
-    replayed* by;
-  };
-  using uses_by_datum = std::unordered_map<const any_datum*, std::vector<use>>;  // in program order
-
   replay(graph_scope& g, std::uint64_t rounds);
   ~replay();
   replay(const replay&) = delete;
@@ -118,7 +112,6 @@ private:
   const std::uint64_t begun_;  // the graph's last number before
   std::uint64_t numbers_ = 0;  // how many a round has
   std::deque<replayed> all_;
-  uses_by_datum uses_;                                  // until order()
   std::vector<std::pair<replayed*, replayed*>> named_;  // by after(): each comes before its second
   std::vector<std::vector<replayed*>> receives_;        // by rank
   std::vector<std::uint64_t> sent_,
@@ -127,7 +120,6 @@ private:
   std::atomic<bool> over_{false};
   std::atomic<replayed*> elsewhere_{nullptr};  // ready, and in nobody's list
   bool owner_runs_ = false;                    // the owner's: it will look into that list
-  const bool is_shared_;                       // there are other workers
   std::atomic<std::uint64_t> usual_;           // ticks that a subtask took of late
   std::unique_ptr<waker> waker_;
   std::unique_ptr<last_of_all> last_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -10,45 +11,11 @@
 namespace cleave::detail {
 namespace {
 
-/// A subtask in one of two rounds that follow each other.
-struct instance {
-  replayed* of;
-  int round;
-};
-
 struct edge_of_round {
   replayed *from, *to;
-  bool same_round;
 };
 
 bool is_sending(const replayed* n) noexcept { return n->transfers != 0; }
-
-/// What datum_uses keeps, for subtasks that are all still to run.
-class uses_in_turn {
-public:
-  template <class F>
-  void each_before(access_mode mode, F f) const {
-    const auto& these = mode == access_mode::in                        ? writers_
-                        : mode == access_mode::add && goes_on_adding() ? before_
-                        : readers_.empty()                             ? writers_
-                                                                       : readers_;
-    std::ranges::for_each(these, f);
-  }
-  void enter(access_mode mode, instance by) {
-    if (mode == access_mode::in) return readers_.push_back(by);
-    if (mode != access_mode::add || !goes_on_adding()) {
-      std::swap(before_, readers_.empty() ? writers_ : readers_);
-      readers_.clear(), writers_.clear();
-      adding_ = mode == access_mode::add;
-    }
-    writers_.push_back(by);
-  }
-
-private:
-  bool goes_on_adding() const noexcept { return adding_ && readers_.empty(); }
-  std::vector<instance> writers_, readers_, before_;
-  bool adding_ = false;
-};
 
 }  // namespace
 
@@ -58,12 +25,7 @@ vertex_ref replay::record(std::unique_ptr<subtask> s, std::span<const datum_use>
   subtask& its = *n.of;
   its.replayed_ = &n, its.completed_ = true;
   its.in_graph().number = number;
-  const auto adds = std::ranges::count(uses, access_mode::add, &datum_use::mode);
-  if (adds != 0) its.adds_to_ = std::make_unique<datum_uses*[]>(static_cast<std::size_t>(adds));
-  for (const datum_use& u : uses) {
-    uses_[u.of].push_back({u.mode, &n});
-    if (u.mode == access_mode::add) its.adds_to_[its.adds_++] = &u.of->uses;
-  }
+  n.uses.assign(uses.begin(), uses.end());
   for (const vertex_ref& v : after)
     if (vertex* const before = v.get())
       if (replayed* const other = subtask::of(*before).replayed_) named_.push_back({other, &n});
@@ -78,46 +40,40 @@ vertex_ref replay::record(std::unique_ptr<subtask> s, std::span<const datum_use>
 }
 
 /// Goes through two rounds: what comes before a subtask of the second one is the same in each but
-/// the first; in the first it is what is of the same round.
-static std::vector<edge_of_round> edges_of(const replay::uses_by_datum& uses_of) {
+/// the first. What is in front of it in the program is of the same round, all else of the one
+/// before.
+void replay::order() {
   std::vector<edge_of_round> edges;
-  for (const auto& [datum, uses] : uses_of) {
-    uses_in_turn its;
-    for (const int round : {0, 1}) {
-      for (auto u = uses.begin(); u != uses.end();) {
-        // A subtask may use the datum in several ways, and does not come after itself.
-        const auto next = std::find_if(u, uses.end(), [&](const auto& o) { return o.by != u->by; });
-        for (auto each = u; round == 1 && each != next; ++each)
-          its.each_before(each->mode, [&](const instance& b) {
-            if (b.of != each->by) edges.push_back({b.of, each->by, b.round == 1});
-          });
-        for (; u != next; ++u) its.enter(u->mode, {u->by, round});
+  std::unordered_map<const any_datum*, datum_uses> uses_of;
+  std::vector<vertex*> before;
+  for (const bool is_second : {false, true}) {
+    for (replayed& n : all_) {
+      const std::uint64_t link = ++graph_.links_;
+      for (const datum_use& u : n.uses) uses_of[u.of].make_room(link);
+      before.clear();
+      for (const datum_use& u : n.uses) uses_of[u.of].collect(u.mode, link, before);
+      for (vertex* const b : before) {
+        replayed* const other = subtask::of(*b).replayed_;
+        if (is_second && other != &n) edges.push_back({other, &n});
       }
+      vertex& its = n.of->in_graph();
+      for (const datum_use& u : n.uses) uses_of[u.of].enter(u.mode, {&its, its.number, 0});
     }
   }
-  return edges;
-}
-
-void replay::order() {
-  auto edges = edges_of(uses_);
-  for (const auto& [before, after] : named_) {
-    edges.push_back({before, after, true});
-    edges.push_back({after, before, false});  // they, too, run in turns
+  for (const auto& [first, second] : named_) {
+    edges.push_back({first, second});
+    edges.push_back({second, first});  // they, too, run in turns
   }
-  uses_.clear(), named_.clear();
-  // Who comes after another one of the same round comes after its last run anyway.
-  std::ranges::sort(edges, [](const edge_of_round& a, const edge_of_round& b) {
-    return std::tuple(a.from->place, a.to->place, !a.same_round) <
-           std::tuple(b.from->place, b.to->place, !b.same_round);
-  });
-  const auto is_same = [](const auto& a, const auto& b) {
-    return a.from == b.from && a.to == b.to;
-  };
+  named_.clear();
+  const auto places = [](const edge_of_round& e) { return std::pair(e.from->place, e.to->place); };
+  std::ranges::sort(edges, {}, places);
+  const auto is_same = [&](const auto& a, const auto& b) { return places(a) == places(b); };
   edges.erase(std::unique(edges.begin(), edges.end(), is_same), edges.end());
-  for (const auto& e : edges) {
-    (e.same_round ? e.from->same_round : e.from->next_round).push_back(e.to);
-    ++e.to->all;
-    if (e.same_round) e.to->unmet.fetch_add(1, std::memory_order_relaxed);
+  for (const auto& [from, to] : edges) {
+    const bool is_same_round = from->place < to->place;
+    (is_same_round ? from->same_round : from->next_round).push_back(to);
+    ++to->all;
+    if (is_same_round) to->unmet.fetch_add(1, std::memory_order_relaxed);
   }
   for (replayed& n : all_) {
     if (n.all == 0) n.next_round.push_back(&n), ++n.all;  // nothing else keeps two runs apart

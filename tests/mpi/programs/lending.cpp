@@ -12,18 +12,13 @@
 #include <tuple>
 #include <vector>
 
+#include "mix.hpp"
+
 namespace {
 
 using value = std::uint64_t;
 constexpr std::size_t width = 12;
 constexpr int steps = 40;
-
-value mix(value x) noexcept {  // splitmix64
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 struct item {
   value v = 0;

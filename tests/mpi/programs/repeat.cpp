@@ -2,7 +2,6 @@
 // hundred kilobytes, which each round changes. Prints what came out.
 #include <cleave/cleave.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <stdexcept>
@@ -10,19 +9,14 @@
 #include <tuple>
 #include <vector>
 
+#include "mix.hpp"
+
 namespace {
 
 using value = std::uint64_t;
 using values = std::vector<value>;
 constexpr std::size_t width = 13;
 constexpr std::uint64_t rounds = 50;
-
-value mix(value x) noexcept {  // splitmix64
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 std::size_t length(std::size_t k) { return k == 3 ? 40'000 : k == 8 ? 2'000 : 1 + k; }
 
