@@ -35,6 +35,8 @@ public:
     } while (spin());
     return false;
   }
+  /// Receives what has come, if it watches.
+  void look_again() noexcept { look(); }
   /// The worker has slept since until() looked in vain. A sleep costs its CPU as much as a wait of
   /// that length; but those that wait for this node wait for it to be woken.
   void has_slept() noexcept {

@@ -88,7 +88,7 @@ private:
     return result;
   }
   void send(std::vector<std::byte> result) {
-    by_.node_.send(lender, std::move(result));
+    by_.node_.send(lender, result);
     by_.node_.flush();
   }
 
@@ -122,7 +122,7 @@ void lending::ask() noexcept {
     auto message = begin(kind::ask);
     byte_writer w(message);
     w.put(made_.up_to), w.put(std::uint32_t{wanted}), w.put(std::uint32_t{ahead});
-    node_.send(to, std::move(message));
+    node_.send(to, message);
   } catch (...) { return; }  // no memory: the next one that is idle asks
   node_.flush();
   asks_.next = to;
@@ -162,7 +162,7 @@ void lending::refuse(unsigned from, std::uint64_t number, const std::exception_p
   const auto bytes = exception_bytes(why);
   w.put(number), w.put(static_cast<std::uint8_t>(ending::error)), w.put(0.0);
   w.raw(bytes.data(), bytes.size());
-  node_.send(from, std::move(result));
+  node_.send(from, result);
   node_.flush();
 }
 

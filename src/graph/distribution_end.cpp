@@ -195,7 +195,7 @@ void distribution::abandon() noexcept {
 
 void distribution::tell(unsigned to, std::vector<std::byte> message) noexcept {
   put_state(message);
-  node_.send(to, std::move(message));
+  node_.send(to, message);
   node_.flush();
 }
 
@@ -208,7 +208,7 @@ void distribution::tell_all(const std::vector<std::byte>& message) noexcept {
 void distribution::release() noexcept {
   between_.released = true;
   for (lane& from : between_.from) from.release([this](receive_values& r) { arrives(r, {}); });
-  if (between_.rounds != nullptr) between_.rounds->abandon();
+  if (between_.rounds != nullptr) between_.rounds->of().abandon();
   if (graph_.lends != nullptr) graph_.lends->release();
 }
 

@@ -116,22 +116,34 @@ void distribution::keep(std::uint64_t number, std::vector<std::byte> error) {
 std::size_t distribution::send_values(const transferred& data, const transfer_of& of) noexcept {
   if (!graph_.error.is_before(of.number)) {
     try {
-      auto message = begin(planning_.recording != nullptr ? kind::timed_value : kind::value);
-      byte_writer w(message);
-      w.put<std::uint32_t>(rank()), w.put(of.place);
-      if (planning_.recording != nullptr) w.put(recorder::now());
-      data.put(w);
-      const std::size_t size = message.size();
-      node_.send(of.to, std::move(message));
+      const std::size_t size = put_values(data, of);
       unflushed_.store(true, std::memory_order_release);  // partner: flush
       return size;
     } catch (...) { graph_.keep(of.number, std::current_exception()); }
   }
+  if (of.within != nullptr) of.within->send();  // the values of earlier rounds come first
   auto message = begin(kind::absent);
   byte_writer w(message);
   w.put<std::uint32_t>(rank()), w.put(of.place);
   tell(of.to, std::move(message));
   return 0;
+}
+
+/// Returns the length of the message, or 0 if others go with it.
+std::size_t distribution::put_values(const transferred& data, const transfer_of& of) {
+  if (of.within != nullptr) return of.within->add(of.place, data, of.group), 0;
+  auto message = begin(planning_.recording != nullptr ? kind::timed_value : kind::value);
+  byte_writer w(message);
+  w.put<std::uint32_t>(rank()), w.put(of.place);
+  if (planning_.recording != nullptr) w.put(recorder::now());
+  data.put(w);
+  node_.send(of.to, message);
+  return message.size();
+}
+
+void distribution::begin_values(std::vector<std::byte>& message) const {
+  byte_writer w(message);
+  w.put(port), w.put(static_cast<std::uint8_t>(kind::values)), w.put<std::uint32_t>(rank());
 }
 
 void distribution::await_arrival(subtask& s) {
@@ -150,6 +162,35 @@ void distribution::arrives(receive_values& r, arrived a) noexcept {
   r.arrival = std::move(a);
   // acq_rel: it, and what those before it did. Partner: the others that count off.
   if (r.in_graph().unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(r);
+}
+
+/// Values of rounds, which need not be rounds of repeat() here. Called with the team's mutex.
+void distribution::take_values(byte_reader& r, std::vector<std::byte>& message) {
+  const auto from = r.get<std::uint32_t>();
+  if (from >= size()) r.fail("a member");
+  round_transfers* const rounds = between_.rounds;
+  while (r.left() != 0 && !between_.released) {
+    const auto place = r.get<std::uint64_t>();
+    byte_reader value = r.get_block();
+    const bool is_of_rounds = rounds != nullptr && rounds->has(from, place);
+    arrived other;
+    arrived& its = is_of_rounds ? rounds->free_place(from, place) : other;
+    its.has_value = true, its.datum = value.get<std::uint32_t>();
+    const std::size_t length = value.left();
+    constexpr std::size_t worth_no_copy = 4096;
+    if (r.left() == 0 && length >= worth_no_copy) {
+      its.first = message.size() - length;
+      its.message = std::move(message);
+    } else {
+      const auto bytes = value.raw(length);
+      its.first = 0;
+      its.message.assign(bytes.begin(), bytes.end());
+    }
+    if (is_of_rounds) rounds->has_come();
+    else if (auto* const awaits = between_.from[from].arrive(place, other))
+      arrives(*awaits, std::move(other));
+  }
+  if (rounds != nullptr) rounds->make_ready();
 }
 
 bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
@@ -174,11 +215,16 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       if (!a.has_value) get_state(r);
       a.message = std::move(message);
       if (between_.released) return false;
-      if (replay* const rounds = between_.rounds; rounds != nullptr && rounds->has(from, place))
-        return rounds->arrives(from, place - rounds->first_place(from), a), false;
-      if (auto* const awaits = between_.from[from].arrive(place, a)) arrives(*awaits, std::move(a));
+      if (auto* const rounds = between_.rounds; rounds != nullptr && rounds->has(from, place)) {
+        rounds->free_place(from, place) = std::move(a);
+        rounds->has_come();
+        rounds->make_ready();
+      } else if (auto* const awaits = between_.from[from].arrive(place, a)) {
+        arrives(*awaits, std::move(a));
+      }
       return false;
     }
+    case kind::values: take_values(r, message); return false;
     case kind::done: ++rounds_.children_done; break;
     case kind::go_on: ++rounds_.agreed, rounds_.was_cancelled = r.get<bool>(); break;
     case kind::differs: rounds_.differs = true; [[fallthrough]];

@@ -85,7 +85,7 @@ void distribution::tell_transfers() {
     auto message = begin(kind::transfers);
     byte_writer w(message);
     w.put(round), w.put<std::uint32_t>(rank()), w.put(mine_.sent[to]), w.put(mine_.made[to]);
-    node_.send(to, std::move(message));
+    node_.send(to, message);
   }
   node_.flush();
 }
@@ -100,7 +100,7 @@ void distribution::compare_transfers() {
     if (rank() == 0) return differ(its.round), true;
     auto message = begin(kind::differing);
     byte_writer(message).put(its.round);
-    node_.send(0, std::move(message));
+    node_.send(0, message);
     return node_.flush(), true;
   });
 }

@@ -106,7 +106,7 @@ void distribution::gather_measured() {
     auto message = begin(kind::measured);
     byte_writer w(message);
     planning_.recording->put_measured(w);
-    node_.send(0, std::move(message));
+    node_.send(0, message);
     return node_.flush();
   }
   await([&] { return planning_.measured.size() >= size() - 1; });

@@ -152,7 +152,7 @@ bool lending::lend_one(unsigned to) {
     auto message = begin(kind::loan);
     byte_writer(message).put(number);
     pack(message, e, b);
-    node_.send(to, std::move(message));
+    node_.send(to, message);
     l.cost = recorder::now() - began;
     return true;
   } catch (...) {

@@ -12,7 +12,7 @@ void letters::send(unsigned to, const std::vector<std::byte>& contents) {
   auto message = team_node::begin_message(port);
   byte_writer(message).put(std::uint32_t{all_.rank});
   message.insert(message.end(), contents.begin(), contents.end());
-  all_.send(to, std::move(message));
+  all_.send(to, message);
   all_.flush();
 }
 

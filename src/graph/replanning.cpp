@@ -77,7 +77,7 @@ void replanning::tell_done(std::uint64_t subtasks) {
   auto m = begin(message::done);
   byte_writer w(m);
   w.put<std::uint32_t>(node_.rank), w.put(subtasks);
-  node_.send(0, std::move(m));
+  node_.send(0, m);
   node_.flush();
 }
 
@@ -110,7 +110,7 @@ void replanning::report() {
   auto m = begin(message::report);
   byte_writer w(m);
   times_.put_report(w);
-  node_.send(0, std::move(m));
+  node_.send(0, m);
   node_.flush();
 }
 

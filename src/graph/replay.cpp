@@ -20,9 +20,13 @@ namespace {
 /// Ticks: a subtask that takes longer is worth a task.
 std::uint64_t longest_short() noexcept { return 20 * ticks_per_microsecond(); }
 
-/// Ticks for which a value waits for others that go to the same node: to send a message takes as
-/// long.
-std::uint64_t longest_held() noexcept { return 3 * ticks_per_microsecond(); }
+/// Ticks for which a value waits for the others of its group. A message costs its two nodes about a
+/// fifth of that, and who has all that it needs loses less by waiting than by as many messages.
+std::uint64_t longest_held() noexcept { return 8 * ticks_per_microsecond(); }
+
+/// Ticks for which a value waits that is the last one of its group, if another one will soon go to
+/// some node.
+std::uint64_t longest_held_alone() noexcept { return ticks_per_microsecond() / 2; }
 
 /// The time of so many short subtasks is taken together.
 constexpr unsigned timed_together = 8;
@@ -41,10 +45,7 @@ public:
   void execute() noexcept override { of_.run_all(std::exchange(ready_, nullptr)); }
   /// Where it has not run, others find what it had: or they see that the graph is cancelled.
   void dispose() noexcept override {
-    while (ready_ != nullptr) {
-      replayed& n = *std::exchange(ready_, ready_->next);
-      of_.make_ready(n);
-    }
+    of_.make_all_ready(ready_);
     delete this;
   }
 
@@ -92,9 +93,9 @@ replay::replay(graph_scope& g, std::uint64_t rounds)
     : graph_(g),
       rounds_(rounds),
       begun_(g.made_),
-      receives_(g.nodes != nullptr ? g.nodes->size() : 0),
-      sent_(receives_.size()),
-      first_places_(receives_.size()),
+      between_(g.nodes != nullptr
+                   ? std::make_unique<round_transfers>(*g.nodes, *this, rounds, workers_of(g) > 1)
+                   : nullptr),
       usual_(longest_short()),
       waker_(std::make_unique<waker>(*this)),
       last_(std::make_unique<last_of_all>(*this)) {}
@@ -112,7 +113,7 @@ void replay::run() {
   for (auto n = all_.rbegin(); n != all_.rend(); ++n)
     if (n->unmet.load(std::memory_order_relaxed) == 0) n->next = std::exchange(ready, &*n);
   try {
-    if (graph_.nodes != nullptr) graph_.nodes->enter_replay(*this);
+    if (between_ != nullptr) graph_.nodes->enter_replay(*between_);
     run_here(ready);
     end();
   } catch (...) {
@@ -123,7 +124,7 @@ void replay::run() {
 }
 
 void replay::end() noexcept {
-  if (graph_.nodes != nullptr) graph_.nodes->leave_replay();
+  if (between_ != nullptr) graph_.nodes->leave_replay();
   detail::wait(graph_);
 }
 
@@ -140,7 +141,7 @@ void replay::run_here(replayed* ready) noexcept {
     {
       const scope_frame inside(own);
       const set_while running(owner_runs_);
-      run_all(std::exchange(ready, nullptr));
+      run_all(std::exchange(ready, nullptr), &messages);
       const auto is_told = [] { return (rung_signals() & attention) != 0; };
       found = is_over() || messages.until([&] { return has_more() || is_told(); });
       if (is_told() && !answer(nullptr)) abandon();
@@ -156,10 +157,13 @@ void replay::run_here(replayed* ready) noexcept {
 
 // ---- any thread
 
-void replay::make_ready(replayed& n) noexcept {
-  n.next = elsewhere_.load(std::memory_order_relaxed);
-  // Release: what made it ready. Partner: run_all().
-  while (!elsewhere_.compare_exchange_weak(n.next, &n, std::memory_order_release,
+void replay::make_all_ready(replayed* first) noexcept {
+  if (first == nullptr) return;
+  replayed* last = first;
+  while (last->next != nullptr) last = last->next;
+  last->next = elsewhere_.load(std::memory_order_relaxed);
+  // Release: what made them ready. Partner: take_elsewhere().
+  while (!elsewhere_.compare_exchange_weak(last->next, first, std::memory_order_release,
                                            std::memory_order_relaxed)) {}
   // The owner itself looks there next.
   if (here.self != graph_.owner || !owner_runs_) waker_->wake();
@@ -169,15 +173,29 @@ void replay::abandon() noexcept {
   if (!over_.exchange(true, std::memory_order_acq_rel)) detail::make_ready(*last_);
 }
 
-/// Runs these, and what becomes ready by them, in a task of the graph.
-void replay::run_all(replayed* ready) noexcept {
+/// Whether what was sent leaves now, and is not held for what follows.
+bool replay::is_to_leave(const replayed& next, std::uint64_t held_since) const noexcept {
+  if (next.sends) return false;
+  const bool awaits_more = between_->awaits_more();
+  if (!next.is_awaited && !awaits_more) return true;
+  const std::uint64_t takes = next.is_call ? usual_.load(std::memory_order_relaxed) : 0;
+  const std::uint64_t longest = awaits_more ? longest_held() : longest_held_alone();
+  return ticks() - held_since + takes >= longest;
+}
+
+/// Runs these, and what becomes ready by them, in a task of the graph. `messages`: a watch that this
+/// worker has, or null.
+void replay::run_all(replayed* ready, watch* messages) noexcept {
   std::uint64_t since = ticks();
-  unsigned timed = 0;      // subtasks that have run since then
-  std::uint64_t held = 0;  // ticks for which values wait, about
+  unsigned timed = 0;            // calls since then
+  std::uint64_t held_since = 0;  // when the first of the values was sent that wait; 0: none
   while (!over_.load(std::memory_order_relaxed)) {
     // What goes to another node goes first, then what a message has made ready: others may wait for
     // what comes after it.
-    if (ready == nullptr || ready->transfers == 0) take_elsewhere(ready);
+    if (ready == nullptr || !ready->sends) {
+      if (ready != nullptr && messages != nullptr && !has_unsent()) messages->look_again();
+      take_elsewhere(ready);
+    }
     if (ready == nullptr) break;
     replayed& n = *std::exchange(ready, ready->next);
     if (!has_locks(n)) continue;
@@ -185,21 +203,24 @@ void replay::run_all(replayed* ready) noexcept {
     if (are_long && workers_of(graph_) > 1) spawn_all(ready);
     if (!run(n)) return abandon();
     ready = complete(n, ready);
-    if (++timed == (are_long ? 1 : timed_together)) {
+    timed += n.is_call;
+    if (timed >= (are_long ? 1 : timed_together)) {
       const std::uint64_t now = ticks();
       usual_.store((now - since) / std::exchange(timed, 0), std::memory_order_relaxed);
       since = now;
     }
-    if (graph_.nodes != nullptr && graph_.nodes->has_unflushed()) {
-      held += usual_.load(std::memory_order_relaxed);
-      if (ready == nullptr || !ready->is_awaited ||
-          (ready->transfers == 0 && held >= longest_held()))
-        graph_.nodes->flush(), held = 0;
+    if (has_unsent()) {
+      if (held_since == 0) held_since = ticks();
+      if (ready != nullptr && is_to_leave(*ready, held_since)) between_->flush(), held_since = 0;
     }
     if (rung_signals() != 0 && !answer(ready)) [[unlikely]]
       return abandon();
   }
-  if (graph_.nodes != nullptr) graph_.nodes->flush();
+  if (has_unsent()) between_->flush();
+}
+
+bool replay::has_unsent() const noexcept {
+  return between_ != nullptr && graph_.nodes->has_unflushed();
 }
 
 /// Puts what is in nobody's list in front of this one.
@@ -215,6 +236,13 @@ void replay::take_elsewhere(replayed*& ready) noexcept {
 /// Whether it has those that it needs; else it is made ready when it has got them.
 bool replay::has_locks(replayed& n) noexcept {
   return n.of->adds_ == 0 || n.of->locked_ || graph_.lock(*n.of);
+}
+
+bool replay::count_off(replayed& n) noexcept {
+  // acq_rel: what was done, to those after it. Partners: the others that count off. Nobody else
+  // changes a 1, which is this one.
+  return n.unmet.load(std::memory_order_acquire) == 1 ||
+         n.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 /// Returns false if the graph is cancelled.
@@ -240,11 +268,18 @@ replayed* replay::complete(replayed& n, replayed* ready) noexcept {
   subtask& s = *n.of;
   const bool is_last = ++n.round == rounds_;
   s.in_graph().number += numbers_;
-  if (n.transfers != 0) static_cast<distribution::send&>(s).next_round(n.transfers);
+  if (n.sends) static_cast<distribution::send&>(s).next_round();
   if (s.locked_) graph_.unlock(s);
-  // acq_rel: what this one did, to those after it. Partners: the others that count off.
-  const auto tell = [&ready](replayed& to) {
-    if (to.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) to.next = std::exchange(ready, &to);
+  const auto tell = [&ready, this](replayed& to) {
+    if (!count_off(to)) return;
+    if (between_ == nullptr || to.sends) {
+      to.next = std::exchange(ready, &to);
+      return;
+    }
+    to.next = nullptr;
+    replayed** at = &ready;
+    while (*at != nullptr) at = &(*at)->next;
+    *at = &to;
   };
   for (replayed* const to : n.same_round) tell(*to);
   if (!is_last) {
@@ -297,26 +332,9 @@ void replay::spawn_all(replayed*& ready) noexcept {
 
 void replay::take_arrival(replayed& n) noexcept {
   auto& r = static_cast<distribution::receive_values&>(*n.of);
-  const std::lock_guard lock(graph_.nodes->node_.mutex);
-  auto& [taken, is_counted, came] = *n.arrived;
-  r.arrival = std::move(*came.front());
-  came.pop_front();
-  ++taken;
-  is_counted = !came.empty() && came.front();
-  if (is_counted) n.unmet.fetch_sub(1, std::memory_order_relaxed);  // the subtask itself is left
-}
-
-void replay::arrives(unsigned from, std::uint64_t k, distribution::arrived& a) {
-  const auto& all = receives_[from];
-  replayed& n = *all[k % all.size()];
-  auto& [taken, is_counted, came] = *n.arrived;
-  const std::uint64_t round = k / all.size();
-  if (round < taken) return;  // it has come
-  if (came.size() <= round - taken) came.resize(round - taken + 1);
-  came[round - taken] = std::move(a);
-  if (round != taken || std::exchange(is_counted, true)) return;
-  // acq_rel: it, and what those before it did. Partners: the others that count off.
-  if (n.unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(n);
+  r.of_round = &n.arrived->take();
+  // It is not ready by that: the subtask itself is left, or what it comes after.
+  if (n.arrived->has_next()) n.unmet.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void distribution::begin_replay() {
@@ -325,19 +343,24 @@ void distribution::begin_replay() {
   mine_.lengths.clear();
 }
 
-void distribution::enter_replay(replay& r) {
-  for (std::uint64_t round = 1; round < r.rounds_; ++round)
+void distribution::enter_replay(round_transfers& all) {
+  for (std::uint64_t round = 1; round < all.count(); ++round)
     for (const std::uint64_t n : mine_.lengths) made_.all.add(entry::mine), made_.all.add(n);
   const std::lock_guard lock(node_.mutex);
   for (unsigned rank = 0; rank < size(); ++rank) {
-    between_.sent[rank] += (r.rounds_ - 1) * r.sent_[rank];
-    r.first_places_[rank] = between_.from[rank].made();
+    between_.sent[rank] += all.later_sends(rank);
+    all.begin(rank, between_.from[rank].made());
   }
-  if (between_.released) return r.abandon();
-  between_.rounds = &r;
-  for (unsigned rank = 0; rank < size(); ++rank)
-    between_.from[rank].skip(r.transfers_from(rank),
-                             [&](std::uint64_t k, arrived& a) { r.arrives(rank, k, a); });
+  if (between_.released) return all.of().abandon();
+  between_.rounds = &all;
+  for (unsigned rank = 0; rank < size(); ++rank) {
+    const std::uint64_t first = between_.from[rank].made();
+    between_.from[rank].skip(all.receives(rank), [&](std::uint64_t k, arrived& a) {
+      all.free_place(rank, first + k) = std::move(a);
+      all.has_come();
+    });
+  }
+  all.make_ready();
 }
 
 void distribution::leave_replay() noexcept {

@@ -7,24 +7,20 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "graph/round_transfers.hpp"
+
 namespace cleave::detail {
+
+class watch;
 
 /// A subtask that runs once in each round.
 struct replayed {
   replayed(std::unique_ptr<subtask> s, replay& r, std::size_t n)
       : of(std::move(s)), in(r), place(n) {}
-
-  /// What other nodes have sent for it. Guarded by the team's mutex.
-  struct arrivals {
-    std::uint64_t taken = 0;  // for so many rounds
-    bool is_counted = false;  // what the next round needs is here, and was counted off
-    std::deque<std::optional<distribution::arrived>> came;  // from that round on
-  };
 
   const std::unique_ptr<subtask> of;
   replay& in;
@@ -35,9 +31,9 @@ struct replayed {
   std::vector<replayed*> same_round, next_round;  // what comes after it
   std::uint64_t round = 0;                        // how often it has run
   replayed* next = nullptr;                       // in a list of those that are ready
-  bool is_awaited = false;                        // it sends, or what comes after it does
-  std::uint64_t transfers = 0;        // of one that sends: how many go to that node in a round
-  std::unique_ptr<arrivals> arrived;  // of one that receives
+  bool sends = false, is_call = false;
+  bool is_awaited = false;                  // it sends, or what comes after it does
+  std::unique_ptr<round_arrivals> arrived;  // of one that receives
 };
 
 /// What repeat() was given: the subtasks of a round, which are made once, and run in all rounds.
@@ -68,41 +64,33 @@ public:
 
   // Any thread calls these.
 
-  /// A subtask is ready, and it is not the caller's turn to run it.
-  void make_ready(replayed& n) noexcept;
+  /// The subtask is ready, and it is not the caller's turn to run it.
+  void make_ready(replayed& n) noexcept { n.next = nullptr, make_all_ready(&n); }
+  /// The same for those of a list; null: it has none.
+  void make_all_ready(replayed* first) noexcept;
+  /// Something that it waits for is done. Returns whether it was the last.
+  static bool count_off(replayed& n) noexcept;
   /// Nothing more of this begins: all is done, or the graph is cancelled.
   void abandon() noexcept;
 
-  // These are called with the team's mutex.
-
-  /// Takes the k-th transfer from that node, of all rounds. Throws std::bad_alloc.
-  void arrives(unsigned from, std::uint64_t k, distribution::arrived& a);
-  /// Whether a place among the transfers from that node is one of these, and which one.
-  bool has(unsigned from, std::uint64_t place) const noexcept {
-    return place - first_places_[from] < transfers_from(from);
-  }
-  std::uint64_t first_place(unsigned from) const noexcept { return first_places_[from]; }
-  /// How many come from that node in all rounds.
-  std::uint64_t transfers_from(unsigned rank) const noexcept {
-    return rounds_ * receives_[rank].size();
-  }
-
 private:
-  friend class distribution;
   class runner;
   class waker;
   class last_of_all;
 
   void order();
+  void group_sends();
   void choose_first();
   void end() noexcept;
   void run_here(replayed* ready) noexcept;
-  void run_all(replayed* ready) noexcept;
+  void run_all(replayed* ready, watch* messages = nullptr) noexcept;
+  bool has_unsent() const noexcept;
+  bool is_to_leave(const replayed& next, std::uint64_t held_since) const noexcept;
   void take_elsewhere(replayed*& ready) noexcept;
   bool has_locks(replayed& n) noexcept;
   bool run(replayed& n) noexcept;
   replayed* complete(replayed& n, replayed* ready) noexcept;
-  void take_arrival(replayed& n) noexcept;
+  static void take_arrival(replayed& n) noexcept;
   bool answer(replayed* ready) noexcept;
   void give_half(replayed* ready);
   void spawn_all(replayed*& ready) noexcept;
@@ -113,10 +101,8 @@ private:
   std::uint64_t numbers_ = 0;  // how many a round has
   std::deque<replayed> all_;
   std::vector<std::pair<replayed*, replayed*>> named_;  // by after(): each comes before its second
-  std::vector<std::vector<replayed*>> receives_;        // by rank
-  std::vector<std::uint64_t> sent_,
-      first_places_;                  // by rank: a round's transfers; of those from it
-  std::atomic<std::size_t> left_{0};  // subtasks with rounds to run
+  std::unique_ptr<round_transfers> between_;            // null: there is one node
+  std::atomic<std::size_t> left_{0};                    // subtasks with rounds to run
   std::atomic<bool> over_{false};
   std::atomic<replayed*> elsewhere_{nullptr};  // ready, and in nobody's list
   bool owner_runs_ = false;                    // the owner's: it will look into that list

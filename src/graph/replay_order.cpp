@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -15,7 +16,7 @@ struct edge_of_round {
   replayed *from, *to;
 };
 
-bool is_sending(const replayed* n) noexcept { return n->transfers != 0; }
+bool is_sending(const replayed* n) noexcept { return n->sends; }
 
 }  // namespace
 
@@ -29,12 +30,14 @@ vertex_ref replay::record(std::unique_ptr<subtask> s, std::span<const datum_use>
   for (const vertex_ref& v : after)
     if (vertex* const before = v.get())
       if (replayed* const other = subtask::of(*before).replayed_) named_.push_back({other, &n});
+  n.is_call = its.kind_ == subtask::kind::call;
   if (its.kind_ == subtask::kind::send) {
     auto& sends = static_cast<distribution::send&>(its);
-    ++sent_[sends.to];
+    sends.within = &between_->add_send(sends.to);
+    n.sends = true;
   } else if (its.kind_ == subtask::kind::receive) {
-    n.arrived = std::make_unique<replayed::arrivals>();
-    receives_[static_cast<distribution::receive_values&>(its).from].push_back(&n);
+    n.arrived = std::make_unique<round_arrivals>();
+    between_->add_receive(static_cast<distribution::receive_values&>(its).from, n);
   }
   return {&its.in_graph(), number, graph_.nodes != nullptr ? graph_.nodes->rank() : 0};
 }
@@ -81,15 +84,39 @@ void replay::order() {
     ++n.all;
     n.unmet.fetch_add(1, std::memory_order_relaxed);
   }
+  group_sends();
   choose_first();
+}
+
+/// What goes to the same node and has as many subtasks before it in the round is ready at about the
+/// same time.
+void replay::group_sends() {
+  if (between_ == nullptr) return;
+  std::vector<std::size_t> depths(all_.size());
+  const auto raise = [&depths](std::size_t depth, const std::vector<replayed*>& after) {
+    for (const replayed* const n : after) depths[n->place] = std::max(depths[n->place], depth + 1);
+  };
+  for (unsigned round = 0; round < 3; ++round) {
+    for (const replayed& n : all_) raise(depths[n.place], n.same_round);
+    for (const replayed& n : all_) raise(depths[n.place], n.next_round);
+  }
+  for (const replayed& n : all_) raise(depths[n.place], n.same_round);
+  std::map<std::pair<unsigned, std::size_t>, std::size_t> groups;  // by node and depth
+  std::map<unsigned, std::size_t> count;                           // by node
+  for (replayed& n : all_) {
+    const std::size_t depth = depths[n.place];
+    if (!n.sends) continue;
+    auto& its = static_cast<distribution::send&>(*n.of);
+    const auto [at, is_new] = groups.try_emplace({its.to, depth}, count[its.to]);
+    if (is_new) ++count[its.to];
+    its.group = at->second;
+    its.within->add_to_group(its.group);
+  }
 }
 
 /// Of what a subtask makes ready, what is told last runs first: what goes to another node, then
 /// what leads to it, then the earliest.
 void replay::choose_first() {
-  for (replayed& n : all_)
-    if (n.of->kind_ == subtask::kind::send)
-      n.transfers = sent_[static_cast<distribution::send&>(*n.of).to];
   for (replayed& n : all_)
     n.is_awaited = is_sending(&n) || std::ranges::any_of(n.same_round, is_sending) ||
                    std::ranges::any_of(n.next_round, is_sending);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/lending.hpp"
+#include "graph/round_transfers.hpp"
 
 /// The two sides of a transfer from one node to another.
 namespace cleave::detail {
@@ -55,15 +56,19 @@ public:
       : subtask(by.graph_, kind::send), to(to_rank), by_(by), data_(data), place_(place) {
     name = "send";
   }
-  void call() override { bytes = by_.send_values(data_, {in_graph().number, to, place_}); }
-  void skip() noexcept override { by_.send_values(data_, {in_graph().number, to, place_}); }
-  /// The next value is that of the next round, in which so many go to that node.
-  void next_round(std::uint64_t transfers) noexcept { place_ += transfers; }
+  void call() override { bytes = by_.send_values(data_, it()); }
+  void skip() noexcept override { by_.send_values(data_, it()); }
+  /// The next value is that of the next round.
+  void next_round() noexcept { place_ += within->transfers; }
 
   const unsigned to;
-  std::size_t bytes = 0;  // the length of the message
+  round_letter* within = nullptr;  // in a round of repeat()
+  std::size_t group = 0;           // in that
+  std::size_t bytes = 0;           // the length of the message
 
 private:
+  transfer_of it() noexcept { return {in_graph().number, to, place_, within, group}; }
+
   distribution& by_;
   const transferred data_;
   std::uint64_t place_;
@@ -79,17 +84,23 @@ public:
     if (by_.graph_.lends != nullptr) by_.graph_.lends->has_spare();
   }
   void call() override {
-    bytes = arrival.message.size();
-    if (!arrival.has_value) return by_.keep_reason(arrival);
-    byte_reader r(std::span<const std::byte>(arrival.message).subspan(arrival.first));
-    data_.get(r, arrival.datum);
+    if (of_round != nullptr) return read(*of_round);
+    read(arrival);
     arrival.message = {};
   }
   const unsigned from;
   arrived arrival;
+  const arrived* of_round = nullptr;  // what it reads in a round of repeat()
   std::size_t bytes = 0;
 
 private:
+  void read(const arrived& from_there) {
+    bytes = from_there.message.size();
+    if (!from_there.has_value) return by_.keep_reason(from_there);
+    byte_reader r(std::span<const std::byte>(from_there.message).subspan(from_there.first));
+    data_.get(r, from_there.datum);
+  }
+
   distribution& by_;
   const transferred data_;
 };

@@ -57,12 +57,9 @@ void doorbell::wake(slot& s, int peer) noexcept {
 }
 
 void doorbell::announce(int peer, std::uint32_t messages) noexcept {
-  if (!is_neighbour(peer)) {
-    to_[index(peer)] += messages;
-    return;
-  }
+  const std::uint32_t all = to_[index(peer)] += messages;
   // Releases what MPI wrote for the peer to the peer that sees the count. Partner: announced_by.
-  announced(self_, peer).fetch_add(messages, std::memory_order_release);
+  if (is_neighbour(peer)) announced(self_, peer).store(all, std::memory_order_release);
 }
 
 void doorbell::ring(int peer) noexcept {

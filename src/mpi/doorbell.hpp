@@ -95,7 +95,7 @@ private:
   slot alone_;               // this rank's slot if there is no shared memory
   std::byte* const slots_;   // those of the neighbours
   std::vector<int> places_;  // the place of each rank among the neighbours, or -1
-  // How many messages this rank has announced to each rank elsewhere.
+  // How many messages this rank has announced to each rank.
   std::vector<std::uint32_t> to_;
   // How many messages each rank elsewhere has announced to this one.
   std::vector<std::uint32_t> from_;

@@ -66,7 +66,7 @@ public:
   bool begin_watch() noexcept override;
   bool look() noexcept override;
   bool was_rung() noexcept override { return rung_.exchange(false, std::memory_order_seq_cst); }
-  std::optional<incoming> found_by_look() override;
+  void found_by_look(std::vector<incoming>& all) override;
   void end_watch() noexcept override;
   traffic counted() const noexcept override;
 
@@ -365,9 +365,9 @@ bool mpi_transport::look() noexcept {
   return std::exchange(looked_at_, rings) != rings || all_.has_next();
 }
 
-std::optional<incoming> mpi_transport::found_by_look() {
+void mpi_transport::found_by_look(std::vector<incoming>& all) {
   const std::lock_guard lock(mutex_);
-  return next();
+  while (auto found = next()) all.push_back(std::move(*found));
 }
 
 void mpi_transport::end_watch() noexcept {

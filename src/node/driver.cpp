@@ -192,22 +192,25 @@ void driver::step(instant at) {
 }
 
 std::optional<incoming> driver::receive() {
-  if (auto back = std::exchange(parts_->put_back, {})) return back;
-  return carries_->receive();
+  auto& found = parts_->found;
+  if (found.empty()) return carries_->receive();
+  incoming first = std::move(found.front());
+  found.erase(found.begin());
+  return first;
 }
 
 /// Peers' heartbeats tell that they live; what members say need not.
 bool driver::hear_members() {
-  while (auto found = carries_->found_by_look()) {
-    if (!is_team_data(found->message, self_.program)) {
-      parts_->put_back = std::move(found);
-      return false;
-    }
-    team_parts said(std::move(found->message));
+  auto& found = parts_->found;
+  carries_->found_by_look(found);
+  auto next = found.begin();
+  for (; next != found.end() && is_team_data(next->message, self_.program); ++next) {
+    team_parts said(std::move(next->message));
     parts_->teams.hear(said);
-    if (const char* const wrong = said.wrong()) say_malformed(found->from, wrong);
+    if (const char* const wrong = said.wrong()) say_malformed(next->from, wrong);
   }
-  return true;
+  found.erase(found.begin(), next);
+  return found.empty();
 }
 
 void driver::say_malformed(address from, const char* wrong) {
@@ -313,7 +316,7 @@ void driver::tell() noexcept {
   parts_->core.tell();
 }
 
-void driver::send_to_member(std::uint64_t team, unsigned rank, bytes message) {
+void driver::send_to_member(std::uint64_t team, unsigned rank, std::span<const std::byte> message) {
   parts_->teams.mail().put(team, rank, message);
 }
 

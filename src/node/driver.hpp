@@ -94,7 +94,7 @@ private:
     net::teams teams;
     net::inquiries inquiries;
     sleeping sleep;
-    std::optional<incoming> put_back;  // what hear_members() left for hear()
+    std::vector<incoming> found;  // what hear_members() has left for hear(), in order
   };
   /// Each turns true once, with the mutex.
   struct life {
@@ -129,7 +129,8 @@ private:
   void tell() noexcept override;
   void improved() noexcept override { parts_->values.improved(); }
   void updated() noexcept override { parts_->gathered.updated(); }
-  void send_to_member(std::uint64_t team, unsigned rank, bytes message) override;
+  void send_to_member(std::uint64_t team, unsigned rank,
+                      std::span<const std::byte> message) override;
   void flush_to_members() noexcept override { parts_->teams.mail().flush(); }
   void look_after(std::chrono::microseconds delay) noexcept override {
     if (parts_->teams.look_after(delay)) carries_->ring();

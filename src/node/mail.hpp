@@ -3,6 +3,7 @@
 #include "node/outlet.hpp"
 #include "protocol/team_letter.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -13,7 +14,8 @@ namespace cleave::net {
 ///
 /// Invariant: what one member sends another leaves in that order, and nothing is left behind: a
 /// thread that finds another thread sending leaves it to that one, which looks again when it has
-/// ended.
+/// ended. Whoever adds sets `any_` and then looks at `is_sending_`; whoever ends clears that one
+/// and then looks at `any_`. All four are sequentially consistent, so one of them sees the other.
 class member_mail {
 public:
   explicit member_mail(outlet& out) : out_(out) {}
@@ -37,22 +39,21 @@ public:
 private:
   /// What one member gets: one message, as each message costs a wake-up.
   struct letter {
-    std::uint64_t team;
-    unsigned rank;
+    address to;
     team_letter contents;
   };
-  bool has_letters();
   void send_all();
 
   outlet& out_;
-  std::mutex sending_;            // held by the thread that sends; locked before mutex_
-  std::uint64_t team_ = 0;        // set by the driver's thread with sending_ locked
-  std::vector<address> members_;  // set by the driver's thread with sending_ locked
-  // With sending_. Both are empty but for a moment, their memory is kept.
+  std::atomic<bool> is_sending_{false};  // some thread, to which the next two belong
+  // Both are empty but for a moment, their memory is kept.
   std::vector<letter> leaving_;
   std::vector<outgoing> on_their_way_;
+  std::atomic<bool> any_{false};  // there are letters
   std::mutex mutex_;
-  std::vector<letter> letters_;  // with that mutex
+  std::vector<letter> letters_;   // with that mutex
+  std::uint64_t team_ = 0;        // set by the driver's thread with that mutex
+  std::vector<address> members_;  // set by the driver's thread with that mutex
 };
 
 }  // namespace cleave::net

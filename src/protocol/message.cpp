@@ -179,6 +179,8 @@ void get(reader& r, gathered_value& m) {
 /// The kind of a reject, in every version.
 constexpr std::size_t reject_kind = 11;
 static_assert(std::is_same_v<std::variant_alternative_t<reject_kind, message_body>, reject>);
+constexpr std::size_t team_data_kind = 15;
+static_assert(std::is_same_v<std::variant_alternative_t<team_data_kind, message_body>, team_data>);
 
 template <std::size_t Kind = 0>
 void get_body(reader& r, std::size_t kind, message_body& body) {
@@ -203,6 +205,17 @@ const char* name(const message_body& body) noexcept {
   return names[body.index()];
 }
 
+namespace {
+
+/// What is in front of a message's body.
+void begin(writer& w, std::uint8_t version, std::size_t kind, std::uint64_t program,
+           incarnation from, incarnation to) {
+  w.byte(version), w.byte(static_cast<std::uint8_t>(kind));
+  w.fixed(program), w.fixed(from), w.fixed(to);
+}
+
+}  // namespace
+
 bytes encode(const message& m) {
   bytes out;
   constexpr std::size_t small = 64, length = 5;
@@ -211,9 +224,7 @@ bytes encode(const message& m) {
     for (const bytes& part : data->parts) size += length + part.size();
   out.reserve(size);
   writer w(out);
-  w.byte(m.version);
-  w.byte(static_cast<std::uint8_t>(m.body.index()));
-  w.fixed(m.program), w.fixed(m.from), w.fixed(m.to);
+  begin(w, m.version, m.body.index(), m.program, m.from, m.to);
   std::visit([&](const auto& body) { put(w, body); }, m.body);
   return out;
 }
@@ -238,11 +249,15 @@ const char* read(reader r, message& m) {
 
 }  // namespace
 
+void begin_team_data(bytes& out, std::uint64_t program, incarnation from, std::uint64_t team) {
+  writer w(out);
+  begin(w, wire_version, team_data_kind, program, from, 0);
+  w.number(team);
+}
+
 bool is_team_data(std::span<const std::byte> in, std::uint64_t program) {
-  constexpr std::uint8_t kind = 15;
-  static_assert(std::is_same_v<std::variant_alternative_t<kind, message_body>, team_data>);
   reader r(in);
-  return r.byte() == wire_version && r.byte() == kind && r.fixed() == program;
+  return r.byte() == wire_version && r.byte() == team_data_kind && r.fixed() == program;
 }
 
 const char* decode(std::span<const std::byte> in, message& m) { return read(reader(in), m); }

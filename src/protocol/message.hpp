@@ -282,6 +282,8 @@ struct message {
 const char* name(const message_body& body) noexcept;
 
 bytes encode(const message& m);
+/// Writes a `team_data` up to the number of its parts.
+void begin_team_data(bytes& out, std::uint64_t program, incarnation from, std::uint64_t team);
 /// Whether it is a `team_data` of this version and of that program, if it is well formed.
 bool is_team_data(std::span<const std::byte> in, std::uint64_t program);
 

@@ -4,8 +4,13 @@
 
 namespace cleave::net {
 
-team_letter::team_letter(std::uint64_t program, std::uint64_t from, std::uint64_t team)
-    : wire_(encode({program, from, 0, team_data{team, {}}})), count_at_(wire_.size() - 1) {}
+team_letter::team_letter(std::uint64_t program, std::uint64_t from, std::uint64_t team) {
+  constexpr std::size_t usual = 256;
+  wire_.reserve(usual);
+  begin_team_data(wire_, program, from, team);
+  count_at_ = wire_.size();
+  wire_.push_back({});
+}
 
 void team_letter::add(std::span<const std::byte> part) {
   writer(wire_).string(part);

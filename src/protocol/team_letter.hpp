@@ -24,7 +24,7 @@ public:
 
 private:
   bytes wire_;
-  std::size_t count_at_;
+  std::size_t count_at_ = 0;
   unsigned parts_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace cleave::net {
 
 /// Grows by one whenever transport.hpp or this file changes what is called. A plug-in with another
 /// number is refused.
-inline constexpr unsigned plugin_version = 7;
+inline constexpr unsigned plugin_version = 8;
 
 struct transport_settings {
   int ranks = 0;               // as many as the launcher spoke of; 0: it did not say

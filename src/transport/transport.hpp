@@ -107,8 +107,8 @@ public:
   /// Whether ring() was called since the last wait or call of this; true if the transport does not
   /// know.
   virtual bool was_rung() noexcept { return true; }
-  /// The next message that a look has found.
-  virtual std::optional<incoming> found_by_look() { return {}; }
+  /// Appends the messages that a look has found.
+  virtual void found_by_look(std::vector<incoming>& /*all*/) {}
   /// What came since the last look() ends a wait. The thread may look again, and watches then.
   virtual void end_watch() noexcept {}
 

@@ -27,6 +27,8 @@ class making_ahead;
 class placement_plan;
 class recorder;
 class replanning;
+class round_letter;
+class round_transfers;
 class transferred;
 
 /// Which node runs which subtask, and what has to go from one to another for it.
@@ -103,7 +105,7 @@ public:
   /// std::logic_error.
   void begin_replay();
   /// These rounds run now. Called once all subtasks of the first one are made.
-  void enter_replay(replay& r);
+  void enter_replay(round_transfers& all);
   void leave_replay() noexcept;
   /// Does what wait() does: blocks until all nodes have done what they have to. Afterwards all know
   /// the first error, and throw it. Returns false if one of them has cancelled the graph. Throws
@@ -138,6 +140,8 @@ public:
 private:
   friend class lending;
   friend class replay;
+  friend class round_letter;
+  friend class round_transfers;
   friend class transferred;
   static constexpr std::uint64_t never = (std::numeric_limits<std::uint64_t>::max)();
   /// A value goes to so many by its writer; then those that have it pass it on to as many each.
@@ -147,6 +151,7 @@ private:
   enum class kind : std::uint8_t {
     value,
     timed_value,  // a value with its sender and time, in a graph that is recorded
+    values,       // of rounds: each with its place, as a block
     absent,
     made,  // to the first node
     done,
@@ -177,7 +182,9 @@ private:
   struct transfer_of {
     std::uint64_t number;  ///< in program order
     unsigned to;
-    std::uint64_t place;  ///< among those to that node
+    std::uint64_t place;   ///< among those to that node
+    round_letter* within;  ///< null: it is not of a round of repeat()
+    std::size_t group;     ///< in that
   };
   /// What comes from one other node. Both nodes make its transfers in the same order: so each has
   /// its place in a ring, and nothing is looked for.
@@ -261,8 +268,11 @@ private:
   vertex_ref make_receive(data_list data, unsigned from, std::uint64_t number);
   /// Returns the length of the message, or 0 if the values are not to be had.
   std::size_t send_values(const transferred& data, const transfer_of& of) noexcept;
+  std::size_t put_values(const transferred& data, const transfer_of& of);
   void arrives(receive_values& r, arrived a) noexcept;
+  void take_values(byte_reader& r, std::vector<std::byte>& message);
   std::vector<std::byte> begin(kind k) const;
+  void begin_values(std::vector<std::byte>& message) const;
   void put_state(std::vector<std::byte>& message);
   void keep(std::uint64_t number, std::vector<std::byte> error);
   static std::logic_error different_graphs();
@@ -345,11 +355,11 @@ private:
     std::vector<std::byte> bytes;
   };
   struct transfers {
-    std::vector<std::uint64_t> sent;  ///< how many to each node are made; the owner's
-    std::vector<datum_use> uses;      ///< of the one that is made; the owner's
-    std::vector<lane> from;           ///< by rank
-    bool released = false;            ///< the graph is cancelled: nothing is waited for
-    replay* rounds = nullptr;         ///< what comes for them is theirs
+    std::vector<std::uint64_t> sent;    ///< how many to each node are made; the owner's
+    std::vector<datum_use> uses;        ///< of the one that is made; the owner's
+    std::vector<lane> from;             ///< by rank
+    bool released = false;              ///< the graph is cancelled: nothing is waited for
+    round_transfers* rounds = nullptr;  ///< what comes for them is theirs
   };
   /// The end of the graph counts as an agreement that nobody waits for.
   struct agreement {

@@ -25,7 +25,7 @@ public:
   /// it; does not block. Between two members messages arrive in the order in which they were sent,
   /// or the team is stopped.
   virtual void send_to_member(std::uint64_t team, unsigned rank,
-                              std::vector<std::byte> message) = 0;
+                              std::span<const std::byte> message) = 0;
   /// Has what was sent leave. Any thread may call it; does not block.
   virtual void flush_to_members() noexcept = 0;
   /// Has the team's ports look again after that time, or earlier if one asks for that. Any thread
@@ -85,8 +85,8 @@ public:
   /// Appends what receive() needs to know, for the beginning of a message.
   static std::vector<std::byte> begin_message(std::uint64_t port);
   /// Whoever sends calls flush() soon, on the same thread.
-  void send(unsigned to, std::vector<std::byte> message) {
-    net_->send_to_member(number_, to, std::move(message));
+  void send(unsigned to, std::span<const std::byte> message) {
+    net_->send_to_member(number_, to, message);
   }
   void flush() noexcept {
     if (net_ != nullptr) net_->flush_to_members();

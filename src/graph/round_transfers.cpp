@@ -1,0 +1,133 @@
+#include "graph/round_transfers.hpp"
+
+#include <cleave/detail/travel/bytes.hpp>
+
+#include <utility>
+
+#include "graph/replay.hpp"
+#include "graph/transfers.hpp"
+
+namespace cleave::detail {
+namespace {
+
+/// Bytes: to copy what follows once more would take as long as a message of its own.
+constexpr std::size_t longest_message = 1 << 14;
+
+}  // namespace
+
+// ---- what comes for one subtask
+
+round_arrivals::place& round_arrivals::add(place* after) {
+  place& made = all_.emplace_back();
+  made.next = after != nullptr ? std::exchange(after->next, &made) : &made;
+  return made;
+}
+
+distribution::arrived& round_arrivals::free_place() {
+  // Acquire: the value that was taken before is not looked at any more. Partner: has_next().
+  const std::size_t used = left_.load(std::memory_order_acquire) + 1;
+  return (used == all_.size() ? add(put_) : *put_->next).value;
+}
+
+bool round_arrivals::has_come() noexcept {
+  put_ = put_->next;
+  ++count_;
+  return left_.fetch_add(1, std::memory_order_acq_rel) == 0;  // partner: has_next()
+}
+
+bool round_arrivals::has_next() noexcept {
+  return left_.fetch_sub(1, std::memory_order_acq_rel) > 1;  // partners: the other two
+}
+
+// ---- what goes to one node
+
+void round_letter::add_to_group(std::size_t n) {
+  if (groups_.size() <= n) groups_.resize(n + 1), awaited_.reserve(n + 1);
+  ++groups_[n].size;
+}
+
+/// A value of that group was added.
+void round_letter::count(group& g) noexcept {
+  if (g.added == 0 && g.size > 1) {
+    g.is_awaited = true;
+    awaited_.push_back(&g);  // there is room for all
+    missing_.fetch_add(g.size, std::memory_order_relaxed);
+  }
+  if (g.is_awaited) missing_.fetch_sub(1, std::memory_order_relaxed);
+  if (++g.added < g.size) return;
+  g.added = 0;
+  if (std::exchange(g.is_awaited, false)) std::erase(awaited_, &g);
+}
+
+void round_letter::add(std::uint64_t place, const transferred& data, std::size_t n) {
+  const auto locked = lock();
+  const bool is_first = message_.empty();
+  if (is_first) by_.begin_values(message_);
+  const std::size_t before = message_.size();
+  try {
+    byte_writer w(message_);
+    w.put(place);
+    w.put_block([&] { data.put(w); });
+  } catch (...) {
+    message_.resize(is_first ? 0 : before);
+    throw;
+  }
+  count(groups_[n]);
+  has_any_.store(true, std::memory_order_relaxed);
+  if (message_.size() >= longest_message) put();
+}
+
+void round_letter::send() noexcept {
+  // Relaxed: whoever adds something sends, too.
+  if (!has_any_.load(std::memory_order_relaxed)) return;
+  const auto locked = lock();
+  if (!message_.empty()) put();
+}
+
+/// Puts the message where it leaves with the team's next flush. Called with the lock.
+void round_letter::put() {
+  by_.node_.send(to_, message_);
+  message_.clear();
+  for (group* const g : awaited_) {
+    missing_.fetch_sub(g->size - g->added, std::memory_order_relaxed);
+    g->is_awaited = false;
+  }
+  awaited_.clear();
+  has_any_.store(false, std::memory_order_relaxed);
+}
+
+// ---- all transfers of a round
+
+round_transfers::round_transfers(distribution& by, replay& of, std::uint64_t rounds, bool by_many)
+    : by_(by), of_(of), rounds_(rounds), receives_(by.size()), first_places_(by.size()) {
+  for (unsigned to = 0; to < by.size(); ++to) letters_.emplace_back(by, to, missing_, by_many);
+}
+
+round_letter& round_transfers::add_send(unsigned to) noexcept {
+  ++letters_[to].transfers;
+  return letters_[to];
+}
+
+void round_transfers::flush() noexcept {
+  if (!by_.has_unflushed()) return;
+  for (round_letter& l : letters_) l.send();
+  by_.flush();
+}
+
+distribution::arrived& round_transfers::free_place(unsigned from, std::uint64_t place) {
+  const auto& all = receives_[from];
+  const std::uint64_t k = place - first_places_[from];
+  next_ = all[k % all.size()];
+  if (next_->arrived->count() != k / all.size())
+    throw malformed("a value of another round than the next one");
+  return next_->arrived->free_place();
+}
+
+void round_transfers::has_come() noexcept {
+  if (next_->arrived->has_come() && of_.count_off(*next_))
+    next_->next = std::exchange(ready_, next_);
+}
+
+void round_transfers::make_ready() noexcept { of_.make_all_ready(std::exchange(ready_, nullptr)); }
+
+}  // namespace cleave::detail
