@@ -204,13 +204,18 @@ void distribution::completed(const subtask& s) noexcept {
   flush();
 }
 
+/// Whether there is something to flush, which the caller does.
+bool distribution::begin_flush() noexcept {
+  // acq_rel: what is set from here on is of something that this flush may not see. Partner:
+  // send_values.
+  return unflushed_.load(std::memory_order_relaxed) &&
+         unflushed_.exchange(false, std::memory_order_acq_rel);
+}
+
 /// Sends on what this thread has sent. No message of another thread is forgotten: the thread that
 /// sets the flag comes here after that.
 void distribution::flush() noexcept {
-  if (!unflushed_.load(std::memory_order_relaxed)) return;
-  // acq_rel: what is set from here on is of something that this flush may not see. Partner:
-  // send_values.
-  if (!unflushed_.exchange(false, std::memory_order_acq_rel)) return;
+  if (!begin_flush()) return;
   const double began = planning_.recording != nullptr ? recorder::now() : 0;
   node_.flush();
   if (planning_.recording != nullptr) planning_.recording->flushed(recorder::now() - began);

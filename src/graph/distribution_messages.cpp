@@ -150,8 +150,9 @@ void distribution::await_arrival(subtask& s) {
   auto& r = static_cast<receive_values&>(s);
   const std::lock_guard lock(node_.mutex);
   std::optional<arrived> early;
-  if (between_.released) early = arrived{};
-  else early = between_.from[r.from].make(r);
+  lane& from = between_.from[r.from];
+  if (between_.released) from.skip(1, [](auto, auto&) {}), early = arrived{};
+  else early = from.make(r);
   graph_.pending.begin();
   // The maker of the subtask still counts: the subtask cannot run yet.
   if (early) arrives(r, std::move(*early));

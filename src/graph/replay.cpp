@@ -183,8 +183,8 @@ bool replay::is_to_leave(const replayed& next, std::uint64_t held_since) const n
   return ticks() - held_since + takes >= longest;
 }
 
-/// Runs these, and what becomes ready by them, in a task of the graph. `messages`: a watch that this
-/// worker has, or null.
+/// Runs these, and what becomes ready by them, in a task of the graph. `messages` is a watch that
+/// this worker has, or null.
 void replay::run_all(replayed* ready, watch* messages) noexcept {
   std::uint64_t since = ticks();
   unsigned timed = 0;            // calls since then
@@ -351,15 +351,16 @@ void distribution::enter_replay(round_transfers& all) {
     between_.sent[rank] += all.later_sends(rank);
     all.begin(rank, between_.from[rank].made());
   }
-  if (between_.released) return all.of().abandon();
-  between_.rounds = &all;
   for (unsigned rank = 0; rank < size(); ++rank) {
     const std::uint64_t first = between_.from[rank].made();
     between_.from[rank].skip(all.receives(rank), [&](std::uint64_t k, arrived& a) {
+      if (between_.released) return;
       all.free_place(rank, first + k) = std::move(a);
       all.has_come();
     });
   }
+  if (between_.released) return all.of().abandon();
+  between_.rounds = &all;
   all.make_ready();
 }
 

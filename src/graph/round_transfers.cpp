@@ -78,7 +78,7 @@ void round_letter::add(std::uint64_t place, const transferred& data, std::size_t
 }
 
 void round_letter::send() noexcept {
-  // Relaxed: whoever adds something sends, too.
+  // Relaxed: whoever adds something flushes after that.
   if (!has_any_.load(std::memory_order_relaxed)) return;
   const auto locked = lock();
   if (!message_.empty()) put();
@@ -109,9 +109,9 @@ round_letter& round_transfers::add_send(unsigned to) noexcept {
 }
 
 void round_transfers::flush() noexcept {
-  if (!by_.has_unflushed()) return;
+  if (!by_.begin_flush()) return;
   for (round_letter& l : letters_) l.send();
-  by_.flush();
+  by_.node_.flush();
 }
 
 distribution::arrived& round_transfers::free_place(unsigned from, std::uint64_t place) {

@@ -73,8 +73,8 @@ public:
 
   // Any thread calls these.
 
-  /// Adds a transfer's value, of the nth group. Throws what the value's type throws; then nothing was
-  /// added.
+  /// Adds a transfer's value, of the nth group. Throws what the value's type throws; then nothing
+  /// was added.
   void add(std::uint64_t place, const transferred& data, std::size_t n);
   /// What was added leaves with the team's next flush.
   void send() noexcept;

@@ -2,6 +2,7 @@
 #include "node/parts_of_nodes.hpp"
 #include "node/team_of.hpp"
 
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -40,6 +41,8 @@ struct random_rounds : parts_of_nodes {
     for (std::size_t k = 0; k < data; ++k) v.push_back(g.make<value>(1));
     if (seed % 2 == 0)  // else all nodes have all data
       for (const auto& d : v) g.run([](value& to) { to = 1; }, out(d));
+    // This node makes the rounds one by one, with messages that are not of rounds.
+    if (seed % 4 == 3 && all.rank() == 1) g.earliest_first();
     const std::vector<int> mine = of(all.rank(), all.size());
     g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t first) {
       g.for_mine(parts, mine, [&](int i) {
@@ -105,6 +108,92 @@ TEST_P(team_of, a_round_cancels_the_graph) {
     j.root().run_on_all(random_rounds{{static_cast<std::uint64_t>(round)}, 20, -1, round});
     for (const auto& [rank, seen] : noted.all())
       EXPECT_EQ(seen, std::vector<std::string>{"cancelled"}) << rank;
+  }
+}
+
+/// In a round each node in turn makes new data of what the one before it has, some short, some too
+/// long for a message with others.
+struct of_many_lengths {
+  using numbers = std::vector<value>;
+  int rounds = 0;
+  value cannot_be_written = 0;
+  auto input() { return std::tie(rounds, cannot_be_written); }
+  static constexpr int kinds = 4;
+
+  struct content {
+    numbers all{0};
+    value refuses = 0;
+    template <class Archive>
+    void save(Archive& to) const {
+      if (all[0] == refuses && refuses != 0) throw std::domain_error("not to be written");
+      to(all, refuses);
+    }
+    template <class Archive>
+    void load(Archive& from) {
+      from(all, refuses);
+    }
+  };
+  static void next(int kind, const content& before, content& of) {
+    constexpr std::array<std::size_t, kinds> longest{1, 3, 700, 9'000};
+    const value first = of.all[0] + before.all.back() + 1;
+    of.all.assign(longest[static_cast<std::size_t>(kind)] -
+                      (first % 3 == 0 ? longest[static_cast<std::size_t>(kind)] / 3 : 0),
+                  first);
+  }
+  /// What each node has in the end.
+  std::vector<value> expected(unsigned size) const {
+    std::vector<content> d(kinds * size);
+    for (int round = 0; round < rounds; ++round)
+      for (unsigned rank = 0; rank < size; ++rank)
+        for (int kind = 0; kind < kinds; ++kind)
+          next(kind, d[kinds * ((rank + size - 1) % size) + static_cast<unsigned>(kind)],
+               d[kinds * rank + static_cast<unsigned>(kind)]);
+    std::vector<value> firsts;
+    for (const content& c : d) firsts.push_back(c.all[0]);
+    return firsts;
+  }
+  std::vector<value> run(team& all) const {
+    const unsigned n = all.size();
+    team_graph g(all);
+    std::vector<datum<content>> d;
+    for (unsigned i = 0; i < kinds * n; ++i) {
+      d.push_back(g.make<content>(content{numbers{0}, cannot_be_written}));
+      g.set_home(d.back(), i / kinds);
+    }
+    std::vector<unsigned> mine;
+    for (unsigned i = 0; i < kinds * n; ++i)
+      if (const unsigned rank = i / kinds;
+          rank == all.rank() || (rank + 1) % n == all.rank() || rank == (all.rank() + 1) % n)
+        mine.push_back(i);
+    g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t /* round */) {
+      g.for_mine(kinds * n, mine, [&](unsigned i) {
+        const unsigned before = (i + kinds * (n - 1)) % (kinds * n);
+        g.run([kind = static_cast<int>(i % kinds)](const content& b,
+                                                   content& of) { next(kind, b, of); },
+              in(d[before]), inout(d[i]));
+      });
+    });
+    for (const auto& each : d) g.bring(each);
+    EXPECT_TRUE(g.wait());
+    std::vector<value> firsts;
+    for (const auto& each : d) firsts.push_back(each->all[0]);
+    return firsts;
+  }
+};
+
+TEST_P(team_of, values_of_many_lengths_in_rounds) {
+  if (size == 1) return;  // a subtask would read what it writes
+  for (const int rounds : {1, 2, 40}) {
+    const of_many_lengths p{rounds};
+    EXPECT_EQ(j.root().run_on_all(p), p.expected(size)) << rounds;
+  }
+}
+
+TEST_P(team_of, a_value_that_cannot_be_written_in_a_round) {
+  if (size == 1) return;
+  for (const int round : {2, 17}) {
+    const value last = of_many_lengths{round}.expected(size)[0];
+    EXPECT_THROW(j.root().run_on_all(of_many_lengths{40, last}), std::domain_error);
   }
 }
 

@@ -288,6 +288,7 @@ private:
   void tell(unsigned to, std::vector<std::byte> message) noexcept;
   void tell_all(const std::vector<std::byte>& message) noexcept;
   void release() noexcept;
+  bool begin_flush() noexcept;
   void flush() noexcept;
   void await(const std::function<bool()>& holds);
   bool is_left() const noexcept {
