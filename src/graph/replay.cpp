@@ -188,12 +188,14 @@ bool replay::is_to_leave(const replayed& next, std::uint64_t held_since) const n
 void replay::run_all(replayed* ready, watch* messages) noexcept {
   std::uint64_t since = ticks();
   unsigned timed = 0;            // calls since then
+  bool has_called = false;       // since it has looked for messages
   std::uint64_t held_since = 0;  // when the first of the values was sent that wait; 0: none
   while (!over_.load(std::memory_order_relaxed)) {
     // What goes to another node goes first, then what a message has made ready: others may wait for
     // what comes after it.
     if (ready == nullptr || !ready->sends) {
-      if (ready != nullptr && messages != nullptr && !has_unsent()) messages->look_again();
+      const bool looks = std::exchange(has_called, false) && messages != nullptr;
+      if (looks && ready != nullptr && !has_unsent()) messages->look_again();
       take_elsewhere(ready);
     }
     if (ready == nullptr) break;
@@ -203,7 +205,7 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
     if (are_long && workers_of(graph_) > 1) spawn_all(ready);
     if (!run(n)) return abandon();
     ready = complete(n, ready);
-    timed += n.is_call;
+    timed += n.is_call, has_called |= n.is_call;
     if (timed >= (are_long ? 1 : timed_together)) {
       const std::uint64_t now = ticks();
       usual_.store((now - since) / std::exchange(timed, 0), std::memory_order_relaxed);
