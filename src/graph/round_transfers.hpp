@@ -113,14 +113,16 @@ public:
 
   // The owner of the graph calls these.
 
+  /// How many rounds there are.
   std::uint64_t count() const noexcept { return rounds_; }
   /// These are the next ones of the first round.
   round_letter& add_send(unsigned to) noexcept;
   void add_receive(unsigned from, replayed& n) { receives_[from].push_back(&n); }
-  /// The rounds begin. Those after the first have so many transfers more.
+  /// The rounds begin. What comes from that node has this number, and those that follow.
   void begin(unsigned from, std::uint64_t first_place) noexcept {
     first_places_[from] = first_place;
   }
+  /// How many go to that node in all rounds but the first.
   std::uint64_t later_sends(unsigned to) const noexcept {
     return (rounds_ - 1) * letters_[to].transfers;
   }
@@ -133,6 +135,7 @@ public:
   void flush() noexcept;
   /// Whether values of the same groups as those that were added are still to come.
   bool awaits_more() const noexcept { return missing_.load(std::memory_order_relaxed) != 0; }
+  /// The rounds.
   replay& of() const noexcept { return of_; }
 
   // These are called with the team's mutex.
