@@ -181,7 +181,7 @@ void distribution::take_values(byte_reader& r, std::vector<std::byte>& message) 
     constexpr std::size_t worth_no_copy = 4096;
     if (r.left() == 0 && length >= worth_no_copy) {
       its.first = message.size() - length;
-      its.message = std::move(message);
+      its.message.swap(message);
     } else {
       const auto bytes = value.raw(length);
       its.first = 0;
