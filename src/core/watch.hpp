@@ -35,8 +35,8 @@ public:
     } while (spin());
     return false;
   }
-  /// Receives what has come, if it watches.
-  void look_again() noexcept { look(); }
+  /// Receives what has come, if it watches. Returns whether something had.
+  bool look() noexcept { return on_ && over_->look(); }
   /// The worker has slept since until() looked in vain. A sleep costs its CPU as much as a wait of
   /// that length; but those that wait for this node wait for it to be woken.
   void has_slept() noexcept {
@@ -84,7 +84,6 @@ private:
   }
 
   bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
-  bool look() noexcept { return on_ && over_->look(); }
 
   message_watch* const over_;
   bool on_ = false;

@@ -141,18 +141,17 @@ std::size_t distribution::put_values(const transferred& data, const transfer_of&
   return message.size();
 }
 
-void distribution::begin_values(std::vector<std::byte>& message) const {
-  byte_writer w(message);
-  w.put(port), w.put(static_cast<std::uint8_t>(kind::values)), w.put<std::uint32_t>(rank());
-}
-
 void distribution::await_arrival(subtask& s) {
   auto& r = static_cast<receive_values&>(s);
   const std::lock_guard lock(node_.mutex);
   std::optional<arrived> early;
   lane& from = between_.from[r.from];
-  if (between_.released) from.skip(1, [](auto, auto&) {}), early = arrived{};
-  else early = from.make(r);
+  if (!between_.released) {
+    early = from.make(r);
+  } else {  // it counts all the same, as the other node counts it
+    from.skip(1, [](auto, auto&) {});
+    early = arrived{};
+  }
   graph_.pending.begin();
   // The maker of the subtask still counts: the subtask cannot run yet.
   if (early) arrives(r, std::move(*early));
@@ -165,33 +164,40 @@ void distribution::arrives(receive_values& r, arrived a) noexcept {
   if (r.in_graph().unmet.fetch_sub(1, std::memory_order_acq_rel) == 1) make_ready(r);
 }
 
+/// Keeps for a transfer what put(place) puts there. Called with the team's mutex.
+template <class Put>
+void distribution::deliver(unsigned from, std::uint64_t place, Put put) {
+  if (auto* const rounds = between_.rounds; rounds != nullptr && rounds->has(from, place)) {
+    put(rounds->free_place(from, place));
+    return rounds->has_come();
+  }
+  arrived a;
+  put(a);
+  if (auto* const awaits = between_.from[from].arrive(place, a)) arrives(*awaits, std::move(a));
+}
+
 /// Values of rounds, which need not be rounds of repeat() here. Called with the team's mutex.
 void distribution::take_values(byte_reader& r, std::vector<std::byte>& message) {
   const auto from = r.get<std::uint32_t>();
   if (from >= size()) r.fail("a member");
-  round_transfers* const rounds = between_.rounds;
   while (r.left() != 0 && !between_.released) {
     const auto place = r.get<std::uint64_t>();
     byte_reader value = r.get_block();
-    const bool is_of_rounds = rounds != nullptr && rounds->has(from, place);
-    arrived other;
-    arrived& its = is_of_rounds ? rounds->free_place(from, place) : other;
-    its.has_value = true, its.datum = value.get<std::uint32_t>();
-    const std::size_t length = value.left();
-    constexpr std::size_t worth_no_copy = 4096;
-    if (r.left() == 0 && length >= worth_no_copy) {
-      its.first = message.size() - length;
-      its.message.swap(message);
-    } else {
-      const auto bytes = value.raw(length);
-      its.first = 0;
-      its.message.assign(bytes.begin(), bytes.end());
-    }
-    if (is_of_rounds) rounds->has_come();
-    else if (auto* const awaits = between_.from[from].arrive(place, other))
-      arrives(*awaits, std::move(other));
+    deliver(from, place, [&](arrived& its) {
+      its.has_value = true, its.datum = value.get<std::uint32_t>();
+      const std::size_t length = value.left();
+      constexpr std::size_t worth_no_copy = 4096;
+      if (r.left() == 0 && length >= worth_no_copy) {
+        its.first = message.size() - length;
+        its.message.swap(message);
+      } else {
+        const auto bytes = value.raw(length);
+        its.first = 0;
+        its.message.assign(bytes.begin(), bytes.end());
+      }
+    });
   }
-  if (rounds != nullptr) rounds->make_ready();
+  if (between_.rounds != nullptr) between_.rounds->make_ready();
 }
 
 bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
@@ -216,13 +222,8 @@ bool distribution::receive(std::vector<std::byte> message, std::size_t first) {
       if (!a.has_value) get_state(r);
       a.message = std::move(message);
       if (between_.released) return false;
-      if (auto* const rounds = between_.rounds; rounds != nullptr && rounds->has(from, place)) {
-        rounds->free_place(from, place) = std::move(a);
-        rounds->has_come();
-        rounds->make_ready();
-      } else if (auto* const awaits = between_.from[from].arrive(place, a)) {
-        arrives(*awaits, std::move(a));
-      }
+      deliver(from, place, [&](arrived& its) { its = std::move(a); });
+      if (between_.rounds != nullptr) between_.rounds->make_ready();
       return false;
     }
     case kind::values: take_values(r, message); return false;

@@ -195,7 +195,7 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
     // what comes after it.
     if (ready == nullptr || !ready->sends) {
       const bool looks = std::exchange(has_called, false) && messages != nullptr;
-      if (looks && ready != nullptr && !has_unsent()) messages->look_again();
+      if (looks && ready != nullptr && !has_unsent()) messages->look();
       take_elsewhere(ready);
     }
     if (ready == nullptr) break;
@@ -337,38 +337,6 @@ void replay::take_arrival(replayed& n) noexcept {
   r.of_round = &n.arrived->take();
   // It is not ready by that: the subtask itself is left, or what it comes after.
   if (n.arrived->has_next()) n.unmet.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void distribution::begin_replay() {
-  require_newest_at_homes();
-  reset_to_homes();
-  mine_.lengths.clear();
-}
-
-void distribution::enter_replay(round_transfers& all) {
-  for (std::uint64_t round = 1; round < all.count(); ++round)
-    for (const std::uint64_t n : mine_.lengths) made_.all.add(entry::mine), made_.all.add(n);
-  const std::lock_guard lock(node_.mutex);
-  for (unsigned rank = 0; rank < size(); ++rank) {
-    between_.sent[rank] += all.later_sends(rank);
-    all.begin(rank, between_.from[rank].made());
-  }
-  for (unsigned rank = 0; rank < size(); ++rank) {
-    const std::uint64_t first = between_.from[rank].made();
-    between_.from[rank].skip(all.receives(rank), [&](std::uint64_t k, arrived& a) {
-      if (between_.released) return;
-      all.free_place(rank, first + k) = std::move(a);
-      all.has_come();
-    });
-  }
-  if (between_.released) return all.of().abandon();
-  between_.rounds = &all;
-  all.make_ready();
-}
-
-void distribution::leave_replay() noexcept {
-  const std::lock_guard lock(node_.mutex);
-  between_.rounds = nullptr;
 }
 
 // ---- the graph

@@ -33,7 +33,7 @@ vertex_ref replay::record(std::unique_ptr<subtask> s, std::span<const datum_use>
   n.is_call = its.kind_ == subtask::kind::call;
   if (its.kind_ == subtask::kind::send) {
     auto& sends = static_cast<distribution::send&>(its);
-    sends.within = &between_->add_send(sends.to);
+    sends.within = &between_->letter(sends.to);
     n.sends = true;
   } else if (its.kind_ == subtask::kind::receive) {
     n.arrived = std::make_unique<round_arrivals>();
@@ -102,14 +102,11 @@ void replay::group_sends() {
   }
   for (const replayed& n : all_) raise(depths[n.place], n.same_round);
   std::map<std::pair<unsigned, std::size_t>, std::size_t> groups;  // by node and depth
-  std::map<unsigned, std::size_t> count;                           // by node
   for (replayed& n : all_) {
     const std::size_t depth = depths[n.place];
     if (!n.sends) continue;
     auto& its = static_cast<distribution::send&>(*n.of);
-    const auto [at, is_new] = groups.try_emplace({its.to, depth}, count[its.to]);
-    if (is_new) ++count[its.to];
-    its.group = at->second;
+    its.group = groups.try_emplace({its.to, depth}, its.within->groups()).first->second;
     its.within->add_to_group(its.group);
   }
 }

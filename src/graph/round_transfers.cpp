@@ -41,9 +41,21 @@ bool round_arrivals::has_next() noexcept {
 
 // ---- what goes to one node
 
+round_letter::round_letter(distribution& by, unsigned to, std::atomic<std::size_t>& missing,
+                           bool by_many)
+    : by_(by),
+      to_(to),
+      by_many_(by_many),
+      missing_(missing),
+      message_(by.begin(distribution::kind::values)) {
+  byte_writer(message_).put<std::uint32_t>(by.rank());
+  beginning_ = message_.size();
+}
+
 void round_letter::add_to_group(std::size_t n) {
   if (groups_.size() <= n) groups_.resize(n + 1), awaited_.reserve(n + 1);
   ++groups_[n].size;
+  ++transfers;
 }
 
 /// A value of that group was added.
@@ -61,15 +73,13 @@ void round_letter::count(group& g) noexcept {
 
 void round_letter::add(std::uint64_t place, const transferred& data, std::size_t n) {
   const auto locked = lock();
-  const bool is_first = message_.empty();
-  if (is_first) by_.begin_values(message_);
   const std::size_t before = message_.size();
   try {
     byte_writer w(message_);
     w.put(place);
     w.put_block([&] { data.put(w); });
   } catch (...) {
-    message_.resize(is_first ? 0 : before);
+    message_.resize(before);
     throw;
   }
   count(groups_[n]);
@@ -81,13 +91,13 @@ void round_letter::send() noexcept {
   // Relaxed: whoever adds something flushes after that.
   if (!has_any_.load(std::memory_order_relaxed)) return;
   const auto locked = lock();
-  if (!message_.empty()) put();
+  if (message_.size() != beginning_) put();
 }
 
 /// Puts the message where it leaves with the team's next flush. Called with the lock.
 void round_letter::put() {
   by_.node_.send(to_, message_);
-  message_.clear();
+  message_.resize(beginning_);
   for (group* const g : awaited_) {
     missing_.fetch_sub(g->size - g->added, std::memory_order_relaxed);
     g->is_awaited = false;
@@ -101,11 +111,6 @@ void round_letter::put() {
 round_transfers::round_transfers(distribution& by, replay& of, std::uint64_t rounds, bool by_many)
     : by_(by), of_(of), rounds_(rounds), receives_(by.size()), first_places_(by.size()) {
   for (unsigned to = 0; to < by.size(); ++to) letters_.emplace_back(by, to, missing_, by_many);
-}
-
-round_letter& round_transfers::add_send(unsigned to) noexcept {
-  ++letters_[to].transfers;
-  return letters_[to];
 }
 
 void round_transfers::flush() noexcept {
@@ -129,5 +134,38 @@ void round_transfers::has_come() noexcept {
 }
 
 void round_transfers::make_ready() noexcept { of_.make_all_ready(std::exchange(ready_, nullptr)); }
+
+// ---- the distribution
+
+void distribution::begin_replay() {
+  require_newest_at_homes();
+  reset_to_homes();
+  mine_.lengths.clear();
+}
+
+void distribution::enter_replay(round_transfers& all) {
+  for (std::uint64_t round = 1; round < all.count(); ++round)
+    for (const std::uint64_t n : mine_.lengths) made_.all.add(entry::mine), made_.all.add(n);
+  const std::lock_guard lock(node_.mutex);
+  for (unsigned rank = 0; rank < size(); ++rank) {
+    between_.sent[rank] += all.later_sends(rank);
+    lane& from = between_.from[rank];
+    const std::uint64_t first = from.made();
+    all.begin(rank, first);
+    from.skip(all.receives(rank), [&](std::uint64_t k, arrived& a) {
+      if (between_.released) return;
+      all.free_place(rank, first + k) = std::move(a);
+      all.has_come();
+    });
+  }
+  if (between_.released) return all.of().abandon();
+  between_.rounds = &all;
+  all.make_ready();
+}
+
+void distribution::leave_replay() noexcept {
+  const std::lock_guard lock(node_.mutex);
+  between_.rounds = nullptr;
+}
 
 }  // namespace cleave::detail

@@ -64,11 +64,12 @@ private:
 class round_letter {
 public:
   /// `missing`: how many values of all letters are waited for. `by_many`: several workers add.
-  round_letter(distribution& by, unsigned to, std::atomic<std::size_t>& missing, bool by_many)
-      : by_(by), to_(to), by_many_(by_many), missing_(missing) {}
+  round_letter(distribution& by, unsigned to, std::atomic<std::size_t>& missing, bool by_many);
 
-  /// One more transfer of a round is of that group, which may be a new one. The owner of the graph
-  /// calls it before there are values.
+  // The owner of the graph calls these before there are values.
+
+  std::size_t groups() const noexcept { return groups_.size(); }
+  /// One more transfer of a round is of that group, which may be the next new one.
   void add_to_group(std::size_t n);
 
   // Any thread calls these.
@@ -100,7 +101,8 @@ private:
   std::atomic<bool> has_any_{false};
   std::mutex mutex_;
   // With that mutex, where several workers add.
-  std::vector<std::byte> message_;  // none: nothing was added
+  std::vector<std::byte> message_;
+  std::size_t beginning_;  // the length of the message if nothing was added
   std::vector<group> groups_;
   std::vector<group*> awaited_;  // of which some, but not all, are in the message
 };
@@ -115,8 +117,8 @@ public:
 
   /// How many rounds there are.
   std::uint64_t count() const noexcept { return rounds_; }
-  /// These are the next ones of the first round.
-  round_letter& add_send(unsigned to) noexcept;
+  round_letter& letter(unsigned to) noexcept { return letters_[to]; }
+  /// It is the next one of the first round.
   void add_receive(unsigned from, replayed& n) { receives_[from].push_back(&n); }
   /// The rounds begin. What comes from that node has this number, and those that follow.
   void begin(unsigned from, std::uint64_t first_place) noexcept {

@@ -118,7 +118,7 @@ struct of_many_lengths {
   int rounds = 0;
   value cannot_be_written = 0;
   auto input() { return std::tie(rounds, cannot_be_written); }
-  static constexpr int kinds = 4;
+  static constexpr std::size_t kinds = 4;
 
   struct content {
     numbers all{0};
@@ -133,21 +133,18 @@ struct of_many_lengths {
       from(all, refuses);
     }
   };
-  static void next(int kind, const content& before, content& of) {
+  static void next(std::size_t kind, const content& before, content& of) {
     constexpr std::array<std::size_t, kinds> longest{1, 3, 700, 9'000};
     const value first = of.all[0] + before.all.back() + 1;
-    of.all.assign(longest[static_cast<std::size_t>(kind)] -
-                      (first % 3 == 0 ? longest[static_cast<std::size_t>(kind)] / 3 : 0),
-                  first);
+    of.all.assign(longest[kind] - (first % 3 == 0 ? longest[kind] / 3 : 0), first);
   }
   /// What each node has in the end.
-  std::vector<value> expected(unsigned size) const {
+  std::vector<value> expected(std::size_t size) const {
     std::vector<content> d(kinds * size);
     for (int round = 0; round < rounds; ++round)
-      for (unsigned rank = 0; rank < size; ++rank)
-        for (int kind = 0; kind < kinds; ++kind)
-          next(kind, d[kinds * ((rank + size - 1) % size) + static_cast<unsigned>(kind)],
-               d[kinds * rank + static_cast<unsigned>(kind)]);
+      for (std::size_t rank = 0; rank < size; ++rank)
+        for (std::size_t kind = 0; kind < kinds; ++kind)
+          next(kind, d[kinds * ((rank + size - 1) % size) + kind], d[kinds * rank + kind]);
     std::vector<value> firsts;
     for (const content& c : d) firsts.push_back(c.all[0]);
     return firsts;
@@ -168,8 +165,7 @@ struct of_many_lengths {
     g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t /* round */) {
       g.for_mine(kinds * n, mine, [&](unsigned i) {
         const unsigned before = (i + kinds * (n - 1)) % (kinds * n);
-        g.run([kind = static_cast<int>(i % kinds)](const content& b,
-                                                   content& of) { next(kind, b, of); },
+        g.run([kind = i % kinds](const content& b, content& of) { next(kind, b, of); },
               in(d[before]), inout(d[i]));
       });
     });

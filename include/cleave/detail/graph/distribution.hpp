@@ -270,9 +270,10 @@ private:
   std::size_t send_values(const transferred& data, const transfer_of& of) noexcept;
   std::size_t put_values(const transferred& data, const transfer_of& of);
   void arrives(receive_values& r, arrived a) noexcept;
+  template <class Put>
+  void deliver(unsigned from, std::uint64_t place, Put put);
   void take_values(byte_reader& r, std::vector<std::byte>& message);
   std::vector<std::byte> begin(kind k) const;
-  void begin_values(std::vector<std::byte>& message) const;
   void put_state(std::vector<std::byte>& message);
   void keep(std::uint64_t number, std::vector<std::byte> error);
   static std::logic_error different_graphs();
