@@ -3,6 +3,7 @@
 #include <cleave/detail/clock.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace cleave::detail {
 namespace {
@@ -20,6 +21,9 @@ constexpr std::uint32_t runs_a_look = 32;
 /// One in so many runs is timed where they are short.
 constexpr std::uint32_t runs_a_timing = 4;
 
+/// How many runs have to pass over a worker that sleeps before it is woken for the next ones.
+constexpr std::uint32_t fewest_passed_over = 8;
+
 std::uint64_t microseconds(unsigned n) noexcept { return n * ticks_per_microsecond(); }
 
 }  // namespace
@@ -32,7 +36,10 @@ bool run_habits::times_next() const noexcept {
 
 std::uint64_t run_habits::begin(std::uint64_t now, bool asleep) noexcept {
   ++runs_;
-  const std::uint64_t enough = microseconds(asleep ? asleep_work : short_work);
+  bool wakes = false;
+  if (asleep) wakes = wakes_sleeper();
+  else if (passed_over_ != 0) --passed_over_;
+  const std::uint64_t enough = microseconds(asleep && !wakes ? asleep_work : short_work);
   if (now == 0) {
     ended_ = 0;
     return enough;
@@ -41,6 +48,11 @@ std::uint64_t run_habits::begin(std::uint64_t now, bool asleep) noexcept {
   began_ = now;
   patient_ = work_ < enough || (runs_ % runs_a_look == 0 && work_ < 8 * enough);
   return patient_ ? enough : 0;
+}
+
+bool run_habits::wakes_sleeper() noexcept {
+  if (work_ <= microseconds(short_work) || gap_ >= microseconds(longest_gap)) return false;
+  return std::has_single_bit(++passed_over_) && passed_over_ >= fewest_passed_over;
 }
 
 std::uint64_t run_habits::end(std::uint64_t now, bool divided) noexcept {

@@ -22,12 +22,17 @@ public:
   std::uint64_t end(std::uint64_t now, bool divided) noexcept;
 
 private:
+  /// Whether a run wakes a worker for the sake of those after it, which come soon: once awake, the
+  /// worker stays so. If it does not, it is woken after twice as many runs.
+  bool wakes_sleeper() noexcept;
+
   std::uint64_t work_;  // what the longest run of late takes on one worker, about
   std::uint64_t gap_;   // from the end of a run to the next, about
   std::uint64_t began_ = 0;
-  std::uint64_t ended_ = 0;  // the run before; 0: it is not known when
-  std::uint32_t runs_ = 0;   // how many there were
-  bool patient_ = false;     // in this one requests wait
+  std::uint64_t ended_ = 0;        // the run before; 0: it is not known when
+  std::uint32_t runs_ = 0;         // how many there were
+  std::uint32_t passed_over_ = 0;  // runs that found a worker asleep, less those that did not
+  bool patient_ = false;           // in this one requests wait
 };
 
 }  // namespace cleave::detail

@@ -257,5 +257,38 @@ TEST(run_habits, keeps_workers_awake_between_runs_that_they_gain_by) {
   EXPECT_EQ(p.warm, 0u);
 }
 
+/// Each of these runs is too short to wake a worker for it alone.
+TEST(run_habits, wakes_a_worker_for_the_runs_that_follow) {
+  program p;
+  for (int k = 0; k < 100; ++k) p.run(10, 1);
+  int passed_over = 0;
+  for (; passed_over < 100; ++passed_over) {
+    p.run(10, 1, true);
+    if (p.patience < us(10)) break;
+  }
+  EXPECT_EQ(passed_over, 7);
+  p.run(10, 1);
+  EXPECT_EQ(p.patience, 0u);
+}
+
+TEST(run_habits, wakes_ever_less_often_a_worker_that_does_not_stay_awake) {
+  program p;
+  for (int k = 0; k < 100; ++k) p.run(10, 1);
+  int woken = 0;
+  for (int k = 0; k < 1000; ++k) p.run(10, 1, true), woken += p.patience < us(10);
+  EXPECT_EQ(woken, 7);  // after 8, 16, ... 512
+}
+
+TEST(run_habits, wakes_nobody_for_runs_that_are_short_or_far_between) {
+  program far;
+  program brief;
+  for (int k = 0; k < 100; ++k) far.run(10, 5000), brief.run(1, 1);
+  for (int k = 0; k < 100; ++k) {
+    far.run(10, 5000, true), brief.run(1, 1, true);
+    EXPECT_GE(far.patience, us(10));
+    EXPECT_GE(brief.patience, us(1));
+  }
+}
+
 }  // namespace
 }  // namespace cleave::tests
