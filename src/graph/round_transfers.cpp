@@ -46,10 +46,13 @@ round_letter::round_letter(distribution& by, unsigned to, std::atomic<std::size_
     : by_(by),
       to_(to),
       by_many_(by_many),
-      missing_(missing),
-      message_(by.begin(distribution::kind::values)) {
-  byte_writer(message_).put<std::uint32_t>(by.rank());
-  beginning_ = message_.size();
+      without_any_(by.node_.begin_letter()),
+      missing_(missing) {
+  begun_ = without_any_.size();
+  const auto contents = by.begin(distribution::kind::values);
+  without_any_.insert(without_any_.end(), contents.begin(), contents.end());
+  byte_writer(without_any_).put<std::uint32_t>(by.rank());
+  letter_ = without_any_;
 }
 
 void round_letter::add_to_group(std::size_t n) {
@@ -73,31 +76,31 @@ void round_letter::count(group& g) noexcept {
 
 void round_letter::add(std::uint64_t place, const transferred& data, std::size_t n) {
   const auto locked = lock();
-  const std::size_t before = message_.size();
+  const std::size_t before = letter_.size();
   try {
-    byte_writer w(message_);
+    byte_writer w(letter_);
     w.put(place);
     w.put_block([&] { data.put(w); });
   } catch (...) {
-    message_.resize(before);
+    letter_.resize(before);
     throw;
   }
   count(groups_[n]);
   has_any_.store(true, std::memory_order_relaxed);
-  if (message_.size() >= longest_message) put();
+  if (letter_.size() >= longest_message) send_now();
 }
 
 void round_letter::send() noexcept {
   // Relaxed: whoever adds something flushes after that.
   if (!has_any_.load(std::memory_order_relaxed)) return;
   const auto locked = lock();
-  if (message_.size() != beginning_) put();
+  if (letter_.size() != without_any_.size()) send_now();
 }
 
-/// Puts the message where it leaves with the team's next flush. Called with the lock.
-void round_letter::put() {
-  by_.node_.send(to_, message_);
-  message_.resize(beginning_);
+/// The letter leaves, at the latest with the team's next flush. Called with the lock.
+void round_letter::send_now() {
+  by_.node_.send_letter(to_, letter_, begun_);
+  letter_ = without_any_;
   for (group* const g : awaited_) {
     missing_.fetch_sub(g->size - g->added, std::memory_order_relaxed);
     g->is_awaited = false;

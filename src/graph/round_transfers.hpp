@@ -92,19 +92,20 @@ private:
     return by_many_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
   }
   void count(group& g) noexcept;
-  void put();
+  void send_now();
 
   distribution& by_;
   const unsigned to_;
   const bool by_many_;
+  std::size_t begun_;                   // the length of a letter that was begun
+  std::vector<std::byte> without_any_;  // a letter to which nothing was added
   std::atomic<std::size_t>& missing_;
   std::atomic<bool> has_any_{false};
   std::mutex mutex_;
   // With that mutex, where several workers add.
-  std::vector<std::byte> message_;
-  std::size_t beginning_;  // the length of the message if nothing was added
+  std::vector<std::byte> letter_;
   std::vector<group> groups_;
-  std::vector<group*> awaited_;  // of which some, but not all, are in the message
+  std::vector<group*> awaited_;  // of which some, but not all, are in the letter
 };
 
 /// The transfers of a round, which are the same in all rounds.

@@ -213,7 +213,7 @@ bool communicator::begin_to_send(std::span<const std::byte> what, int to, MPI_Co
          went_well(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
 }
 
-void communicator::send(int to, bytes message) {
+void communicator::send(int to, bytes& message) {
   const bool is_short = message.size() <= short_bytes_;
   const std::span<const std::byte> first(message.data(), is_short ? message.size() : 0);
   MPI_Request request = MPI_REQUEST_NULL;

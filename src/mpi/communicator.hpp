@@ -57,8 +57,8 @@ public:
 
   /// Called before the first message; none of the functions above is called after this.
   void begin_messages();
-  /// The peer is not this rank and not lost.
-  void send(int to, bytes message);
+  /// The peer is not this rank and not lost. The message is taken unless it is sent at once.
+  void send(int to, bytes& message);
   /// Lets MPI work: ends what is complete, and begins to receive what has arrived until a message
   /// is complete.
   void progress();

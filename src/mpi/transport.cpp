@@ -65,7 +65,11 @@ public:
   void send_all(std::span<outgoing> all) override;
   bool begin_watch() noexcept override;
   bool look() noexcept override;
-  bool was_rung() noexcept override { return rung_.exchange(false, std::memory_order_seq_cst); }
+  bool was_rung() noexcept override {
+    // Nearly always it was not: a load does not wait for what MPI has written for other ranks.
+    return rung_.load(std::memory_order_seq_cst) &&
+           rung_.exchange(false, std::memory_order_seq_cst);
+  }
   void found_by_look(std::vector<incoming>& all) override;
   void end_watch() noexcept override;
   traffic counted() const noexcept override;
@@ -89,8 +93,8 @@ private:
   static doorbell make_doorbell(communicator& all, const std::string& kind);
   bool awaits(int peer) const noexcept;
   bool awaits_any() const noexcept;
-  bool send_now(int peer, bytes message);
-  void send_and_note(int peer, bytes message);
+  bool send_now(int peer, bytes& message);
+  void send_and_note(int peer, bytes& message);
   std::optional<incoming> next();
   void ring_receivers() noexcept;
   bool ring_awaited(bool again) noexcept;
@@ -195,26 +199,26 @@ std::optional<address> mpi_transport::lost() {
 
 void mpi_transport::send(address to, bytes message) {
   const std::lock_guard lock(mutex_);
-  send_and_note(static_cast<int>(to), std::move(message));
+  send_and_note(static_cast<int>(to), message);
 }
 
 void mpi_transport::send_all(std::span<outgoing> all) {
   const std::lock_guard lock(mutex_);
-  for (outgoing& each : all) send_and_note(static_cast<int>(each.to), std::move(each.message));
+  for (outgoing& each : all) send_and_note(static_cast<int>(each.to), each.message);
   ring_receivers();
 }
 
 /// Notes that the peer is to be rung.
-void mpi_transport::send_and_note(int peer, bytes message) {
+void mpi_transport::send_and_note(int peer, bytes& message) {
   auto known = std::ranges::find(to_ring_, peer, &sent::to);
   if (known == to_ring_.end()) known = to_ring_.insert(known, {peer, 0});
-  if (send_now(peer, std::move(message))) ++known->messages;
+  if (send_now(peer, message)) ++known->messages;
 }
 
 void mpi_transport::send_without_waking(address to, bytes message) {
   const std::lock_guard lock(mutex_);
   const int rank = static_cast<int>(to);
-  if (send_now(rank, std::move(message))) bell_.announce(rank, 1);
+  if (send_now(rank, message)) bell_.announce(rank, 1);
 }
 
 void mpi_transport::deliver() noexcept {
@@ -228,11 +232,11 @@ traffic mpi_transport::counted() const noexcept {
 }
 
 /// Returns false if the peer is gone.
-bool mpi_transport::send_now(int peer, bytes message) {
+bool mpi_transport::send_now(int peer, bytes& message) {
   if (all_.gone(peer)) return false;
   ++counted_.sent;
   counted_.sent_bytes += message.size();
-  all_.send(peer, std::move(message));
+  all_.send(peer, message);
   return true;
 }
 

@@ -131,6 +131,12 @@ private:
   void updated() noexcept override { parts_->gathered.updated(); }
   void send_to_member(std::uint64_t team, unsigned rank,
                       std::span<const std::byte> message) override;
+  bytes begin_letter(std::uint64_t team) const override {
+    return parts_->teams.mail().begin_letter(team);
+  }
+  void send_letter(std::uint64_t team, unsigned rank, bytes& letter, std::size_t begun) override {
+    parts_->teams.mail().send_letter(team, rank, letter, begun);
+  }
   void flush_to_members() noexcept override { parts_->teams.mail().flush(); }
   void look_after(std::chrono::microseconds delay) noexcept override {
     if (parts_->teams.look_after(delay)) carries_->ring();

@@ -12,18 +12,49 @@ void member_mail::set_team(std::uint64_t number, std::vector<address> members) {
   members_ = std::move(members);
 }
 
+/// Where a member is reached; nowhere, if that team is over. Called with the mutex.
+std::optional<address> member_mail::member(std::uint64_t team, unsigned rank) const {
+  if (team != team_) return {};
+  return members_[rank];
+}
+
 void member_mail::put(std::uint64_t team, unsigned rank, std::span<const std::byte> contents) {
   const std::lock_guard lock(mutex_);
-  if (team != team_) return;
-  const address member = members_[rank];
-  const auto has_room = [&](const letter& l) { return l.to == member && !l.contents.is_full(); };
+  const auto whom = member(team, rank);
+  if (!whom) return;
+  const auto has_room = [&](const letter& l) { return l.to == *whom && !l.contents.is_full(); };
   auto to = std::ranges::find_if(letters_, has_room);
   if (to == letters_.end()) {
     const identity& self = out_.self();
-    to = letters_.insert(to, {member, team_letter(self.program, self.process, team)});
+    to = letters_.insert(to, {*whom, team_letter(self.program, self.process, team)});
   }
   to->contents.add(contents);
   any_.store(true, std::memory_order_seq_cst);
+}
+
+bytes member_mail::begin_letter(std::uint64_t team) const {
+  bytes message;
+  begin_only_part(message, out_.self().program, out_.self().process, team);
+  return message;
+}
+
+void member_mail::send_letter(std::uint64_t team, unsigned rank, bytes& message,
+                              std::size_t begun) {
+  if (!out_.carrier().sends_from_any_thread() ||
+      is_sending_.exchange(true, std::memory_order_seq_cst))
+    return put(team, rank, std::span<const std::byte>(message).subspan(begun));
+  if (any_.load(std::memory_order_seq_cst)) send_all();
+  end_only_part(message, begun);
+  std::unique_lock lock(mutex_);
+  const auto to = member(team, rank);
+  lock.unlock();
+  if (to) {
+    outgoing one{*to, std::move(message)};
+    out_.carrier().send_all({&one, 1});
+    message = std::move(one.message);
+  }
+  is_sending_.store(false, std::memory_order_seq_cst);
+  send();  // what was put meanwhile
 }
 
 void member_mail::flush() {

@@ -4,7 +4,10 @@
 #include "protocol/team_letter.hpp"
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +32,12 @@ public:
   /// Adds what one member says to another, which leaves with the next send(). Any thread may call
   /// it; does not block.
   void put(std::uint64_t team, unsigned rank, std::span<const std::byte> contents);
+  /// Begins a letter for some member. What one says to it is to be written behind that.
+  bytes begin_letter(std::uint64_t team) const;
+  /// Sends a letter, which was that long when it was begun, after what was put for its member: at
+  /// once where the transport allows that, else with the next flush(). Its memory stays if it is
+  /// not needed. Any thread may call it; does not block.
+  void send_letter(std::uint64_t team, unsigned rank, bytes& message, std::size_t begun);
   /// Sends all that is there. The driver's thread calls it, and any other where the transport
   /// allows that.
   void send();
@@ -43,6 +52,7 @@ private:
     team_letter contents;
   };
   void send_all();
+  std::optional<address> member(std::uint64_t team, unsigned rank) const;
 
   outlet& out_;
   std::atomic<bool> is_sending_{false};  // some thread, to which the next two belong

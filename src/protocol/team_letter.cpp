@@ -3,6 +3,12 @@
 #include "protocol/message.hpp"
 
 namespace cleave::net {
+namespace {
+
+/// The bytes of a length that is written when what follows is known: each has seven bits of it.
+constexpr std::size_t length_bytes = 9;
+
+}  // namespace
 
 team_letter::team_letter(std::uint64_t program, std::uint64_t from, std::uint64_t team) {
   constexpr std::size_t usual = 256;
@@ -20,6 +26,19 @@ void team_letter::add(std::span<const std::byte> part) {
 bytes team_letter::take() noexcept {
   wire_[count_at_] = static_cast<std::byte>(parts_);
   return std::move(wire_);
+}
+
+void begin_only_part(bytes& letter, std::uint64_t program, std::uint64_t from, std::uint64_t team) {
+  begin_team_data(letter, program, from, team);
+  letter.push_back(std::byte{1});
+  letter.resize(letter.size() + length_bytes, std::byte{0x80});
+  letter.back() = {};
+}
+
+void end_only_part(bytes& letter, std::size_t begun) noexcept {
+  std::uint64_t length = letter.size() - begun;
+  for (std::size_t at = begun - length_bytes; at != begun; ++at, length >>= 7)
+    letter[at] = (letter[at] & std::byte{0x80}) | static_cast<std::byte>(length & 0x7f);
 }
 
 team_parts::team_parts(bytes in) : in_(std::move(in)) {

@@ -28,6 +28,11 @@ private:
   unsigned parts_ = 0;
 };
 
+/// Begins a letter of one part, which is to be written behind it.
+void begin_only_part(bytes& letter, std::uint64_t program, std::uint64_t from, std::uint64_t team);
+/// All that is behind the first `begun` bytes, which begin_only_part() has written, is the part.
+void end_only_part(bytes& letter, std::size_t begun) noexcept;
+
 /// Reads what is_team_data() has said to be one, and a stranger may have written.
 class team_parts {
 public:

@@ -76,7 +76,7 @@ public:
   virtual bool sends_from_any_thread() const noexcept { return false; }
   /// Puts what this thread has sent on its way. The driver's thread need not call it.
   virtual void deliver() noexcept {}
-  /// Does both, for all of these.
+  /// Does both, for all of these. A message that is sent at once may stay where it is.
   virtual void send_all(std::span<outgoing> all) {
     for (outgoing& each : all) send(each.to, std::move(each.message));
     deliver();

@@ -53,6 +53,24 @@ TEST(team_letter, is_full_before_its_parts_need_two_bytes) {
   EXPECT_EQ(letter.take(), encode({1, 2, 0, same}));
 }
 
+TEST(team_letter, of_one_part_is_written_in_place) {
+  for (const std::size_t n : {0, 1, 127, 128, 16'383, 16'384, 3'000'000}) {
+    bytes letter;
+    begin_only_part(letter, 7, 8, 900);
+    const std::size_t begun = letter.size();
+    const bytes part = some(n);
+    letter.insert(letter.end(), part.begin(), part.end());
+    end_only_part(letter, begun);
+    EXPECT_TRUE(is_team_data(letter, 7));
+    EXPECT_EQ(read(letter).parts, std::vector<bytes>(1, part));
+    EXPECT_EQ(read(letter).wrong, nullptr);
+    message m;
+    ASSERT_EQ(decode(bytes(letter), m), nullptr);
+    EXPECT_EQ(std::get<team_data>(m.body), (team_data{900, {part}}));
+    EXPECT_EQ(m.from, 8u);
+  }
+}
+
 TEST(team_parts, that_are_cut_short_or_go_on_are_told) {
   const bytes whole = encode({1, 2, 0, team_data{3, {some(4), some(200), some(0)}}});
   for (std::size_t n = 0; n < whole.size(); ++n) {

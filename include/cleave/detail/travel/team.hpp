@@ -26,6 +26,13 @@ public:
   /// or the team is stopped.
   virtual void send_to_member(std::uint64_t team, unsigned rank,
                               std::span<const std::byte> message) = 0;
+  /// Begins a message that is written in place, behind what is there. Any thread may call it.
+  virtual std::vector<std::byte> begin_letter(std::uint64_t team) const = 0;
+  /// Sends it, at once or with the next flush; `begun`: how long it was when it was begun. It is
+  /// what it was afterwards, or empty. Any thread may call it; does not block. Its order among what
+  /// is sent to that member is that of the calls.
+  virtual void send_letter(std::uint64_t team, unsigned rank, std::vector<std::byte>& letter,
+                           std::size_t begun) = 0;
   /// Has what was sent leave. Any thread may call it; does not block.
   virtual void flush_to_members() noexcept = 0;
   /// Has the team's ports look again after that time, or earlier if one asks for that. Any thread
@@ -87,6 +94,14 @@ public:
   /// Whoever sends calls flush() soon, on the same thread.
   void send(unsigned to, std::span<const std::byte> message) {
     net_->send_to_member(number_, to, message);
+  }
+  /// A message that is written in place, behind what is there, and whose memory is kept: see
+  /// team_carrier. It is empty where there is one member, to whom nothing is sent.
+  std::vector<std::byte> begin_letter() const {
+    return net_ != nullptr ? net_->begin_letter(number_) : std::vector<std::byte>();
+  }
+  void send_letter(unsigned to, std::vector<std::byte>& letter, std::size_t begun) {
+    net_->send_letter(number_, to, letter, begun);
   }
   void flush() noexcept {
     if (net_ != nullptr) net_->flush_to_members();
