@@ -52,7 +52,8 @@ std::uint64_t run_habits::begin(std::uint64_t now, bool asleep) noexcept {
 
 bool run_habits::wakes_sleeper() noexcept {
   if (work_ <= microseconds(short_work) || gap_ >= microseconds(longest_gap)) return false;
-  return std::has_single_bit(++passed_over_) && passed_over_ >= fewest_passed_over;
+  ++passed_over_;
+  return std::has_single_bit(passed_over_) && passed_over_ >= fewest_passed_over;
 }
 
 std::uint64_t run_habits::end(std::uint64_t now, bool divided) noexcept {

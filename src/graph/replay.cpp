@@ -54,31 +54,6 @@ private:
   replayed* ready_;
 };
 
-/// Runs what is in no list. It is pending, or runs, while that may be needed.
-///
-/// The invariant: while it is not, whoever puts something there makes it pending. Both do so by an
-/// exchange of `is_pending`, so one of them sees the other.
-class replay::waker final : public group_task {
-public:
-  explicit waker(replay& r) noexcept : group_task(r.graph_), of_(r) { name = "repeat"; }
-  void wake() noexcept {
-    if (is_pending_.exchange(true, std::memory_order_acq_rel)) return;
-    of_.graph_.pending.begin();
-    detail::make_ready(*this);
-  }
-  void execute() noexcept override { of_.run_all(nullptr); }
-  void dispose() noexcept override {
-    is_pending_.exchange(false, std::memory_order_acq_rel);
-    if (of_.over_.load(std::memory_order_relaxed)) return;
-    if (detail::stopped(&of_.graph_)) return of_.abandon();
-    if (of_.elsewhere_.load(std::memory_order_relaxed) != nullptr) wake();
-  }
-
-private:
-  replay& of_;
-  std::atomic<bool> is_pending_{false};
-};
-
 /// It is pending as long as any subtask has rounds to run.
 class replay::last_of_all final : public group_task {
 public:
@@ -96,8 +71,8 @@ replay::replay(graph_scope& g, std::uint64_t rounds)
       between_(g.nodes != nullptr
                    ? std::make_unique<round_transfers>(*g.nodes, *this, rounds, workers_of(g) > 1)
                    : nullptr),
+      unlisted_(g, *this),
       usual_(longest_short()),
-      waker_(std::make_unique<waker>(*this)),
       last_(std::make_unique<last_of_all>(*this)) {}
 
 replay::~replay() = default;
@@ -133,14 +108,12 @@ void replay::run_here(replayed* ready) noexcept {
   const bool alone = workers_of(graph_) == 1 && !graph_.owner->of.cpus.oversubscribed;
   watch messages(alone ? graph_.from_nodes : nullptr);
   auto is_over = [this] { return over_.load(std::memory_order_acquire); };
-  auto has_more = [&] {
-    return elsewhere_.load(std::memory_order_relaxed) != nullptr || is_over();
-  };
+  auto has_more = [&] { return unlisted_.any() || is_over(); };
   while (!is_over()) {
     bool found;
     {
       const scope_frame inside(own);
-      const set_while running(owner_runs_);
+      const set_while running(unlisted_.owner_takes);
       run_all(std::exchange(ready, nullptr), &messages);
       const auto is_told = [] { return (rung_signals() & attention) != 0; };
       found = is_over() || messages.until([&] { return has_more() || is_told(); });
@@ -157,16 +130,42 @@ void replay::run_here(replayed* ready) noexcept {
 
 // ---- any thread
 
-void replay::make_all_ready(replayed* first) noexcept {
-  if (first == nullptr) return;
+void unlisted_subtasks::add(replayed* first) noexcept {
   replayed* last = first;
   while (last->next != nullptr) last = last->next;
-  last->next = elsewhere_.load(std::memory_order_relaxed);
-  // Release: what made them ready. Partner: take_elsewhere().
-  while (!elsewhere_.compare_exchange_weak(last->next, first, std::memory_order_release,
-                                           std::memory_order_relaxed)) {}
-  // The owner itself looks there next.
-  if (here.self != graph_.owner || !owner_runs_) waker_->wake();
+  last->next = first_.load(std::memory_order_relaxed);
+  // Release: what made them ready. Partner: take().
+  while (!first_.compare_exchange_weak(last->next, first, std::memory_order_release,
+                                       std::memory_order_relaxed)) {}
+  if (here.self != of_.graph_.owner || !owner_takes) wake();
+}
+
+void unlisted_subtasks::wake() noexcept {
+  if (is_pending_.exchange(true, std::memory_order_acq_rel)) return;
+  of_.graph_.pending.begin();
+  detail::make_ready(*this);
+}
+
+void unlisted_subtasks::execute() noexcept { of_.run_all(nullptr); }
+
+void unlisted_subtasks::dispose() noexcept {
+  is_pending_.exchange(false, std::memory_order_acq_rel);
+  if (of_.over_.load(std::memory_order_relaxed)) return;
+  if (detail::stopped(&of_.graph_)) return of_.abandon();
+  if (any()) wake();
+}
+
+void unlisted_subtasks::take(replayed*& ready) noexcept {
+  if (!any()) return;
+  replayed* last = first_.exchange(nullptr, std::memory_order_acquire);
+  if (last == nullptr) return;  // another worker was first
+  replayed* const first = last;
+  while (last->next != nullptr) last = last->next;
+  last->next = std::exchange(ready, first);
+}
+
+void replay::make_all_ready(replayed* first) noexcept {
+  if (first != nullptr) unlisted_.add(first);
 }
 
 void replay::abandon() noexcept {
@@ -196,7 +195,7 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
     if (ready == nullptr || !ready->sends) {
       const bool looks = std::exchange(has_called, false) && messages != nullptr;
       if (looks && ready != nullptr && !has_unsent()) messages->look();
-      take_elsewhere(ready);
+      unlisted_.take(ready);
     }
     if (ready == nullptr) break;
     replayed& n = *std::exchange(ready, ready->next);
@@ -223,16 +222,6 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
 
 bool replay::has_unsent() const noexcept {
   return between_ != nullptr && graph_.nodes->has_unflushed();
-}
-
-/// Puts what is in nobody's list in front of this one.
-void replay::take_elsewhere(replayed*& ready) noexcept {
-  if (elsewhere_.load(std::memory_order_relaxed) == nullptr) return;
-  replayed* last = elsewhere_.exchange(nullptr, std::memory_order_acquire);
-  if (last == nullptr) return;  // another worker was first
-  replayed* const first = last;
-  while (last->next != nullptr) last = last->next;
-  last->next = std::exchange(ready, first);
 }
 
 /// Whether it has those that it needs; else it is made ready when it has got them.
@@ -283,9 +272,9 @@ replayed* replay::complete(replayed& n, replayed* ready) noexcept {
     while (*at != nullptr) at = &(*at)->next;
     *at = &to;
   };
-  for (replayed* const to : n.same_round) tell(*to);
+  for (replayed* const to : n.later.same_round) tell(*to);
   if (!is_last) {
-    for (replayed* const to : n.next_round) tell(*to);
+    for (replayed* const to : n.later.next_round) tell(*to);
   } else if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     abandon();
   }

@@ -24,16 +24,55 @@ struct replayed {
 
   const std::unique_ptr<subtask> of;
   replay& in;
-  const std::size_t place;  // in a round
-  std::vector<datum_use> uses;
-  std::atomic<std::uint32_t> unmet{0};            // what its next run still waits for
-  std::uint32_t all = 0;                          // what each run but the first waits for
-  std::vector<replayed*> same_round, next_round;  // what comes after it
-  std::uint64_t round = 0;                        // how often it has run
-  replayed* next = nullptr;                       // in a list of those that are ready
+  const std::size_t place;              // in a round
+  std::atomic<std::uint32_t> unmet{0};  // what its next run still waits for
+  std::uint32_t all = 0;                // what each run but the first waits for
+  struct {
+    std::vector<replayed*> same_round, next_round;
+  } later;                   // what comes after it
+  std::uint64_t round = 0;   // how often it has run
+  replayed* next = nullptr;  // in a list of those that are ready
   bool sends = false, is_call = false;
   bool is_awaited = false;                  // it sends, or what comes after it does
   std::unique_ptr<round_arrivals> arrived;  // of one that receives
+};
+
+/// What has been recorded of the first round.
+struct recorded_round {
+  std::vector<std::vector<datum_use>> uses;             // of each subtask
+  std::vector<std::pair<replayed*, replayed*>> before;  // by after(): each comes before its second
+};
+
+/// Subtasks that are ready, and in the list of no worker: by a message, by a lock, or because the
+/// worker whose list they were in does not run them.
+///
+/// As a task it runs them. It is pending, or runs, while that may be needed: while it is not,
+/// whoever adds some makes it pending. Both do so by an exchange of `is_pending_`, so one of them
+/// sees the other.
+class unlisted_subtasks final : public group_task {
+public:
+  unlisted_subtasks(graph_scope& g, replay& r) noexcept : group_task(g), of_(r) { name = "repeat"; }
+
+  // Any thread calls these.
+
+  /// Adds a list of some, at least one.
+  void add(replayed* first) noexcept;
+  bool any() const noexcept { return first_.load(std::memory_order_relaxed) != nullptr; }
+  /// Puts all that there are in front of this list.
+  void take(replayed*& ready) noexcept;
+
+  void execute() noexcept override;
+  void dispose() noexcept override;
+
+  /// Whether the graph's owner is about to take what there is. Only the owner touches it.
+  bool owner_takes = false;
+
+private:
+  void wake() noexcept;
+
+  replay& of_;
+  std::atomic<replayed*> first_{nullptr};
+  std::atomic<bool> is_pending_{false};
 };
 
 /// What repeat() was given: the subtasks of a round, which are made once, and run in all rounds.
@@ -74,8 +113,8 @@ public:
   void abandon() noexcept;
 
 private:
+  friend class unlisted_subtasks;
   class runner;
-  class waker;
   class last_of_all;
 
   void order();
@@ -86,7 +125,6 @@ private:
   void run_all(replayed* ready, watch* messages = nullptr) noexcept;
   bool has_unsent() const noexcept;
   bool is_to_leave(const replayed& next, std::uint64_t held_since) const noexcept;
-  void take_elsewhere(replayed*& ready) noexcept;
   bool has_locks(replayed& n) noexcept;
   bool run(replayed& n) noexcept;
   replayed* complete(replayed& n, replayed* ready) noexcept;
@@ -100,14 +138,12 @@ private:
   const std::uint64_t begun_;  // the graph's last number before
   std::uint64_t numbers_ = 0;  // how many a round has
   std::deque<replayed> all_;
-  std::vector<std::pair<replayed*, replayed*>> named_;  // by after(): each comes before its second
-  std::unique_ptr<round_transfers> between_;            // null: there is one node
-  std::atomic<std::size_t> left_{0};                    // subtasks with rounds to run
+  recorded_round recorded_;
+  std::unique_ptr<round_transfers> between_;  // null: there is one node
+  std::atomic<std::size_t> left_{0};          // subtasks with rounds to run
   std::atomic<bool> over_{false};
-  std::atomic<replayed*> elsewhere_{nullptr};  // ready, and in nobody's list
-  bool owner_runs_ = false;                    // the owner's: it will look into that list
-  std::atomic<std::uint64_t> usual_;           // ticks that a subtask took of late
-  std::unique_ptr<waker> waker_;
+  unlisted_subtasks unlisted_;
+  std::atomic<std::uint64_t> usual_;  // ticks that a subtask took of late
   std::unique_ptr<last_of_all> last_;
 };
 

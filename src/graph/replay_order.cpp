@@ -26,10 +26,11 @@ vertex_ref replay::record(std::unique_ptr<subtask> s, std::span<const datum_use>
   subtask& its = *n.of;
   its.replayed_ = &n, its.completed_ = true;
   its.in_graph().number = number;
-  n.uses.assign(uses.begin(), uses.end());
+  recorded_.uses.emplace_back(uses.begin(), uses.end());
   for (const vertex_ref& v : after)
     if (vertex* const before = v.get())
-      if (replayed* const other = subtask::of(*before).replayed_) named_.push_back({other, &n});
+      if (replayed* const other = subtask::of(*before).replayed_)
+        recorded_.before.push_back({other, &n});
   n.is_call = its.kind_ == subtask::kind::call;
   if (its.kind_ == subtask::kind::send) {
     auto& sends = static_cast<distribution::send&>(its);
@@ -52,34 +53,36 @@ void replay::order() {
   for (const bool is_second : {false, true}) {
     for (replayed& n : all_) {
       const std::uint64_t link = ++graph_.links_;
-      for (const datum_use& u : n.uses) uses_of[u.of].make_room(link);
+      for (const datum_use& u : recorded_.uses[n.place]) uses_of[u.of].make_room(link);
       before.clear();
-      for (const datum_use& u : n.uses) uses_of[u.of].collect(u.mode, link, before);
+      for (const datum_use& u : recorded_.uses[n.place])
+        uses_of[u.of].collect(u.mode, link, before);
       for (vertex* const b : before) {
         replayed* const other = subtask::of(*b).replayed_;
         if (is_second && other != &n) edges.push_back({other, &n});
       }
       vertex& its = n.of->in_graph();
-      for (const datum_use& u : n.uses) uses_of[u.of].enter(u.mode, {&its, its.number, 0});
+      for (const datum_use& u : recorded_.uses[n.place])
+        uses_of[u.of].enter(u.mode, {&its, its.number, 0});
     }
   }
-  for (const auto& [first, second] : named_) {
+  for (const auto& [first, second] : recorded_.before) {
     edges.push_back({first, second});
     edges.push_back({second, first});  // they, too, run in turns
   }
-  named_.clear();
+  recorded_ = {};
   const auto places = [](const edge_of_round& e) { return std::pair(e.from->place, e.to->place); };
   std::ranges::sort(edges, {}, places);
   const auto is_same = [&](const auto& a, const auto& b) { return places(a) == places(b); };
   edges.erase(std::unique(edges.begin(), edges.end(), is_same), edges.end());
   for (const auto& [from, to] : edges) {
     const bool is_same_round = from->place < to->place;
-    (is_same_round ? from->same_round : from->next_round).push_back(to);
+    (is_same_round ? from->later.same_round : from->later.next_round).push_back(to);
     ++to->all;
     if (is_same_round) to->unmet.fetch_add(1, std::memory_order_relaxed);
   }
   for (replayed& n : all_) {
-    if (n.all == 0) n.next_round.push_back(&n), ++n.all;  // nothing else keeps two runs apart
+    if (n.all == 0) n.later.next_round.push_back(&n), ++n.all;  // nothing else keeps two runs apart
     if (n.arrived == nullptr) continue;
     ++n.all;
     n.unmet.fetch_add(1, std::memory_order_relaxed);
@@ -97,10 +100,10 @@ void replay::group_sends() {
     for (const replayed* const n : after) depths[n->place] = std::max(depths[n->place], depth + 1);
   };
   for (unsigned round = 0; round < 3; ++round) {
-    for (const replayed& n : all_) raise(depths[n.place], n.same_round);
-    for (const replayed& n : all_) raise(depths[n.place], n.next_round);
+    for (const replayed& n : all_) raise(depths[n.place], n.later.same_round);
+    for (const replayed& n : all_) raise(depths[n.place], n.later.next_round);
   }
-  for (const replayed& n : all_) raise(depths[n.place], n.same_round);
+  for (const replayed& n : all_) raise(depths[n.place], n.later.same_round);
   std::map<std::pair<unsigned, std::size_t>, std::size_t> groups;  // by node and depth
   for (replayed& n : all_) {
     const std::size_t depth = depths[n.place];
@@ -115,15 +118,15 @@ void replay::group_sends() {
 /// what leads to it, then the earliest.
 void replay::choose_first() {
   for (replayed& n : all_)
-    n.is_awaited = is_sending(&n) || std::ranges::any_of(n.same_round, is_sending) ||
-                   std::ranges::any_of(n.next_round, is_sending);
+    n.is_awaited = is_sending(&n) || std::ranges::any_of(n.later.same_round, is_sending) ||
+                   std::ranges::any_of(n.later.next_round, is_sending);
   const auto runs_later = [](const replayed* a, const replayed* b) {
     return std::tuple(is_sending(a), a->is_awaited, b->place) <
            std::tuple(is_sending(b), b->is_awaited, a->place);
   };
   for (replayed& n : all_) {
-    std::ranges::sort(n.same_round, runs_later);
-    std::ranges::sort(n.next_round, runs_later);
+    std::ranges::sort(n.later.same_round, runs_later);
+    std::ranges::sort(n.later.next_round, runs_later);
   }
 }
 
