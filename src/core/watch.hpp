@@ -35,6 +35,8 @@ public:
     } while (spin());
     return false;
   }
+  /// Watches from here on; look() is called soon. Returns false if nobody can watch here.
+  bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
   /// Receives what has come, if it watches. Returns whether something had.
   bool look() noexcept { return on_ && over_->look(); }
   /// The worker has slept since until() looked in vain. A sleep costs its CPU as much as a wait of
@@ -82,8 +84,6 @@ private:
   std::chrono::nanoseconds patience() const noexcept {
     return std::chrono::microseconds(over_->patience.load(std::memory_order_relaxed));
   }
-
-  bool begin() noexcept { return on_ = on_ || (over_ != nullptr && over_->begin_watch()); }
 
   message_watch* const over_;
   bool on_ = false;

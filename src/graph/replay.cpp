@@ -209,6 +209,9 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
       const std::uint64_t now = ticks();
       usual_.store((now - since) / std::exchange(timed, 0), std::memory_order_relaxed);
       since = now;
+      // Who always has something to run never waits, and so would not begin to watch: then each
+      // message would wake the driver's thread.
+      if (messages != nullptr && !are_long) messages->begin();
     }
     if (has_unsent()) {
       if (held_since == 0) held_since = ticks();

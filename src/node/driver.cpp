@@ -131,20 +131,21 @@ node_counters driver::counted() const {
   return counted_;
 }
 
-bool driver::is_over_after_counting() {
+void driver::count() {
+  const traffic carried = carries_->counted();
   std::lock_guard lock(mutex_);
   // A node that is gone has done its part, of which it does not tell any more.
   counted_.nodes = std::max(counted_.nodes, nodes_.load());
-  counted_.carried = carries_->counted();
+  counted_.carried = carried;
   counted_.tasks_out = parts_->tasks.tasks_out(), counted_.tasks_in = parts_->tasks.tasks_in();
-  return stopping_;
 }
 
 void driver::loop() {
   node& protocol = parts_->tasks.protocol();
   for (const address peer : carries_->peers())
     protocol.peer_found(now(), peer, carries_->how_far(peer), carries_->site(peer));
-  parts_->sleep.loop([this] { return is_over_after_counting(); });
+  count();
+  parts_->sleep.loop([this] { return is_over(); });
   tell_finished(now(), true);
   protocol.leave(now(), now());
   detail::replicas_of_process().install(nullptr);
@@ -182,6 +183,7 @@ void driver::step(instant at) {
   tasks.tell_starving(at);
   tasks.protocol().tick(at);
   if (tasks.protocol().member() == membership::left) be_over();
+  count();  // before lead(): whoever has run a team then reads what that has sent
   parts_->teams.lead();
   parts_->teams.look_again(at);
   parts_->teams.mail().send();

@@ -109,7 +109,7 @@ private:
   void live(const opener& make);
   void loop();
   void be_over();
-  bool is_over_after_counting();
+  void count();
   void step(instant now);
   void hear(instant now);
   std::optional<incoming> receive();

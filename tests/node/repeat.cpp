@@ -193,6 +193,43 @@ TEST_P(team_of, a_value_that_cannot_be_written_in_a_round) {
   }
 }
 
+/// Node 0 has something to run at any time: it never waits. Returns in how many of its rounds its
+/// worker watched for messages.
+struct never_waits {
+  int rounds = 0;
+  auto input() { return std::tie(rounds); }
+  static bool is_watching() {
+    detail::message_watch& w = *detail::team_of_this_node()->watch();
+    if (!w.begin_watch()) return true;
+    w.end_watch();
+    return false;
+  }
+  int run(team& all) const {
+    team_graph g(all);
+    auto first = g.make<int>(0), second = g.make<int>(0);
+    g.set_home(first, 0);
+    g.set_home(second, 1);
+    auto add_one = [](int& to) { to += is_watching(); };
+    auto copy = [](const int& from, int& to) { to = from; };
+    const std::vector<int> both{0, 1};
+    g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t /* round */) {
+      g.for_mine(2, both, [&](int i) {
+        if (i == 0) g.run(add_one, inout(first));
+        else g.run(copy, in(first), out(second));
+      });
+    });
+    g.bring(second);
+    EXPECT_TRUE(g.wait());
+    return *second;
+  }
+};
+
+/// Else each message would wake the driver's thread.
+TEST(repeat, has_a_worker_that_never_waits_watch_for_messages) {
+  job two(2, 1, weather{});
+  EXPECT_GT(two.root().run_on_all(never_waits{2000}), 0);
+}
+
 /// Repeats subtasks that no for_mine() makes.
 struct made_by_all {
   auto input() { return std::tie(); }
