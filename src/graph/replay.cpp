@@ -20,6 +20,9 @@ namespace {
 /// Ticks: a subtask that takes longer is worth a task.
 std::uint64_t longest_short() noexcept { return 20 * ticks_per_microsecond(); }
 
+/// Ticks: during a subtask that takes longer, the driver's thread receives what comes.
+std::uint64_t longest_watched() noexcept { return 100 * ticks_per_microsecond(); }
+
 /// Ticks for which a value waits for the others of its group. A message costs its two nodes about a
 /// fifth of that, and who has all that it needs loses less by waiting than by as many messages.
 std::uint64_t longest_held() noexcept { return 8 * ticks_per_microsecond(); }
@@ -200,7 +203,9 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
     if (ready == nullptr) break;
     replayed& n = *std::exchange(ready, ready->next);
     if (!has_locks(n)) continue;
-    const bool are_long = usual_.load(std::memory_order_relaxed) >= longest_short();
+    const std::uint64_t usual = usual_.load(std::memory_order_relaxed);
+    const bool are_long = usual >= longest_short();
+    if (messages != nullptr && usual >= longest_watched()) messages->end();
     if (are_long && workers_of(graph_) > 1) spawn_all(ready);
     if (!run(n)) return abandon();
     ready = complete(n, ready);
@@ -211,7 +216,7 @@ void replay::run_all(replayed* ready, watch* messages) noexcept {
       since = now;
       // Who always has something to run never waits, and so would not begin to watch: then each
       // message would wake the driver's thread.
-      if (messages != nullptr && !are_long) messages->begin();
+      if (messages != nullptr && usual < longest_watched()) messages->begin();
     }
     if (has_unsent()) {
       if (held_since == 0) held_since = ticks();

@@ -3,8 +3,10 @@
 #include "node/team_of.hpp"
 
 #include <array>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -164,7 +166,7 @@ struct of_many_lengths {
         mine.push_back(i);
     g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t /* round */) {
       g.for_mine(kinds * n, mine, [&](unsigned i) {
-        const unsigned before = (i + kinds * (n - 1)) % (kinds * n);
+        const std::size_t before = (i + kinds * (n - 1)) % (kinds * n);
         g.run([kind = i % kinds](const content& b, content& of) { next(kind, b, of); },
               in(d[before]), inout(d[i]));
       });
@@ -196,8 +198,8 @@ TEST_P(team_of, a_value_that_cannot_be_written_in_a_round) {
 /// Node 0 has something to run at any time: it never waits. Returns in how many of its rounds its
 /// worker watched for messages.
 struct never_waits {
-  int rounds = 0;
-  auto input() { return std::tie(rounds); }
+  int rounds = 0, microseconds = 0;  // that a subtask takes, at least
+  auto input() { return std::tie(rounds, microseconds); }
   static bool is_watching() {
     detail::message_watch& w = *detail::team_of_this_node()->watch();
     if (!w.begin_watch()) return true;
@@ -209,7 +211,10 @@ struct never_waits {
     auto first = g.make<int>(0), second = g.make<int>(0);
     g.set_home(first, 0);
     g.set_home(second, 1);
-    auto add_one = [](int& to) { to += is_watching(); };
+    auto add_one = [length = microseconds](int& to) {
+      to += is_watching();
+      if (length != 0) std::this_thread::sleep_for(std::chrono::microseconds(length));
+    };
     auto copy = [](const int& from, int& to) { to = from; };
     const std::vector<int> both{0, 1};
     g.repeat(static_cast<std::uint64_t>(rounds), [&](std::uint64_t /* round */) {
@@ -224,10 +229,11 @@ struct never_waits {
   }
 };
 
-/// Else each message would wake the driver's thread.
-TEST(repeat, has_a_worker_that_never_waits_watch_for_messages) {
+/// Else each message would wake the driver's thread. During long subtasks that thread is prompter.
+TEST(repeat, has_a_worker_that_never_waits_watch_between_short_subtasks) {
   job two(2, 1, weather{});
   EXPECT_GT(two.root().run_on_all(never_waits{2000}), 0);
+  EXPECT_EQ(two.root().run_on_all(never_waits{50, 1000}), 0);
 }
 
 /// Repeats subtasks that no for_mine() makes.
