@@ -47,8 +47,8 @@ round_letter::round_letter(distribution& by, unsigned to, std::atomic<std::size_
       to_(to),
       by_many_(by_many),
       without_any_(by.node_.begin_letter()),
+      begun_(without_any_.size()),
       missing_(missing) {
-  begun_ = without_any_.size();
   const auto contents = by.begin(distribution::kind::values);
   without_any_.insert(without_any_.end(), contents.begin(), contents.end());
   byte_writer(without_any_).put<std::uint32_t>(by.rank());

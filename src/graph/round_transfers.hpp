@@ -97,8 +97,8 @@ private:
   distribution& by_;
   const unsigned to_;
   const bool by_many_;
-  std::size_t begun_;                   // the length of a letter that was begun
   std::vector<std::byte> without_any_;  // a letter to which nothing was added
+  const std::size_t begun_;             // how much of that is the team's
   std::atomic<std::size_t>& missing_;
   std::atomic<bool> has_any_{false};
   std::mutex mutex_;

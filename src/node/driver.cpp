@@ -281,8 +281,8 @@ void driver::tell_finished(instant at, bool all) {
 }
 
 void driver::show(instant at) {
-  if (at < show_at_) return;
-  show_at_ = at + show_every;
+  if (at < parts_->show_at) return;
+  parts_->show_at = at + show_every;
   const courier& tasks = parts_->tasks;
   carries_->show(
       {parts_->core.workers(), parts_->core.computing(), tasks.tasks_in(), tasks.tasks_out()});

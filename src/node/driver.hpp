@@ -95,6 +95,7 @@ private:
     net::inquiries inquiries;
     sleeping sleep;
     std::vector<incoming> found;  // what hear_members() has left for hear(), in order
+    instant show_at{};            // when this node next shows others what it does
   };
   /// Each turns true once, with the mutex.
   struct life {
@@ -151,7 +152,6 @@ private:
   std::thread thread_;
   std::unique_ptr<transport> carries_;
   std::unique_ptr<parts> parts_;  // from attach() on
-  instant show_at_{};
   std::atomic<bool> stopping_{false};
   std::atomic<unsigned> nodes_{1};
   std::atomic<instant> leave_by_{instant::max()};  // max: nobody has asked it to leave

@@ -17,7 +17,7 @@
 namespace cleave::net::tests {
 namespace {
 
-/// Keeps what is sent. The memory of one message in three is its own from then on.
+/// Keeps what is sent; of one message in three it takes the memory, too.
 class keeping final : public transport {
 public:
   explicit keeping(bool from_any_thread) : from_any_thread_(from_any_thread) {}

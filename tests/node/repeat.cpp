@@ -198,7 +198,8 @@ TEST_P(team_of, a_value_that_cannot_be_written_in_a_round) {
 /// Node 0 has something to run at any time: it never waits. Returns in how many of its rounds its
 /// worker watched for messages.
 struct never_waits {
-  int rounds = 0, microseconds = 0;  // that a subtask takes, at least
+  int rounds = 0;
+  int microseconds = 0;  // how long a subtask of node 0 takes, at least
   auto input() { return std::tie(rounds, microseconds); }
   static bool is_watching() {
     detail::message_watch& w = *detail::team_of_this_node()->watch();
