@@ -37,6 +37,7 @@ bool guest::take_seat() noexcept {
 }
 
 bool guest::run(task& root) noexcept {
+  of_.meeting.fetch_first_asker();
   if (!take_seat()) return false;
   call what{*this, root};
   stack_.run(&begin, &what);
@@ -73,6 +74,8 @@ void guest::compute(task& root) noexcept {
   const std::uint64_t ended = self.run_as_guest(root, now, habits_.begin(now, asleep));
   const std::uint64_t warm = now != 0 ? habits_.end(ended, self.parts_given() != splits) : 0;
   if (warm != 0) expected_until_.store(ended + warm, std::memory_order_relaxed);
+  if (const bool are = habits_.are_short(); are != runs_are_short())
+    runs_are_short_.store(are, std::memory_order_relaxed);
   self.box().part([&] { computing.clear(self.id); });
   here.self = nullptr;
   here.innermost = innermost, here.current = current;

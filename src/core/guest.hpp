@@ -41,6 +41,9 @@ public:
 
   /// Whether idle workers better go on looking, as the next guest may come soon.
   bool is_expected() const noexcept;
+  /// Whether runs are short, and one comes soon after the other: then a part of one ends about when
+  /// the run does, and the next run is near.
+  bool runs_are_short() const noexcept { return runs_are_short_.load(std::memory_order_relaxed); }
 
 private:
   struct call;
@@ -55,6 +58,7 @@ private:
   run_habits habits_;  // of the guest alone
   alignas(64) seat<native> seat_;
   alignas(64) std::atomic<std::uint64_t> expected_until_{0};
+  alignas(64) std::atomic<bool> runs_are_short_{false};  // hardly ever changes, and all read it
 };
 
 }  // namespace cleave::detail

@@ -122,7 +122,7 @@ void pool::run(task& root) {
   if (recording) recording->begin_run();
   runs.fetch_add(1, std::memory_order_seq_cst);
   begin_root(root);
-  while (!root.done()) machine::block(root.progress, task::begun);
+  while (!root.done()) machine::block(root.completed.word(), root.completed.open);
   told_stopped(here.current);  // then the root's result is an exception that tells of it
   if (recording) recording->end_run();
   runs.fetch_sub(1, std::memory_order_release);  // acquired by in_use(): then the pool may end

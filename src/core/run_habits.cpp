@@ -34,6 +34,10 @@ bool run_habits::times_next() const noexcept {
   return work_ > microseconds(short_work) || runs_ % runs_a_timing == 0;
 }
 
+bool run_habits::are_short() const noexcept {
+  return work_ < microseconds(asleep_work) && gap_ < microseconds(longest_gap);
+}
+
 std::uint64_t run_habits::begin(std::uint64_t now, bool asleep) noexcept {
   ++runs_;
   bool wakes = false;

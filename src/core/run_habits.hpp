@@ -21,6 +21,9 @@ public:
   /// awake.
   std::uint64_t end(std::uint64_t now, bool divided) noexcept;
 
+  /// Whether all runs of late have been short, and one came soon after the other.
+  bool are_short() const noexcept;
+
 private:
   /// Whether a run wakes a worker for the sake of those after it, which come soon: once awake, the
   /// worker stays so. If it does not, it is woken after twice as many runs.

@@ -105,7 +105,7 @@ std::uint64_t worker::run(task& t, std::uint64_t now) noexcept {
 void worker::finish(task& t) noexcept {
   if (t.is_kept == task::kept::by_other_nodes) return of.others()->finished_here(t);
   worker* owner = t.owner;
-  std::atomic<std::uint32_t>* word = &t.progress;
+  std::atomic<std::uint32_t>* word = &t.completed.word();
   if (t.is_kept == task::kept::by_itself) {
     auto& group = static_cast<group_scope&>(*t.parent);
     owner = group.owner, word = &group.pending.word();
@@ -114,7 +114,7 @@ void worker::finish(task& t) noexcept {
     if (!group.pending.end()) return;
   } else {
     t.ended();
-    t.progress.store(task::finished, std::memory_order_release);  // acquired by done()
+    if (!t.completed.end() && owner != nullptr) return;
   }
   if (owner == nullptr) {
     machine::wake(*word);

@@ -85,14 +85,14 @@ void worker::answer(std::uintptr_t construct) {
   const std::uint32_t signals = box_.take_signals();
   at_exit.interrupted = (signals & (attention | own_cancel)) != 0;
   if (divides) divide_here();
-  if ((signals & (asked | parked)) != 0) look((signals & asked) != 0);
+  if ((signals & (asked | parked)) != 0) look((signals & asked) != 0, begin);
   if (std::exchange(at_exit.interrupted, false)) throw_if_stopped();
 }
 
-/// Serves at a poll; `rung`: somebody has asked since the last look.
-void worker::look(bool rung) {
+/// Serves at a poll that began at this tick; `rung`: somebody has asked since the last look.
+void worker::look(bool rung, std::uint64_t begin) {
   // A task that has ended spawns as it is destroyed: then there is no frame.
-  if (here.innermost == nullptr) return serve(false);
+  if (here.innermost == nullptr) return serve(false, begin);
   const frame_type& innermost = here.innermost->type();
   const bool again_soon = answering_.gaps.are_short(innermost);
   struct ends {
@@ -104,7 +104,7 @@ void worker::look(bool rung) {
       if ((rung_signals() & (asked | parked)) != 0) of.answering_.gaps.looked(at, ticks());
     }
   } at_end{*this, innermost, rung && !again_soon};
-  serve(again_soon);
+  serve(again_soon, begin);
 }
 
 /// Whether what the frame has is too little for whoever asks, and waits for the next look, which is
@@ -128,15 +128,16 @@ void worker::answer_while_waiting() noexcept {
   if ((signals & (asked | parked)) != 0) {
     try {
       cutoff_.begin_division();
-      serve(false);
+      serve(false, ticks());
     } catch (...) {  // a put threw: it has given nothing
     }
     set_cutoff();
   }
 }
 
-/// `again_soon`: the next look is near, so what is too little to give can wait for it.
-void worker::serve(bool again_soon) {
+/// `again_soon`: the next look is near, so what is too little to give can wait for it. `begin` is
+/// the current tick.
+void worker::serve(bool again_soon, std::uint64_t begin) {
   if (answering_.under_way) return box_.remind(parked);
   trace::recorded serving(recordings_.trace, trace::activity::divide);
   frame* oldest = nullptr;  // null: a ready task
@@ -148,7 +149,6 @@ void worker::serve(bool again_soon) {
   std::uint64_t shortest = ~std::uint64_t{0};  // of the divisions here
   std::uint64_t took = ~std::uint64_t{0};  // the shortest of what those ran last that are served
   bool begun = false;
-  const std::uint64_t begin = ticks();
   std::exception_ptr error;
   auto find = [&](const scope* wanted, std::uint32_t depth, bool for_other_node) {
     oldest = nullptr, of_whom = wanted, for_worker = !for_other_node;
@@ -172,11 +172,11 @@ void worker::serve(bool again_soon) {
     try {
       task* t = nullptr;
       if (oldest != nullptr) {
-        const std::uint64_t since = ticks();
+        const std::uint64_t since = divided == 0 ? begin : ticks();
         if (again_soon) others = 0;  // they are served then
         const bool all = again_soon && frames_.leaves_further_in(*oldest, fewest_left);
         t = &split(*oldest, all ? 1 : 2 + others);
-        ++divided, shortest = std::min(shortest, cutoff_.time_since(since));
+        ++divided, shortest = std::min(shortest, cutoff_.time_of(since, t->ticks));
         if (for_worker && asker < of.places())  // what asks in a test may be no worker
           took = std::min(took, of.at(asker).seeking_.took.load(std::memory_order_relaxed));
       } else {

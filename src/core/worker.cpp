@@ -46,6 +46,7 @@ counters worker::read_counters() const noexcept {
 void worker::work() {
   here.self = this;
   while (task* t = next_task()) {
+    seeking_.from_brief_guest = t->owner != nullptr && of.is_brief_guest(t->owner->id);
     execute(*t);
     box_.forget(checking);
     if (of.check) of.check->end();
@@ -146,7 +147,9 @@ task* worker::obtain(const scope* wanted, unsigned likely, Finished finished) no
   seeking_.random = seeking_.random * 1664525u + 1013904223u;
   const unsigned first = likely < of.places() ? likely : (seeking_.random >> 8) % of.places();
   persistence with(*this);
-  open_request<native> asking(self_, wanted, first, !of.cpus.oversubscribed);
+  // The guest is about to leave, and to find the request when it is back.
+  const bool quiet = wanted == nullptr && seeking_.from_brief_guest && !of.cpus.oversubscribed;
+  open_request<native> asking(self_, wanted, first, !of.cpus.oversubscribed, quiet);
   auto* const t = reinterpret_cast<task*>(asking.wait(finished, serve_meanwhile, with));
   joining.found = t != nullptr;
   return t;
@@ -160,10 +163,12 @@ bool worker::reclaim(task& t) noexcept {
          of.meeting.box(t.runner).reclaim(reinterpret_cast<request>(&t));
 }
 
-/// Gives a task the time to end that asking for a part of it would take its runner.
+/// Gives a task the time to end that asking for a part of it would take its runner. In short runs
+/// that come one after another, parts are about equal, and an end is near.
 void worker::linger(const task& t) const noexcept {
-  if (of.cpus.oversubscribed) return;
-  const std::uint64_t since = ticks(), longest = ticks_per_microsecond() / 5;
+  if (of.cpus.oversubscribed || t.done()) return;
+  const unsigned share_of_microsecond = of.is_brief_guest(id) ? 1 : 5;
+  const std::uint64_t since = ticks(), longest = ticks_per_microsecond() / share_of_microsecond;
   while (!t.done() && ticks() - since < longest) machine::pause();
 }
 
@@ -173,7 +178,7 @@ void worker::join(task& t) noexcept {
   // has no runner and is done.
   if (reclaim(t)) return execute(t);
   linger(t);
-  while (!t.done()) {
+  while (t.completed.await()) {
     const std::uint64_t looked_at = of.ready_for_any.pushes();
     task* part = find_ready(t);
     if (part == nullptr) {
@@ -188,6 +193,7 @@ void worker::join(task& t) noexcept {
 
 void worker::await_abandoned(task& t) noexcept {
   if (reclaim(t)) return;
+  static_cast<void>(t.completed.await());
   machine::spinner spin(of.cpus.oversubscribed);
   box_.wait([&] { return t.done(); }, [this] { answer_while_waiting(); },
             [&] { return spin() ? waiting::spin : waiting::sleep; });

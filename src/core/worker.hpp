@@ -120,6 +120,7 @@ private:
   struct seeking {
     std::uint32_t random;                // chooses whom to ask
     bool was_given = false;              // what it ran last, as an idle worker, was given to it
+    bool from_brief_guest = false;       // and that by a guest whose runs are short
     std::atomic<std::uint64_t> took{0};  // ticks of the task that ended last here; others read it
   };
   /// Where its activities are recorded.
@@ -133,9 +134,9 @@ private:
   void answer_between_tasks() noexcept;
   bool answered_enough(std::uint64_t now) noexcept;
   void count_answer(std::uint64_t begin) noexcept;
-  void look(bool rung);
+  void look(bool rung, std::uint64_t begin);
   bool puts_off(const frame& oldest, bool asker_waits, std::uint64_t now) noexcept;
-  void serve(bool again_soon);
+  void serve(bool again_soon, std::uint64_t begin);
   /// Brings the frame list up to date.
   void update_frames();
   /// Goes back to when f was pushed, makes a task of half of it, and returns. Throws what put

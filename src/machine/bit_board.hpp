@@ -39,6 +39,8 @@ public:
       n += static_cast<unsigned>(__builtin_popcountll(words_[i].load(std::memory_order_seq_cst)));
     return n;
   }
+  /// Has the CPU fetch the first bits.
+  void fetch() const noexcept { __builtin_prefetch(words_); }
   /// Calls f(i) for the set bits from `start` on, round about, until one returns true; returns
   /// whether one did.
   template <class F>

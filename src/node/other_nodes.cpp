@@ -90,8 +90,7 @@ void other_nodes::complete(detail::task& t) noexcept {
   detail::worker* const owner = t.owner;
   t.ticks = 0;  // nobody here knows the ticks
   t.ended();
-  t.progress.store(detail::task::finished, std::memory_order_release);  // acquired by done()
-  owner->box().ring(detail::news);
+  if (t.completed.end()) owner->box().ring(detail::news);
 }
 
 bool other_nodes::await(const std::function<bool()>& holds,

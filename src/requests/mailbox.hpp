@@ -64,17 +64,24 @@ public:
     });
   }
 
-  /// Whether the owner blocks, as far as can be known.
+  /// Whether the owner blocks, as far as can be known. seq_cst: see hand().
   bool is_asleep() noexcept {
     bool asleep = false;
     reach(
-        [&](word_type& word) { asleep = (word.load(std::memory_order_relaxed) & sleeping) != 0; });
+        [&](word_type& word) { asleep = (word.load(std::memory_order_seq_cst) & sleeping) != 0; });
     return asleep;
   }
 
-  request posted() const noexcept { return request_.load(std::memory_order_acquire); }
+  /// seq_cst: partner of hand(). Acquire: from the victim's hand(), or the asker's post().
+  request posted() const noexcept { return request_.load(std::memory_order_seq_cst); }
   /// The depth of the scope wanted by the request that was seen last, or by a later one.
   std::uint32_t wanted_depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
+
+  /// Has the CPU fetch what others read of it.
+  void fetch() const noexcept {
+    __builtin_prefetch(word_.load(std::memory_order_relaxed));
+    __builtin_prefetch(&request_);
+  }
 
   /// Takes on a request seen before: nobody else will answer it, and the asker waits for the
   /// answer. Acquire: from the asker's post.
@@ -87,10 +94,13 @@ public:
     request_.store(seen, std::memory_order_release);
     ring(news);
   }
-  /// Answers a claimed request. Release: the task's fields, acquired by collect() or reclaim().
-  void hand(request task) noexcept {
-    request_.store(task, std::memory_order_release);
-    ring(news);
+  /// Answers a claimed request. An asker that `looks` is in wait(): it is rung only if it sleeps,
+  /// as it would find the signal while it runs the task. seq_cst: partner of wait(), where the
+  /// asker says that it sleeps and then looks at the request. Release: the task's fields, acquired
+  /// by collect() or reclaim().
+  void hand(request task, bool looks = true) noexcept {
+    request_.exchange(task, std::memory_order_seq_cst);
+    if (!looks || is_asleep()) ring(news);
   }
   /// Takes a task back that its thief has not collected. The asker then finds nothing and asks
   /// again.
@@ -184,8 +194,9 @@ public:
     own_word().fetch_and(~bits, std::memory_order_relaxed);
   }
 
-  /// Waits until ready(), which somebody makes true before ringing `news`. Runs serve() whenever
-  /// there are signals; serve takes them. Each time in between does what pause() says.
+  /// Waits until ready(), which somebody makes true before ringing `news`; or before looking
+  /// whether the owner sleeps, as hand() does, and both with sequential consistency. Runs serve()
+  /// whenever there are signals; serve takes them. Each time in between does what pause() says.
   template <class Ready, class Serve, class Pause>
   void wait(Ready ready, Serve serve, Pause pause) {
     word_type& word = own_word();
@@ -199,8 +210,10 @@ public:
                                           std::memory_order_relaxed)) {
           continue;
         }
-        Platform::block(word, bits | sleeping, how == waiting::nap);
+        const bool is_ready = ready();
+        if (!is_ready) Platform::block(word, bits | sleeping, how == waiting::nap);
         wake_up();
+        if (is_ready) return;
       }
     }
   }

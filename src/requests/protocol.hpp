@@ -24,6 +24,10 @@ struct exchange {
 
   mailbox<Platform>& box(unsigned i) const noexcept { return *boxes[i]; }
   bool anybody_asks() const noexcept { return askers.any() || slots.any(); }
+  /// Has the CPU fetch what is read first of all to serve an asker, which is most often worker 0: a
+  /// worker that is about to compute then waits for these lines at once, and not for one after the
+  /// other.
+  void fetch_first_asker() const noexcept { askers.fetch(), boxes[0]->fetch(); }
 
   bit_board<Platform> askers;     // workers with a request posted
   bit_board<Platform> computing;  // workers with a task: they poll, or wait for a part of it
@@ -68,11 +72,14 @@ template <class Platform>
 class open_request {
 public:
   /// Asks for a part of `wanted` (null: for anything): the worker `first`, or if that is not
-  /// another one, some worker that computes.
-  open_request(member<Platform> self, const scope* wanted, unsigned first, bool insist) noexcept
+  /// another one, some worker that computes. If `quiet`, nobody is rung before the first press:
+  /// only who begins to compute finds the request until then.
+  open_request(member<Platform> self, const scope* wanted, unsigned first, bool insist,
+               bool quiet = false) noexcept
       : self_(self), what_(request_for(wanted)) {
     self_.box.post(wanted);
     self_.of.askers.set(self_.id);
+    if (quiet) return;
     self_.of.computing.visit(first, [&](unsigned i) {
       if (i != self_.id) ring(i, insist);
       return i != self_.id;
@@ -201,7 +208,7 @@ search_end serve(member<Platform> self, const shown_request<Platform>& r, Find f
   if (!box.claim(r.seen)) return search_end::not_mine;
   r.board.clear(r.place);
   if (const request task = make(r.asker); task != 0) {
-    box.hand(task);
+    box.hand(task, !for_other_node);
     return search_end::given;
   }
   r.board.set(r.place);  // before it is rung: whoever looks for askers then finds it

@@ -290,5 +290,17 @@ TEST(run_habits, wakes_nobody_for_runs_that_are_short_or_far_between) {
   }
 }
 
+TEST(run_habits, tells_short_runs_from_long_ones_and_from_those_far_between) {
+  program p;
+  EXPECT_FALSE(p.habits.are_short());
+  for (int k = 0; k < 100; ++k) p.run(10, 1);
+  EXPECT_TRUE(p.habits.are_short());
+  p.run(100, 1);
+  EXPECT_FALSE(p.habits.are_short());
+  program far;
+  for (int k = 0; k < 100; ++k) far.run(10, 5000);
+  EXPECT_FALSE(far.habits.are_short());
+}
+
 }  // namespace
 }  // namespace cleave::tests

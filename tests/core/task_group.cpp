@@ -560,7 +560,7 @@ TEST(task_group_alone, who_sleeps_in_a_join_runs_what_is_made_ready) {
           g.put_below(part), g.pending.begin();
           other = make_ready_when_it_sleeps(g, done, [part] {
             part->execute();
-            part->progress.store(detail::task::finished, std::memory_order_release);
+            part->completed.end();
           });
         },
         [] {});

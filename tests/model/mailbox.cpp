@@ -24,9 +24,10 @@ TEST(protocol, chain) { holds_with<chain>(1); }
 TEST(protocol, roots_for_one) { holds<roots<1>>(); }
 TEST(protocol, roots_for_two) { holds_with<roots<2>>(1); }
 
-TEST(broken_protocol, sleep_by_store) { finds<begin_or_sleep>(fault::sleep_by_store); }
 TEST(broken_protocol, ring_without_wake) { finds<begin_or_sleep>(fault::ring_without_wake); }
 TEST(broken_protocol, hand_without_ring) { finds<begin_or_sleep>(fault::hand_without_ring); }
+TEST(broken_protocol, hand_released) { finds<begin_or_sleep>(fault::hand_released); }
+TEST(broken_protocol, sleep_unlooked) { finds<begin_or_sleep>(fault::sleep_unlooked); }
 TEST(broken_protocol, collect_by_load) { finds<hand_or_reclaim>(fault::collect_by_load); }
 TEST(broken_protocol, withdraw_by_load) { finds<claim_or_withdraw>(fault::withdraw_by_load, 2); }
 TEST(broken_protocol, claim_by_load) { finds<claim_or_withdraw>(fault::claim_by_load, 2); }

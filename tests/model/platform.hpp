@@ -28,9 +28,13 @@ enum class fault {
   claim_by_load,     // so does claim
   reclaim_by_load,   // so does reclaim
   root_released,     // roots_waiting is a release store instead of a seq_cst one
+  hand_released,     // so is the answer
+  ended_by_store,    // the end of a task, instead of an exchange
+  awaited_by_store,  // that its owner waits, instead of comparing and swapping
   // One operation left out.
   ring_without_wake,
   hand_without_ring,
+  sleep_unlooked,         // who says that it sleeps does not look again for what it waits for
   no_look_at_askers,      // who begins to compute does not look at the board
   no_ring_before_sleep,   // an asker blocks without having asked all that compute
   no_reminder,            // who gave one part forgets the other askers
@@ -103,18 +107,26 @@ struct platform {
     using base::base;
 
     T load(std::memory_order o = base::strongest) const {
+      const bool slept = broken == fault::sleep_unlooked && !is_word && before(1) == fell_asleep;
       did(is_word ? read_word : in_crowd(this) ? read_crowd : read);
+      if (slept) return leave_out(0), static_cast<T>(cleave::detail::claimed);
       return base::load(o);
     }
     void store(T v, std::memory_order o = base::strongest) {
-      const bool answer = !is_word && o == std::memory_order_release;
-      const bool reopens = answer && is_asking(v);
+      const bool reopens = !is_word && o == std::memory_order_release && is_asking(v);
       if (reopens && broken == fault::no_reopen) return leave_out(v);
-      did(reopens ? reopened : answer ? handed : other);
+      did(reopens ? reopened : other);
       base::store(v, o);
     }
     T exchange(T v, std::memory_order o) {
-      did(other);
+      const bool answers = !is_word && v != cleave::detail::resting;
+      did(answers ? handed : other);
+      if ((answers && broken == fault::hand_released) ||
+          (is_word && v == ended && broken == fault::ended_by_store)) {
+        const T old = base::load();
+        base::store(v, std::memory_order_release);
+        return old;
+      }
       if (is_word && broken == fault::ring_taken_by_store)
         return base::store(v, std::memory_order_relaxed), 0;
       return broken == fault::collect_by_load ? by_load(v) : base::exchange(v, o);
@@ -133,28 +145,34 @@ struct platform {
       const bool withdraws = !is_word && v == resting;
       const bool again = withdraws && before(1) == read && before(2) == read;
       if (again && broken == fault::withdraw_once) return leave_out(v), expected = claimed, false;
-      did(other);
-      const bool plain = is_word ? broken == fault::sleep_by_store
+      did(is_word && (v & sleeping) != 0 ? fell_asleep : other);
+      const bool plain = is_word ? broken == fault::sleep_by_store ||
+                                       (broken == fault::awaited_by_store && v == awaited)
                                  : (broken == fault::withdraw_by_load && withdraws) ||
                                        (broken == fault::claim_by_load && v == claimed) ||
                                        (broken == fault::reclaim_by_load && v == reclaimed);
       if (!plain) return base::compare_exchange_strong(expected, v, a, b);
-      if (!is_word && base::load() != expected) return false;
+      if ((!is_word || v == awaited) && base::load() != expected) return false;
       base::store(v);
       return true;
     }
 
   private:
-    static constexpr bool is_word = sizeof(T) == 4;  // else a request, or a board
+    static constexpr bool is_word = sizeof(T) == 4;  // or of a task; else a request, or a board
+    static constexpr T awaited =
+        static_cast<T>(cleave::detail::completion<std::atomic<T>>::awaited);
+    static constexpr T ended = static_cast<T>(cleave::detail::completion<std::atomic<T>>::ended);
 
     static bool omits_ring(T bits) {
       switch (broken) {
-        case fault::hand_without_ring: return bits == news && before(1) == handed;
+        case fault::hand_without_ring:  // hand, asleep?
+          return bits == news && before(2) == handed && before(1) == read_word;
         case fault::reopen_without_ring: return bits == news && before(1) == reopened;
         case fault::reopen_without_parked: return bits == parked && before(1) == rang;
         case fault::not_parked: return bits == parked && before(1) == read;
-        case fault::no_reminder:  // hand, ring, any askers?
-          return bits == asked && before(2) == rang && before(1) == read;
+        case fault::no_reminder:  // hand, asleep?, perhaps ring, any askers?
+          return bits == asked && (before(2) == rang || before(2) == read_word) &&
+                 before(1) == read;
         case fault::no_look_at_askers:  // set, any askers?
           return bits == asked && before(2) == other && before(1) == read;
         case fault::no_ring_before_sleep:  // no signals yet, who computes?
@@ -170,7 +188,7 @@ struct platform {
       }
     }
     static bool omits_set() { return broken == fault::not_set_again && before(1) == cleared; }
-    void leave_out(T v) { explorer::running()->tell("misses", *this, v, v); }
+    void leave_out(T v) const { explorer::running()->tell("misses", *this, v, v); }
     T by_load(T v) {
       const T old = base::load();
       base::store(v);
@@ -208,6 +226,7 @@ private:
     reopened,
     rang,
     cleared,
+    fell_asleep,
     other
   };
   static constexpr std::uint64_t nap_bit = 1 << 16;

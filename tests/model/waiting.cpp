@@ -16,6 +16,11 @@ struct persistent : crew<2> {
   }
 };
 
+/// The victim computes already, and nobody rings it before the asker presses.
+struct quiet : persistent<1, 0> {
+  quiet() { of.quiet = true; }
+};
+
 /// Whoever got a part is the only one that can serve the other asker, who rang the first one only.
 struct persistent_chain : crew<3> {
   persistent_chain() {
@@ -65,7 +70,26 @@ struct room : crew<2 * Leaving> {
   }
 };
 
+/// A worker that waits is asked, which is nothing that it waits for: it must serve all the same.
+struct asked_while_it_waits {
+  platform::atomic<std::uint32_t> word{0};
+  platform::cutoff cutoff{1};
+  cleave::detail::mailbox<platform> box{word, cutoff};
+  bool served = false;
+
+  static constexpr unsigned threads() { return 2; }
+  void run(unsigned i) {
+    if (i == 0) return box.ring(asked);
+    box.wait([this] { return served; }, [this] { served = (box.take_signals() & asked) != 0; },
+             [] { return cleave::detail::waiting::sleep; });
+  }
+  void check() const { require(served, "who asked is not served"); }
+  std::string name(const void* at) const { return at == &word ? "word" : "cutoff"; }
+};
+
+TEST(waiting, serves_who_asks) { holds<asked_while_it_waits>(5); }
 TEST(waiting, spins) { holds<persistent<1, 0>>(); }
+TEST(waiting, quietly) { holds<quiet>(); }
 TEST(waiting, naps) { holds<persistent<0, 2>>(); }
 TEST(waiting, spins_and_naps) { holds<persistent<1, 2>>(); }
 TEST(waiting, of_a_join) { holds<persistent_join>(); }
@@ -73,7 +97,9 @@ TEST(waiting, in_a_crowd) { holds<crowded>(); }
 TEST(waiting, for_room) { holds<room<1>>(10); }
 TEST(waiting, for_room_with_others) { holds<room<2>>(); }
 
+TEST(broken_waiting, sleep_by_store) { finds<asked_while_it_waits>(fault::sleep_by_store); }
 TEST(broken_waiting, no_ring_before_sleep) { finds<persistent_chain>(fault::no_ring_before_sleep); }
+TEST(broken_waiting, no_ring_after_quiet) { finds<quiet>(fault::no_ring_before_sleep); }
 TEST(broken_waiting, no_press_after_nap) { finds<persistent<0, 2>>(fault::no_press_after_nap); }
 TEST(broken_waiting, insist_keeps_cutoff) { finds<persistent<1, 2>>(fault::insist_keeps_cutoff); }
 TEST(broken_waiting, crowd_not_called) { finds<room<1>>(fault::crowd_not_called); }

@@ -33,10 +33,11 @@ struct task : scope {
 
   worker* runner = nullptr;
   worker* owner = nullptr;
-  platform::atomic<std::uint32_t> progress{0};
+  cleave::detail::completion<platform::atomic<std::uint32_t>> completed;
   int polled = 0, taken = 0, runs = 0;
 
-  bool done() const { return progress.load(std::memory_order_acquire) == 1; }
+  bool done() const { return completed.is_reached(); }
+  void await_end() { completed.word().await(completed.ended); }
   void divides_into(task* first, int n) {
     part = first, parts = n;
     for (int i = 0; i < n; ++i) first[i].parent = this;
@@ -50,6 +51,7 @@ struct pool {
   unsigned most_askers = 0;  // 0: nobody waits for room
   unsigned spins = 0;        // how often an asker spins before it presses, and again after it
   unsigned patience = 0;     // how often it is patient
+  bool quiet = false;        // it rings nobody before it presses
   worker* workers = nullptr;
   cleave::detail::exchange<platform> meeting;
   platform::atomic<std::uint32_t> stopping{0};
@@ -143,7 +145,8 @@ struct worker {
     if (wanted == nullptr && of.most_askers != 0 && waits_in_vain(finished)) return nullptr;
     persistence with{of.spins, of.patience};
     cleave::detail::open_request<platform> asking(
-        self(), wanted, likely != nullptr ? likely->id : (id + 1) % of.size, of.patience == 0);
+        self(), wanted, likely != nullptr ? likely->id : (id + 1) % of.size, of.patience == 0,
+        of.quiet && wanted == nullptr);
     return reinterpret_cast<task*>(asking.wait(
         finished, [this] { respond(); }, with));
   }
@@ -163,10 +166,10 @@ struct worker {
     run(t);
     if (depth == 0) of.meeting.computing.clear(id);
     worker* const owner = t.owner;
-    t.progress.store(1, std::memory_order_release);
+    const bool rings = t.completed.end();
     if (owner == nullptr) {
-      t.progress.wake();
-    } else if (owner != this) {
+      t.completed.word().wake();
+    } else if (rings && owner != this) {
       owner->box.ring(news);
     }
   }
@@ -179,7 +182,7 @@ struct worker {
       poll(t);
       if (t.learns) box.set_cutoff(1);  // worker::end_timing
     }
-    if (t.ends_after != nullptr) t.ends_after->progress.await(1);
+    if (t.ends_after != nullptr) t.ends_after->await_end();
     for (int i = 0; i < t.parts; ++i) {
       if (i < t.taken) {
         join(t.part[i]);
@@ -192,7 +195,7 @@ struct worker {
   }
   [[gnu::noinline]] void join(task& t) {  // worker::join
     if (t.runner->box.reclaim(reinterpret_cast<request>(&t))) return execute(t);
-    while (!t.done()) {
+    while (t.completed.await()) {
       if (task* part = obtain(&t, t.runner, [&] { return t.done(); })) execute(*part);
     }
     require(t.runs == 1, "a join ended before its task");
@@ -218,7 +221,7 @@ inline void pool::submit(task& root) {
 }
 inline void pool::run(task& root) {
   submit(root);
-  while (!root.done()) root.progress.block(0);
+  while (!root.done()) root.completed.word().block(root.completed.open);
 }
 inline void pool::stop() {
   stopping.store(1, std::memory_order_release);

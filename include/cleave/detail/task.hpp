@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cleave/detail/built_with.hpp>
+#include <cleave/detail/completion.hpp>
 #include <cleave/detail/frame.hpp>
 #include <cleave/detail/pending.hpp>
 #include <cleave/task.hpp>
@@ -124,7 +125,6 @@ struct scope_frame : frame {
 /// A piece of work that was given away. The owner of the frame that it came from frees it, at the
 /// join.
 struct task : scope {
-  static constexpr std::uint32_t begun = 0, finished = 1;
   static constexpr unsigned nobody = ~0u;
   /// Says who frees a task: the one that joins it, the task itself (in a group), or the one that
   /// speaks for other nodes.
@@ -152,9 +152,9 @@ struct task : scope {
   std::uint32_t made_at = 0;   // the maker's node's address plus one; 0: this node
   const char* name = nullptr;  // in traces; null: none
   std::exception_ptr error;
-  std::atomic<std::uint32_t> progress{begun};  // release by the runner, acquire by the owner
+  completion<std::atomic<std::uint32_t>> completed;
 
-  bool done() const noexcept { return progress.load(std::memory_order_acquire) == finished; }
+  bool done() const noexcept { return completed.is_reached(); }
 };
 
 /// How a worker that waits receives itself what other nodes send, in the place of a thread that
@@ -194,8 +194,7 @@ struct group_scope : scope {
   message_watch* from_nodes = nullptr;  // null unless other nodes' messages make its tasks ready
 };
 
-/// Memory for the tasks of groups: that of the calling worker, if there is one. Throws
-/// std::bad_alloc.
+/// Memory for tasks: that of the calling worker, if there is one. Throws std::bad_alloc.
 void* allocate_task(std::size_t bytes);
 /// Any thread.
 void free_task(void* memory) noexcept;
@@ -278,6 +277,15 @@ struct task_of : task {
     try {
       result.emplace(value_of_run(work));
     } catch (...) { error = std::current_exception(); }
+  }
+
+  static void* operator new(std::size_t bytes) { return allocate_task(bytes); }
+  static void operator delete(void* memory) noexcept { free_task(memory); }
+  static void* operator new(std::size_t bytes, std::align_val_t a) {
+    return ::operator new(bytes, a);
+  }
+  static void operator delete(void* memory, std::align_val_t a) noexcept {
+    ::operator delete(memory, a);
   }
 
   Work work;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -19,10 +20,12 @@ namespace cleave::detail {
 
 /// Where the share begins that is given of what remains of a loop, which is more than the current
 /// iteration: of two shares the half without that iteration, rounded up; of one share all but it.
+/// The owner is `ahead` by so many iterations of whoever gets the share: those are not shared.
 template <std::integral Int>
-Int begin_of_share(Int current, Int end, unsigned shares) noexcept {
+Int begin_of_share(Int current, Int end, unsigned shares, std::uint64_t ahead = 0) noexcept {
   const auto left = remaining(current, end);
-  const auto part = std::clamp<decltype(left)>(left / shares, 1, left - 1);
+  const auto shared = ahead < left ? static_cast<decltype(left)>(left - ahead) : left;
+  const auto part = std::clamp<decltype(left)>(shared / shares, 1, left - 1);
   return static_cast<Int>(end - static_cast<Int>(part));
 }
 
@@ -43,12 +46,15 @@ struct loop_frame : work_frame {
   }
   static task* split(frame& f, unsigned shares) {
     auto& self = static_cast<loop_frame&>(f);
-    const Int from = begin_of_share(self.current, self.end, shares);
-    auto* t = new given_task([&]() -> work_type { return (*self.make)(from, self.end); });
-    t->before = was_given(self) ? self.part : nullptr;
-    self.end = from;
-    self.tag |= given;
-    return self.part = t;
+    return self.give_from(begin_of_share(self.current, self.end, shares));
+  }
+  /// Makes a task of the iterations from this one on.
+  task* give_from(Int from) {
+    auto* t = new given_task([&]() -> work_type { return (*make)(from, end); });
+    t->before = was_given(*this) ? part : nullptr;
+    end = from;
+    tag |= given;
+    return part = t;
   }
   static constexpr frame_type type{
       frame_role::work, wire_of<work_type>(),   &splittable, &split, nullptr,

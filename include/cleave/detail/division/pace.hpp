@@ -58,6 +58,10 @@ public:
   }
   bool seems_cheap() const noexcept { return is_cheap(iterations_, least_ticks()); }
 
+  /// About how many iterations run from when a part of the loop is made until another worker has
+  /// begun with it.
+  std::uint64_t while_handed() const noexcept { return iterations_ / 8; }
+
   bool has_begun() const noexcept { return began_ != 0; }
   /// A block of iterations begins at this tick. Returns how many ticks ago the last one began.
   std::uint64_t begin(std::uint64_t now) noexcept { return now - std::exchange(began_, now); }

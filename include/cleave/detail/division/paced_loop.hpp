@@ -31,6 +31,11 @@ struct paced_frame : loop_frame<Int, Make> {
     if (left <= 1) return division::never;
     return self.is_worth_it() ? division::now : division::later;
   }
+  static task* split(frame& f, unsigned shares) {
+    auto& self = static_cast<paced_frame&>(f);
+    const std::uint64_t ahead = is_checked() ? 0 : self.least.while_handed();
+    return self.give_from(begin_of_share(self.current, self.end, shares, ahead));
+  }
   static bool is_checked() noexcept { return (rung_signals() & checking) != 0; }
   /// Also if what was to take few microseconds takes longer.
   bool is_worth_it() const noexcept {
@@ -38,13 +43,9 @@ struct paced_frame : loop_frame<Int, Make> {
            least.is_late();
   }
 
-  static constexpr frame_type type{frame_role::work,
-                                   wire_of<typename loop_type::work_type>(),
-                                   &splittable,
-                                   &loop_type::split,
-                                   nullptr,
-                                   nullptr,
-                                   staying_of<typename loop_type::work_type>()};
+  static constexpr frame_type type{
+      frame_role::work, wire_of<typename loop_type::work_type>(),   &splittable, &split, nullptr,
+      nullptr,          staying_of<typename loop_type::work_type>()};
   static inline least_share::store usual{0};
 
   least_share least;
@@ -155,7 +156,6 @@ template <std::integral Int, class GoOn, class Make, class Take>
     block<Int> run{first, first, rest.least.seems_cheap(),
                    rest.is_worth_it() ? 0 : std::uint32_t{parked}};
     std::uint64_t since_answer = 0;
-    if (looks) rest.least.begin(ticks());
     bool has_learnt = !looks;
     while (run.at < rest.end) {
       rest.current = run.at;
@@ -165,6 +165,8 @@ template <std::integral Int, class GoOn, class Make, class Take>
         answer(at);
         rest.least.begin(ticks());
         since_answer = 0;
+      } else if (looks && !rest.least.has_begun()) {
+        rest.least.begin(ticks());
       }
       const Int began = run.at;
       run.to = static_cast<Int>(
