@@ -205,14 +205,18 @@ std::optional<incoming> driver::receive() {
 bool driver::hear_members() {
   auto& found = parts_->found;
   carries_->found_by_look(found);
-  auto next = found.begin();
-  for (; next != found.end() && is_team_data(next->message, self_.program); ++next) {
-    team_parts said(std::move(next->message));
-    parts_->teams.hear(said);
-    if (const char* const wrong = said.wrong()) say_malformed(next->from, wrong);
-  }
+  const auto next = std::ranges::find_if_not(found, [this](auto& one) { return hear_member(one); });
   found.erase(found.begin(), next);
   return found.empty();
+}
+
+/// Takes in what a member of a team says; returns false if that is something else.
+bool driver::hear_member(incoming& arrived) {
+  if (!is_team_data(arrived.message, self_.program)) return false;
+  team_parts said(std::move(arrived.message));
+  parts_->teams.hear(said);
+  if (const char* const wrong = said.wrong()) say_malformed(arrived.from, wrong);
+  return true;
 }
 
 void driver::say_malformed(address from, const char* wrong) {
@@ -229,7 +233,7 @@ bool driver::read(incoming& arrived, message& m) {
 void driver::hear(instant at) {
   node& protocol = parts_->tasks.protocol();
   while (auto arrived = receive()) {
-    if (arrived->message.empty()) {
+    if (arrived->message.empty() || hear_member(*arrived)) {
       protocol.alive(at, arrived->from);
       continue;
     }

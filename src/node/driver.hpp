@@ -113,6 +113,7 @@ private:
   void count();
   void step(instant now);
   void hear(instant now);
+  bool hear_member(incoming& arrived);
   std::optional<incoming> receive();
   bool read(incoming& arrived, message& m);
   void say_malformed(address from, const char* wrong);

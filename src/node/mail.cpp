@@ -5,6 +5,12 @@
 
 namespace cleave::net {
 
+/// The calling thread sends as long as this lives: if memory is lacking it ends by an exception.
+struct member_mail::sending {
+  std::atomic<bool>& flag;
+  ~sending() { flag.store(false, std::memory_order_seq_cst); }
+};
+
 void member_mail::set_team(std::uint64_t number, std::vector<address> members) {
   const std::lock_guard lock(mutex_);
   letters_.clear();
@@ -16,6 +22,11 @@ void member_mail::set_team(std::uint64_t number, std::vector<address> members) {
 std::optional<address> member_mail::member(std::uint64_t team, unsigned rank) const {
   if (team != team_) return {};
   return members_[rank];
+}
+
+std::optional<address> member_mail::where(std::uint64_t team, unsigned rank) const {
+  const std::lock_guard lock(mutex_);
+  return member(team, rank);
 }
 
 void member_mail::put(std::uint64_t team, unsigned rank, std::span<const std::byte> contents) {
@@ -43,17 +54,16 @@ void member_mail::send_letter(std::uint64_t team, unsigned rank, bytes& message,
   if (!out_.carrier().sends_from_any_thread() ||
       is_sending_.exchange(true, std::memory_order_seq_cst))
     return put(team, rank, std::span<const std::byte>(message).subspan(begun));
-  if (any_.load(std::memory_order_seq_cst)) send_all();
-  end_only_part(message, begun);
-  std::unique_lock lock(mutex_);
-  const auto to = member(team, rank);
-  lock.unlock();
-  if (to) {
-    outgoing one{*to, std::move(message)};
-    out_.carrier().send_all({&one, 1});
-    message = std::move(one.message);
+  {
+    const sending ends{is_sending_};
+    if (any_.load(std::memory_order_seq_cst)) send_all();
+    end_only_part(message, begun);
+    if (const auto to = where(team, rank)) {
+      outgoing one{*to, std::move(message)};
+      out_.carrier().send_all({&one, 1});
+      message = std::move(one.message);
+    }
   }
-  is_sending_.store(false, std::memory_order_seq_cst);
   send();  // what was put meanwhile
 }
 
@@ -65,8 +75,8 @@ void member_mail::flush() {
 void member_mail::send() {
   while (any_.load(std::memory_order_seq_cst)) {
     if (is_sending_.exchange(true, std::memory_order_seq_cst)) return;
+    const sending ends{is_sending_};
     send_all();
-    is_sending_.store(false, std::memory_order_seq_cst);
   }
 }
 

@@ -51,7 +51,9 @@ private:
     address to;
     team_letter contents;
   };
+  struct sending;
   void send_all();
+  std::optional<address> where(std::uint64_t team, unsigned rank) const;
   std::optional<address> member(std::uint64_t team, unsigned rank) const;
 
   outlet& out_;
@@ -60,7 +62,7 @@ private:
   std::vector<letter> leaving_;
   std::vector<outgoing> on_their_way_;
   std::atomic<bool> any_{false};  // there are letters
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<letter> letters_;   // with that mutex
   std::uint64_t team_ = 0;        // set by the driver's thread with that mutex
   std::vector<address> members_;  // set by the driver's thread with that mutex

@@ -150,15 +150,13 @@ void teams::member_lost(address who) {
 
 // ---- every node
 
-void teams::hear(address from, message& m) {
+void teams::hear(address from, const message& m) {
   if (launched().comes_and_goes) return;  // there are no teams
   if (m.to != 0 && m.to != out_.self().process) return;
   if (const auto* begun = std::get_if<team_begin>(&m.body)) begin(from, *begun);
   if (const auto* ended = std::get_if<team_end>(&m.body)) end(from, *ended);
   const auto* ends = std::get_if<team_cancel>(&m.body);
   if (ends != nullptr && ends->team == mail_.team()) stop();
-  if (auto* const data = std::get_if<team_data>(&m.body))
-    for (bytes& part : data->parts) hear_of_member(data->team, std::move(part));
 }
 
 void teams::hear(team_parts& parts) {

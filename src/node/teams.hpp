@@ -41,7 +41,7 @@ public:
   void lead();
   void member_lost(address who);
 
-  void hear(address from, message& m);
+  void hear(address from, const message& m);
   /// The same for what members say.
   void hear(team_parts& parts);
   /// Tells that a task that ran here has ended. Returns false if `t` is another one.

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <random>
 #include <thread>
 #include <utility>
@@ -147,6 +148,23 @@ TEST(mail, that_is_put_while_another_thread_sends_leaves_after_that) {
   letter.insert(letter.end(), first.begin(), first.end());
   mail.send_letter(3, 1, letter, begun);
   EXPECT_EQ(net.told(1), (std::vector{first, second, third}));
+}
+
+/// Where memory is lacking once, the others' messages go on.
+TEST(mail, leaves_after_a_letter_that_could_not) {
+  keeping net(true);
+  outlet out({0, 8, 7}, net);
+  member_mail mail(out);
+  mail.set_team(3, {0, 1, 2});
+  const bytes begun = mail.begin_letter(3);
+  bytes letter = begun;
+  letter.push_back(std::byte{1});
+  net.meanwhile = [] { throw std::bad_alloc(); };
+  EXPECT_THROW(mail.send_letter(3, 1, letter, begun.size()), std::bad_alloc);
+  letter = begun;
+  letter.push_back(std::byte{2});
+  mail.send_letter(3, 1, letter, begun.size());
+  EXPECT_EQ(net.told(1), std::vector<bytes>(1, bytes(1, std::byte{2})));
 }
 
 TEST_P(mail_of, a_team_that_is_over_goes_nowhere) {
