@@ -167,8 +167,8 @@ bool worker::reclaim(task& t) noexcept {
 /// that come one after another, parts are about equal, and an end is near.
 void worker::linger(const task& t) const noexcept {
   if (of.cpus.oversubscribed || t.done()) return;
-  const unsigned share_of_microsecond = of.is_brief_guest(id) ? 1 : 5;
-  const std::uint64_t since = ticks(), longest = ticks_per_microsecond() / share_of_microsecond;
+  const std::uint64_t longest = ticks_per_microsecond() / (of.is_brief_guest(id) ? 1 : 5);
+  const std::uint64_t since = ticks();
   while (!t.done() && ticks() - since < longest) machine::pause();
 }
 

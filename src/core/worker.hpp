@@ -120,7 +120,7 @@ private:
   struct seeking {
     std::uint32_t random;                // chooses whom to ask
     bool was_given = false;              // what it ran last, as an idle worker, was given to it
-    bool from_brief_guest = false;       // and that by a guest whose runs are short
+    bool from_brief_guest = false;       // the last task is a part of one of several short runs
     std::atomic<std::uint64_t> took{0};  // ticks of the task that ended last here; others read it
   };
   /// Where its activities are recorded.

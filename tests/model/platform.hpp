@@ -28,9 +28,9 @@ enum class fault {
   claim_by_load,     // so does claim
   reclaim_by_load,   // so does reclaim
   root_released,     // roots_waiting is a release store instead of a seq_cst one
-  hand_released,     // so is the answer
-  ended_by_store,    // the end of a task, instead of an exchange
-  awaited_by_store,  // that its owner waits, instead of comparing and swapping
+  hand_released,     // a request is answered by a release store, and not by an exchange
+  ended_by_store,    // a task is ended by load and store
+  awaited_by_store,  // its owner says by load and store that it waits
   // One operation left out.
   ring_without_wake,
   hand_without_ring,

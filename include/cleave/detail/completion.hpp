@@ -9,7 +9,7 @@ namespace cleave::detail {
 ///
 /// Invariant: the runner ends it once. Either the owner has said before that it waits, and the
 /// runner rings it; or the owner learns that the task has ended when it says so. An owner that only
-/// looks is not rung: that would take its polled word away from it.
+/// looks is not rung, as a ring takes the cache line of its polled word away.
 /// `Atomic` is std::atomic<std::uint32_t>, or what the model checker has for it.
 template <class Atomic>
 class completion {
