@@ -71,6 +71,7 @@ void guest::compute(task& root) noexcept {
   });
   const std::uint64_t now = habits_.times_next() ? ticks() : 0;
   const std::uint64_t splits = self.parts_given();
+  given_ = 0;
   const std::uint64_t ended = self.run_as_guest(root, now, habits_.begin(now, asleep));
   const std::uint64_t warm = now != 0 ? habits_.end(ended, self.parts_given() != splits) : 0;
   if (warm != 0) expected_until_.store(ended + warm, std::memory_order_relaxed);
@@ -90,6 +91,10 @@ void guest::compute(task& root) noexcept {
 void guest::sit_out() noexcept {
   seat_.sit_out([this] { return of_.stopping.load(std::memory_order_acquire) || of_.has_work(); },
                 reserve().box(), [this] { reserve().answer_while_waiting(); });
+}
+
+void guest::gave_part() noexcept {
+  if (++given_ == 2) runs_are_short_.store(false, std::memory_order_relaxed);
 }
 
 void guest::wake_reserve() noexcept { seat_.wake(reserve().box()); }

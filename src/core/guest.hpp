@@ -44,6 +44,9 @@ public:
   /// Whether runs are short, and one comes soon after the other: then a part of one ends about when
   /// the run does, and the next run is near.
   bool runs_are_short() const noexcept { return runs_are_short_.load(std::memory_order_relaxed); }
+  /// The guest has given a part of its run. After a second one the run counts as long until it
+  /// ends. Only the guest calls it.
+  void gave_part() noexcept;
 
 private:
   struct call;
@@ -55,7 +58,8 @@ private:
 
   pool& of_;
   const machine::stack stack_;
-  run_habits habits_;  // of the guest alone
+  run_habits habits_;   // of the guest alone
+  unsigned given_ = 0;  // how many parts of this short run were given; only the guest uses it
   alignas(64) seat<native> seat_;
   alignas(64) std::atomic<std::uint64_t> expected_until_{0};
   alignas(64) std::atomic<bool> runs_are_short_{false};  // hardly ever changes, and all read it

@@ -205,7 +205,8 @@ std::optional<incoming> driver::receive() {
 bool driver::hear_members() {
   auto& found = parts_->found;
   carries_->found_by_look(found);
-  const auto next = std::ranges::find_if_not(found, [this](auto& one) { return hear_member(one); });
+  auto next = found.begin();
+  while (next != found.end() && hear_member(*next)) ++next;
   found.erase(found.begin(), next);
   return found.empty();
 }
