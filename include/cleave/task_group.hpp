@@ -104,7 +104,7 @@ private:
       &typeid(F), detail::stays_for::group, 0, nullptr};
 
   /// A task, in memory of the worker that spawns it.
-  struct numbered : detail::group_task {
+  struct numbered : detail::group_task, detail::in_task_memory {
     numbered(task_group& g, std::uint64_t number) noexcept : group_task(g), order(number) {}
 
     template <class F>
@@ -117,14 +117,6 @@ private:
         static_cast<task_group*>(static_cast<group_scope*>(parent))
             ->error_.keep(order, std::current_exception());
       }
-    }
-    static void* operator new(std::size_t bytes) { return detail::allocate_task(bytes); }
-    static void operator delete(void* memory) noexcept { detail::free_task(memory); }
-    static void* operator new(std::size_t bytes, std::align_val_t a) {
-      return ::operator new(bytes, a);
-    }
-    static void operator delete(void* memory, std::align_val_t a) noexcept {
-      ::operator delete(memory, a);
     }
     const std::uint64_t order;
   };

@@ -70,10 +70,9 @@ void guest::compute(task& root) noexcept {
     return !asleep || ++looks == 4;
   });
   const std::uint64_t now = habits_.times_next() ? ticks() : 0;
-  const std::uint64_t splits = self.parts_given();
   given_ = 0;
   const std::uint64_t ended = self.run_as_guest(root, now, habits_.begin(now, asleep));
-  const std::uint64_t warm = now != 0 ? habits_.end(ended, self.parts_given() != splits) : 0;
+  const std::uint64_t warm = now != 0 ? habits_.end(ended, given_ != 0) : 0;
   if (warm != 0) expected_until_.store(ended + warm, std::memory_order_relaxed);
   if (const bool are = habits_.are_short(); are != runs_are_short())
     runs_are_short_.store(are, std::memory_order_relaxed);
@@ -94,7 +93,7 @@ void guest::sit_out() noexcept {
 }
 
 void guest::gave_part() noexcept {
-  if (++given_ == 2) runs_are_short_.store(false, std::memory_order_relaxed);
+  if (++given_ == 2 && runs_are_short()) runs_are_short_.store(false, std::memory_order_relaxed);
 }
 
 void guest::wake_reserve() noexcept { seat_.wake(reserve().box()); }

@@ -59,7 +59,7 @@ private:
   pool& of_;
   const machine::stack stack_;
   run_habits habits_;   // of the guest alone
-  unsigned given_ = 0;  // how many parts of this short run were given; only the guest uses it
+  unsigned given_ = 0;  // how many parts of this run were given; only the guest uses it
   alignas(64) seat<native> seat_;
   alignas(64) std::atomic<std::uint64_t> expected_until_{0};
   alignas(64) std::atomic<bool> runs_are_short_{false};  // hardly ever changes, and all read it

@@ -90,9 +90,11 @@ public:
   }
   /// Whether the worker is the one in whose place guests compute.
   bool is_reserve(const worker& w) const noexcept { return w.id + 1 == size_ && guests; }
-  /// Whether the worker of this number is the guest, and its runs are short.
+  /// Whether the worker of this number is the guest.
+  bool is_guest(unsigned id) const noexcept { return id >= size_; }
+  /// Whether it is, and its runs are short.
   bool is_brief_guest(unsigned id) const noexcept {
-    return id >= size_ && guests->runs_are_short();
+    return is_guest(id) && guests->runs_are_short();
   }
   bool expects_guest() const noexcept {
     return guests && !cpus.oversubscribed && guests->is_expected();

@@ -244,7 +244,7 @@ task& worker::split(frame& f, unsigned shares) {
   t.ticks = ticks();
   cutoff_.shared(t.ticks);
   add(splits);
-  if (of.is_brief_guest(id)) of.guests->gave_part();
+  if (of.is_guest(id)) of.guests->gave_part();
   return t;
 }
 

@@ -49,10 +49,6 @@ public:
   std::uint64_t run_as_guest(task& root, std::uint64_t now, std::uint64_t undivided_for) noexcept;
   /// Serves the signals of a worker that waits. Owner only.
   void answer_while_waiting() noexcept;
-  /// How many parts this worker has given away. Owner only.
-  std::uint64_t parts_given() const noexcept {
-    return counted_[splits].load(std::memory_order_relaxed);
-  }
   /// Waits until the task is done, or takes it back and runs it.
   void join(task& t) noexcept;
   /// Waits until the task is done, without helping, unless nobody had begun it.

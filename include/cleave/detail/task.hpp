@@ -199,6 +199,18 @@ void* allocate_task(std::size_t bytes);
 /// Any thread.
 void free_task(void* memory) noexcept;
 
+/// A base of tasks that are made in such memory, unless their alignment rules that out.
+struct in_task_memory {
+  static void* operator new(std::size_t bytes) { return allocate_task(bytes); }
+  static void operator delete(void* memory) noexcept { free_task(memory); }
+  static void* operator new(std::size_t bytes, std::align_val_t a) {
+    return ::operator new(bytes, a);
+  }
+  static void operator delete(void* memory, std::align_val_t a) noexcept {
+    ::operator delete(memory, a);
+  }
+};
+
 /// A task of a group. The last thing its execution does is to count itself off.
 struct group_task : task {
   explicit group_task(group_scope& g) noexcept {
@@ -264,7 +276,7 @@ template <class Work>
 
 /// A task with the user's struct and room for its result.
 template <class Work>
-struct task_of : task {
+struct task_of : task, in_task_memory {
   using result_type = value_of<std::remove_cvref_t<decltype(std::declval<Work&>().run())>>;
 
   /// Puts what make() returns into its place: nothing is moved that could be lost by an exception.
@@ -277,15 +289,6 @@ struct task_of : task {
     try {
       result.emplace(value_of_run(work));
     } catch (...) { error = std::current_exception(); }
-  }
-
-  static void* operator new(std::size_t bytes) { return allocate_task(bytes); }
-  static void operator delete(void* memory) noexcept { free_task(memory); }
-  static void* operator new(std::size_t bytes, std::align_val_t a) {
-    return ::operator new(bytes, a);
-  }
-  static void operator delete(void* memory, std::align_val_t a) noexcept {
-    ::operator delete(memory, a);
   }
 
   Work work;
